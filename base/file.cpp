@@ -1,0 +1,58 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace ut::base {
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code code;
+  if (!std::filesystem::exists(path, code)) throw BadInput(fmt::format("{}: no such file", path.string()));
+  if (std::filesystem::is_directory(path, code))
+    throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream content;
+  content << stream.rdbuf();
+  if (!stream.is_open() || stream.bad() || content.bad())
+    throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+  return std::move(content).str();
+}
+
+void sync_to_disk(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const int cause = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) throw std::runtime_error(fmt::format("{}: cannot be synced: {}", path.string(), std::strerror(cause)));
+}
+
+void write_file_whole(const std::filesystem::path& path, const std::string& content) {
+  auto beside = path;
+  beside += ".tmp";
+  std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
+  stream << content << std::flush;
+  const bool written = stream.good();
+  const int cause = errno;
+  stream.close();
+  if (!written) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));
+  sync_to_disk(beside);
+  std::filesystem::rename(beside, path);
+  sync_to_disk(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+}
+
+std::string digest(const void* bytes, std::size_t size) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace ut::base

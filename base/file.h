@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace ut::base {
+
+/// The whole of a file. Throws BadInput, naming the file, where it is missing, a directory or unreadable.
+std::string read_file(const std::filesystem::path& path);
+
+/// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole.
+/// Throws std::runtime_error naming the file where it cannot be written.
+void write_file_whole(const std::filesystem::path& path, const std::string& content);
+
+/// Flushes a written file or directory to the disk. Throws std::runtime_error.
+void sync_to_disk(const std::filesystem::path& path);
+
+/// XXH3 128-bit digest as 32 hexadecimal digits.
+std::string digest(const void* bytes, std::size_t size);
+
+}  // namespace ut::base

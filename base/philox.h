@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace ut::base {
+
+/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"): four 32-bit random words that are a
+/// pure function of a 128-bit counter and a 64-bit key. So a number can be keyed on what it is for instead of on
+/// when it is drawn, and is the same whichever rank asks.
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
+  auto key_low = static_cast<std::uint32_t>(key);
+  auto key_high = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t first = std::uint64_t{0xD2511F53} * counter[0];
+    const std::uint64_t second = std::uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key_low, static_cast<std::uint32_t>(second),
+               static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key_high, static_cast<std::uint32_t>(first)};
+    key_low += 0x9E3779B9;
+    key_high += 0xBB67AE85;
+  }
+  return counter;
+}
+
+/// Mixes two words into one so that neighbouring inputs give unrelated outputs (SplitMix64's finaliser).
+constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t z = a + 0x9E3779B97F4A7C15 * (b + 1);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
+/// A stream of random numbers that is a pure function of its key; for generating data.
+class Random {
+ public:
+  explicit constexpr Random(std::uint64_t key) : key_(key) {}
+
+  constexpr std::uint32_t word() {
+    if (used_ == 4) {
+      block_ = philox({static_cast<std::uint32_t>(index_), static_cast<std::uint32_t>(index_ >> 32), 0, 0}, key_);
+      ++index_;
+      used_ = 0;
+    }
+    return block_[used_++];
+  }
+
+  /// Uniform in low..high, both included. Needs low <= high.
+  constexpr std::int64_t uniform(std::int64_t low, std::int64_t high) {
+    const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+    if (range == 0) return static_cast<std::int64_t>(wide());
+    const std::uint64_t rejected = (0 - range) % range;  // below this, the remainder would favour small values
+    std::uint64_t drawn = wide();
+    while (drawn < rejected) drawn = wide();
+    return low + static_cast<std::int64_t>(drawn % range);
+  }
+
+ private:
+  constexpr std::uint64_t wide() {
+    const std::uint64_t high = word();
+    return high << 32 | word();
+  }
+
+  std::uint64_t key_;
+  std::uint64_t index_ = 0;
+  std::array<std::uint32_t, 4> block_{};
+  std::size_t used_ = 4;
+};
+
+}  // namespace ut::base

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ut::datasets {
+
+/// One example of a task, as numbers. A source row is a list of word ids: one id for a token, several for a
+/// fact of a bAbI story (its words in order).
+struct Example {
+  std::vector<std::vector<std::int64_t>> source;  // [source rows][words of the row]
+  std::vector<std::int64_t> target;               // [target rows], end of sequence included; empty: see answer
+  std::int64_t answer = -1;                       // class read at the first source row where there is no target
+};
+
+/// The examples of one update (or of one step of an evaluation), before any rank's share is cut from it.
+/// An example's place here is its identity: dropout, signals and losses are keyed on it.
+struct Batch {
+  std::vector<Example> examples;
+
+  /// Number of labels (target rows, or one answer an example): what the summed loss is divided by.
+  std::int64_t labels() const;
+  /// Source rows and target rows together.
+  std::int64_t rows() const;
+};
+
+}  // namespace ut::datasets

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ut::datasets {
+
+/// The order of training examples: every epoch is a permutation keyed on seed and epoch. A pure function of the
+/// cursor, so resuming anywhere needs one number.
+class Sampler {
+ public:
+  Sampler(std::int64_t examples, std::uint64_t seed);
+
+  /// Indices of the samples number cursor, …, cursor + count - 1 since the start of training.
+  std::vector<std::int64_t> indices(std::int64_t cursor, std::int64_t count);
+
+ private:
+  std::int64_t examples_;
+  std::uint64_t seed_;
+  std::int64_t epoch_ = -1;
+  std::vector<std::int64_t> order_;  // of epoch_
+};
+
+}  // namespace ut::datasets

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/batch.h"
+#include "datasets/vocabulary.h"
+
+namespace ut::datasets {
+
+enum class Split { train, validation, test };
+
+/// A data set that can be trained on: it turns an index into an example, and text into ids and back.
+/// Everything is a pure function of the options it was made with, so every rank sees the same.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// One line for a person: what was read or will be drawn (counts, lengths, vocabulary).
+  virtual std::string description() const = 0;
+  virtual const Vocabulary& vocabulary() const = 0;
+  /// Most words in one source row; 1 for tasks whose rows are tokens.
+  virtual std::int64_t words_per_row() const = 0;
+  /// True where examples have a target sequence (encoder-decoder), false where they have an answer (encoder).
+  virtual bool has_target() const = 0;
+  virtual std::int64_t size(Split split) const = 0;
+  /// index in 0..size(split)-1
+  virtual Example example(Split split, std::int64_t index) const = 0;
+  /// Longest target, end of sequence included, that the split's examples can have (for decoding); 0 without targets.
+  virtual std::int64_t longest_target(Split split) const = 0;
+
+  /// Text typed by a person (one line of `ut decode`) to an example without target.
+  /// Throws base::BadInput where the line cannot be read.
+  virtual Example parse(const std::string& line) const = 0;
+  /// Output ids (without end of sequence), or the answer, as text.
+  virtual std::string render(const std::vector<std::int64_t>& ids) const = 0;
+};
+
+/// What `--task` and the options beside it choose.
+struct TaskOptions {
+  std::string task;                       // copy, reverse, addition, babi
+  std::string data;                       // directory of files, where the task reads files
+  std::uint64_t seed = 1;                 // of generated examples
+  std::int64_t train_length = 40;         // algorithmic: longest training input
+  std::int64_t evaluation_length = 400;   // algorithmic: longest evaluation input
+  std::int64_t train_examples = 100000;   // algorithmic: how many different training examples there are
+  std::int64_t evaluation_examples = 1000;
+  std::string babi_task = "1";            // 1..20, or "all" (joint)
+  std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
+  std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
+};
+
+/// Names that `--task` takes.
+std::vector<std::string> task_names();
+
+/// Throws base::BadInput (file and line named) where the data cannot be read or has no examples.
+std::unique_ptr<Task> make_task(const TaskOptions& options);
+
+}  // namespace ut::datasets

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ut::datasets {
+
+inline constexpr std::int64_t padding_id = 0;          // never occurs in rows; kept so that ids equal the authors'
+inline constexpr std::int64_t end_of_sequence_id = 1;
+
+/// Symbols and their ids; 0 and 1 are reserved (`<pad>`, `<EOS>`).
+class Vocabulary {
+ public:
+  /// `words` get the ids 2, 3, …
+  explicit Vocabulary(const std::vector<std::string>& words);
+
+  /// One symbol a line, the reserved ones included. Throws base::BadInput naming file and line.
+  static Vocabulary read(const std::filesystem::path& path);
+  /// The text that read() takes.
+  std::string text() const;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }
+  const std::string& symbol(std::int64_t id) const { return symbols_.at(static_cast<std::size_t>(id)); }
+  /// -1 where the word is not in the vocabulary.
+  std::int64_t id(const std::string& word) const;
+  /// Changes when any symbol or their order changes; kept in checkpoints.
+  std::string digest() const;
+
+ private:
+  std::vector<std::string> symbols_;
+  std::unordered_map<std::string, std::int64_t> ids_;
+};
+
+}  // namespace ut::datasets
