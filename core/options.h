@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ut::core {
+
+/// Encoder-decoder as in the papers; encoder alone where the answer is one class, read at the first row (bAbI).
+enum class Architecture { encoder_decoder, encoder };
+/// post: LN(x + f(x)), the papers' equations 4 and 5. pre: x + f(LN(x)), and one LN at the end.
+enum class Norm { post, pre };
+/// signal_out: A = LN(H + MHSA(H + P)). signal_in: x = H + P, A = LN(x + MHSA(x)): the signal stays in the state.
+enum class Residual { signal_out, signal_in };
+/// interleaved: sine and cosine alternate, exponent 2j/d, positions and steps from 1 (equations 6 and 7).
+/// halves: sines then cosines, exponent i/(d/2-1), positions and steps from 0.
+enum class Signal { interleaved, halves };
+/// sinusoid: as the position's. learned: a row of a table for each step, times sqrt(d).
+enum class StepSignal { sinusoid, learned };
+enum class TransitionKind { feed_forward, separable_convolution };
+enum class Precision { float32, float64 };
+
+/// What makes a model: its shape, and the choices in which the papers and the authors' code differ.
+struct ModelOptions {
+  Architecture architecture = Architecture::encoder_decoder;
+  std::int64_t d_model = 128;
+  std::int64_t heads = 4;
+  std::int64_t ffn = 512;
+  std::int64_t encoder_steps = 4;  // T
+  std::int64_t decoder_steps = 4;
+  std::int64_t block_layers = 1;  // layers inside the tied block
+  Norm norm = Norm::post;
+  Residual residual = Residual::signal_out;
+  Signal signal = Signal::interleaved;
+  StepSignal step_signal = StepSignal::sinusoid;
+  TransitionKind transition = TransitionKind::feed_forward;
+  double residual_dropout = 0.1;    // on each sub-layer's output
+  double attention_dropout = 0.1;   // on attention weights
+  double transition_dropout = 0.1;  // inside the transition
+  double input_dropout = 0.1;       // on the stack's input
+  std::int64_t vocabulary = 0;      // symbols of the one table for inputs, targets and the softmax
+  std::int64_t words_per_row = 1;   // more than 1: a row is a sum of words, each times a learned mask for its place
+  Precision precision = Precision::float32;
+};
+
+enum class ScheduleKind { inverse_square_root, constant, cosine };
+
+/// The learning rate over updates.
+struct ScheduleOptions {
+  ScheduleKind kind = ScheduleKind::inverse_square_root;
+  double learning_rate = 2.0;  // the constant in front; for the constant and cosine schedules the rate itself
+  std::int64_t warmup = 8000;  // updates
+};
+
+/// Adam as the authors used it, plus decoupled weight decay.
+struct OptimizerOptions {
+  ScheduleOptions schedule;
+  double beta1 = 0.9;
+  double beta2 = 0.997;
+  double epsilon = 1e-9;
+  double weight_decay = 0.0;
+  double clip_norm = 0.0;  // global norm of the gradient; 0: not clipped
+};
+
+}  // namespace ut::core
