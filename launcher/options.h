@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "datasets/task.h"
+
+namespace ut::launcher {
+
+/// paper: as the papers' equations. tensor2tensor: as the authors' code. Sets norm, residual, signal and step signal.
+enum class Variant { paper, tensor2tensor };
+
+/// What `ut data stories` takes.
+struct DataOptions {
+  std::string kind;  // what is made: stories
+  std::string out;   // directory
+  std::int64_t facts = 1;
+  std::int64_t train = 10000;  // questions
+  std::int64_t validation = 1000;
+  std::int64_t test = 1000;
+};
+
+/// Everything that the commands take. Directories of data are absolute.
+struct Options {
+  std::string command;  // train, evaluate, decode, data; or help, version
+  std::string topic;    // help: the command that is explained, or empty
+
+  datasets::TaskOptions task;
+
+  Variant variant = Variant::paper;
+  core::ModelOptions model;  // architecture, vocabulary and words_per_row are the task's to fill in
+  core::OptimizerOptions optimizer;
+
+  std::int64_t batch = 64;           // sequences per micro-batch, over all ranks
+  std::int64_t accumulate = 1;       // micro-batches per update
+  double label_smoothing = 0.1;
+  std::int64_t random_offset = 0;    // largest random offset of positions in training; 0: none
+  std::uint64_t seed = 1;            // of parameters, dropout, order of examples; of stories in `ut data`
+  std::int64_t max_updates = 5000;
+  double max_hours = 0;              // 0: no bound
+  double target_score = 0;           // stop once the validation score reaches it; 0: none
+
+  std::int64_t log_every = 10;            // updates
+  std::int64_t evaluate_every = 500;      // updates; 0: only at the end
+  std::int64_t checkpoint_every = 500;    // updates; 0: only at the end
+  std::int64_t keep_checkpoints = 2;      // newest ones kept, beside the best
+  std::int64_t evaluation_batch = 64;     // sequences, over all ranks
+  std::int64_t evaluation_limit = 0;      // examples per evaluation; 0: all
+
+  std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
+  std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
+  std::int64_t sequence_parallel = 1;  // ranks that share a sequence
+  std::int64_t threads = 0;            // per rank; 0: cores / ranks
+
+  std::string run_dir;
+  bool resume = false;
+  bool quiet = false;
+
+  datasets::Split split = datasets::Split::test;  // evaluate
+  std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
+  bool json = false;                              // evaluate
+
+  DataOptions data;
+
+  /// The shipped settings: a small model that learns the papers' tasks.
+  Options();
+};
+
+/// Reads what a person typed, without the program's name: `train --task copy …`.
+/// The command line comes before `--config FILE`, which comes before the defaults. With `train --resume` and with
+/// evaluate and decode, the defaults are what the run directory has recorded.
+/// Throws base::BadInput, one line, for anything that cannot be used.
+Options parse_options(const std::vector<std::string>& arguments);
+
+/// What `ut COMMAND --help` prints; for an empty command the list of commands.
+/// Throws base::BadInput for a command that does not exist.
+std::string help(const std::string& command);
+
+/// The options of training, resolved, as a file that `--config` takes: it gives these Options again, but for
+/// the run directory and how much is said. `ranks` is written as it stands; fill in what was used.
+std::string to_config(const Options& options);
+
+/// Where the run directory keeps to_config().
+inline constexpr const char* config_name = "options.conf";
+
+}  // namespace ut::launcher
