@@ -1,0 +1,71 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/dropout.h"
+#include "core/parameters.h"
+#include "dist/rows.h"
+
+namespace ut::core {
+
+/// How query rows and key rows meet: which rows belong to the same sequence, and who may see whom. Made once for a
+/// batch and used at every step. The only place with padding.
+class AttentionLayout {
+ public:
+  /// `queries` and `keys` list the same sequences; keys hold every position of them. Causal: a query sees the keys of
+  /// positions up to its own.
+  AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal);
+
+  /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
+  /// `query` [query rows, d], `key` and `value` [key rows, d] -> [query rows, d]; `weights_dropout` acts on the weights.
+  at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t heads,
+                    double dropout_rate, const DropoutKey& dropout) const;
+
+ private:
+  at::Tensor bias(const dist::Rows& queries, const dist::Rows& keys, bool causal) const;
+
+  std::int64_t sequences_;
+  std::int64_t query_slots_ = 0;  // the most query rows that a sequence has
+  std::int64_t key_slots_ = 0;
+  at::Tensor query_row_of_slot_;         // [sequences * query slots] int64; undefined where rows are slots already
+  at::Tensor slot_of_query_row_;         // [query rows] int64; likewise
+  at::Tensor key_row_of_slot_;           // [sequences * key slots] int64; likewise
+  at::Tensor bias_;                      // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
+  std::vector<std::int64_t> sequence_;   // [sequences * query slots]: identities, for dropout
+  std::vector<std::int64_t> position_;   // [sequences * query slots]
+};
+
+/// Multi-head attention without biases, as the authors have it.
+class SelfAttention {
+ public:
+  SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options);
+
+  /// `x` [rows, d] -> queries [rows, d] and the rows to exchange, keys beside values [rows, 2d].
+  std::pair<at::Tensor, at::Tensor> project(const at::Tensor& x) const;
+  /// Heads' outputs [rows, d] -> [rows, d].
+  at::Tensor combine(const at::Tensor& heads) const;
+
+ private:
+  at::Tensor query_key_value_;  // [d, 3d]
+  at::Tensor output_;           // [d, d]
+};
+
+class CrossAttention {
+ public:
+  CrossAttention(Parameters& parameters, const std::string& name, const ModelOptions& options);
+
+  at::Tensor queries(const at::Tensor& x) const;           // [rows, d] -> [rows, d]
+  at::Tensor keys_values(const at::Tensor& memory) const;  // [memory rows, d] -> [memory rows, 2d]
+  at::Tensor combine(const at::Tensor& heads) const;       // [rows, d] -> [rows, d]
+
+ private:
+  at::Tensor query_;      // [d, d]
+  at::Tensor key_value_;  // [d, 2d]
+  at::Tensor output_;     // [d, d]
+};
+
+}  // namespace ut::core

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+
+#include "dist/rows.h"
+
+namespace ut::core {
+
+/// The places of a stack at which dropout acts.
+enum class Site : std::uint32_t {
+  input,
+  self_attention_weights,
+  self_attention_output,
+  cross_attention_weights,
+  cross_attention_output,
+  transition_hidden,
+  transition_output,
+};
+
+/// What dropout's random numbers are keyed on, beside the row's identity and the column: seed, update, stack, step,
+/// layer and site. So they do not depend on which rank holds the row, nor on what was drawn before.
+struct DropoutKey {
+  std::uint64_t update = 0;  // seed and update
+  bool active = false;       // false outside training
+  std::uint32_t place = 0;
+
+  static DropoutKey for_update(std::uint64_t seed, std::int64_t update);
+  DropoutKey with_stack(std::uint32_t stack) const { return with(stack, 31); }
+  DropoutKey with_step(std::int64_t step) const { return with(static_cast<std::uint32_t>(step), 12); }
+  DropoutKey with_layer(std::size_t layer) const { return with(static_cast<std::uint32_t>(layer), 4); }
+  DropoutKey with_site(Site site) const { return with(static_cast<std::uint32_t>(site), 0); }
+
+ private:
+  DropoutKey with(std::uint32_t part, int bit) const { return {update, active, place | part << bit}; }
+};
+
+/// Sets each element to zero with probability `rate` and divides the rest by 1 - rate. `x` [rows, columns].
+at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, const dist::Rows& rows);
+
+/// The same for attention weights [sequences, heads, query slots, key slots]. `sequence` and `position`
+/// [sequences * query slots] are the queries' identities; key slot j of a sequence is its position j.
+at::Tensor dropout_attention(const at::Tensor& weights, double rate, const DropoutKey& key,
+                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position);
+
+}  // namespace ut::core

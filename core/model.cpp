@@ -1,0 +1,59 @@
+#include "core/model.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace ut::core {
+
+UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed)
+    : options_(options),
+      parameters_(options.precision, seed),
+      table_(parameters_.add_normal("table", {options.vocabulary, options.d_model},
+                                    1 / std::sqrt(static_cast<double>(options.d_model)))),
+      encoder_(parameters_, "encoder", options, options.encoder_steps, false) {
+  if (options.words_per_row > 1)
+    word_mask_ = parameters_.add_constant("word_mask", {options.words_per_row, options.d_model}, 1);
+  if (options.architecture == Architecture::encoder_decoder)
+    decoder_.emplace(parameters_, "decoder", options, options.decoder_steps, true);
+  parameters_.flatten();
+}
+
+at::Tensor UniversalTransformer::embed_source(const Batch& batch) const {
+  const at::Tensor& words = batch.source_words;
+  const double scale = std::sqrt(static_cast<double>(options_.d_model));
+  const at::Tensor embedded = at::embedding(table_, words.clamp_min(0));  // [rows, words, d]
+  if (!word_mask_.defined()) return embedded.squeeze(1) * scale;
+  const at::Tensor present = words.ge(0).unsqueeze(2).to(embedded.scalar_type());
+  return (embedded * (word_mask_.narrow(0, 0, words.size(1)) * present)).sum(1) * scale;
+}
+
+at::Tensor UniversalTransformer::embed_target(const Batch& batch) const {
+  const at::Tensor& previous = batch.target_previous;
+  const at::Tensor scale = previous.ge(0).unsqueeze(1).to(table_.scalar_type()) *
+                           std::sqrt(static_cast<double>(options_.d_model));  // a zero vector stands in front
+  return at::embedding(table_, previous.clamp_min(0)) * scale;
+}
+
+at::Tensor UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
+                                        const DropoutKey& dropout) const {
+  return encoder_.forward(embedded, batch.source_position, steps, StackRows(*batch.source, false), nullptr, dropout);
+}
+
+at::Tensor UniversalTransformer::decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch,
+                                        std::int64_t steps, const DropoutKey& dropout) const {
+  return decoder_->forward(embedded, batch.target_position, steps, StackRows(*batch.target, true), &memory, dropout);
+}
+
+at::Tensor UniversalTransformer::logits(const at::Tensor& states) const { return at::mm(states, table_.t()); }
+
+at::Tensor UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const {
+  at::Tensor states = encode(embed_source(batch), batch, steps.encoder, dropout);
+  if (decoder_) {
+    const Memory memory = decoder_->block().remember(states, *batch.source, batch.target->local());
+    states = decode(embed_target(batch), memory, batch, steps.decoder, dropout);
+  }
+  return logits(batch.read_rows.defined() ? states.index_select(0, batch.read_rows) : states);
+}
+
+}  // namespace ut::core

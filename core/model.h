@@ -1,0 +1,57 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+#include "core/batch.h"
+#include "core/recurrence.h"
+
+namespace ut::core {
+
+/// How many steps to take, where it differs from training.
+struct Steps {
+  std::int64_t encoder;
+  std::int64_t decoder;
+};
+
+/// The Universal Transformer: tables, a tied encoder block, a tied decoder block. Works on this rank's rows; meets
+/// other ranks only through the exchanges in a batch.
+class UniversalTransformer {
+ public:
+  UniversalTransformer(const ModelOptions& options, std::uint64_t seed);
+  UniversalTransformer(const UniversalTransformer&) = delete;
+  UniversalTransformer& operator=(const UniversalTransformer&) = delete;
+
+  /// Scores of every symbol for the rows that are read [labels, vocabulary], before the softmax (equation 8).
+  at::Tensor forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const;
+
+  /// The parts of forward(), for decoding and for who wants to look inside.
+  at::Tensor embed_source(const Batch& batch) const;  // H^0 of the encoder [source rows, d]
+  at::Tensor embed_target(const Batch& batch) const;  // H^0 of the decoder [target rows, d], shifted by one
+  /// Final states of the encoder [source rows, d].
+  at::Tensor encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout) const;
+  /// Final states of the decoder [target rows, d].
+  at::Tensor decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
+                    const DropoutKey& dropout) const;
+  /// [rows, d] -> [rows, vocabulary], with the shared table.
+  at::Tensor logits(const at::Tensor& states) const;
+
+  const ModelOptions& options() const { return options_; }
+  Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  Recurrence& encoder() { return encoder_; }
+  const Recurrence& decoder() const { return *decoder_; }
+  Recurrence& decoder() { return *decoder_; }
+
+ private:
+  ModelOptions options_;
+  Parameters parameters_;
+  at::Tensor table_;      // [vocabulary, d]
+  at::Tensor word_mask_;  // [words a row, d]; only where rows are sums of words
+  Recurrence encoder_;
+  std::optional<Recurrence> decoder_;
+};
+
+}  // namespace ut::core

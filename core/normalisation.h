@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/parameters.h"
+
+namespace ut::core {
+
+/// Layer normalisation over the columns of a row (Ba et al., 2016), biased variance, epsilon 1e-6 as the authors'.
+class LayerNorm {
+ public:
+  LayerNorm(Parameters& parameters, const std::string& name, std::int64_t d_model);
+
+  at::Tensor operator()(const at::Tensor& x) const;  // [rows, d] -> [rows, d]
+
+ private:
+  at::Tensor scale_;  // [d]
+  at::Tensor bias_;   // [d]
+};
+
+}  // namespace ut::core

@@ -1,0 +1,46 @@
+#include "core/optimizer.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace ut::core {
+
+double inverse_square_root_decay(std::int64_t update, std::int64_t warmup) {
+  return 1 / std::sqrt(static_cast<double>(std::max({update, warmup, std::int64_t{1}})));
+}
+
+double learning_rate(const ScheduleOptions& options, std::int64_t update, std::int64_t max_updates,
+                     std::int64_t d_model) {
+  const auto step = static_cast<double>(update);
+  const auto warmup = static_cast<double>(std::max<std::int64_t>(options.warmup, 1));
+  if (options.kind == ScheduleKind::inverse_square_root)
+    return options.learning_rate * std::min(1.0, step / warmup) * inverse_square_root_decay(update, options.warmup) /
+           std::sqrt(static_cast<double>(d_model));
+  if (update < options.warmup) return options.learning_rate * (step + 1) / warmup;
+  if (options.kind == ScheduleKind::constant) return options.learning_rate;
+  const auto decay_updates = static_cast<double>(std::max<std::int64_t>(max_updates - options.warmup, 1));
+  const double progress = std::min(1.0, (step - static_cast<double>(options.warmup)) / decay_updates);
+  return options.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * progress));
+}
+
+Adam::Adam(const OptimizerOptions& options, const Parameters& parameters)
+    : options_(options), first_(at::zeros_like(parameters.flat())), second_(at::zeros_like(parameters.flat())) {}
+
+double Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, double rate) {
+  const at::NoGradGuard no_graph;
+  const double norm = gradient.norm().item<double>();
+  if (options_.clip_norm > 0 && norm > options_.clip_norm) gradient.mul_(options_.clip_norm / norm);
+  ++updates_;
+  const auto k = static_cast<double>(updates_);
+  const double corrected = rate * std::sqrt(1 - std::pow(options_.beta2, k)) / (1 - std::pow(options_.beta1, k));
+  first_.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
+  second_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
+  if (options_.weight_decay > 0) parameters.mul_(1 - rate * options_.weight_decay);
+  parameters.addcdiv_(first_, second_.sqrt().add_(options_.epsilon), -corrected);
+  return norm;
+}
+
+}  // namespace ut::core

@@ -1,0 +1,87 @@
+#include "core/parameters.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "base/philox.h"
+
+namespace ut::core {
+namespace {
+
+/// Uniform in (0, 1), from the element's number alone.
+double uniform(std::uint64_t key, std::uint64_t element, std::size_t word) {
+  const auto words =
+      base::philox({static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32), 0, 0}, key);
+  return (words.at(word) + 0.5) * 0x1p-32;
+}
+
+template <class Draw>
+at::Tensor filled(std::vector<std::int64_t> sizes, const Draw& draw) {
+  at::Tensor values = at::empty(sizes, at::kDouble);
+  auto* data = values.mutable_data_ptr<double>();
+  for (std::int64_t element = 0; element < values.numel(); ++element)
+    data[element] = draw(static_cast<std::uint64_t>(element));
+  return values;
+}
+
+}  // namespace
+
+at::ScalarType scalar_type(Precision precision) { return precision == Precision::float64 ? at::kDouble : at::kFloat; }
+
+std::uint64_t Parameters::key(const std::string& name) const {
+  std::uint64_t key = seed_;
+  for (const char letter : name) key = base::mix(key, static_cast<unsigned char>(letter));
+  return key;
+}
+
+at::Tensor Parameters::add(const std::string& name, const at::Tensor& value) {
+  parameters_.push_back({name, value.to(scalar_type(precision_)).requires_grad_()});
+  return parameters_.back().tensor;
+}
+
+at::Tensor Parameters::add_kernel(const std::string& name, std::vector<std::int64_t> sizes, std::int64_t fan_in,
+                                  std::int64_t fan_out) {
+  const double limit = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
+  return add(name, filled(std::move(sizes), [&, key = key(name)](std::uint64_t element) {
+               return limit * (2 * uniform(key, element, 0) - 1);
+             }));
+}
+
+at::Tensor Parameters::add_normal(const std::string& name, std::vector<std::int64_t> sizes, double standard_deviation) {
+  return add(name, filled(std::move(sizes), [&, key = key(name)](std::uint64_t element) {
+               const double radius = std::sqrt(-2 * std::log(uniform(key, element, 0)));  // Box-Muller
+               return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform(key, element, 1));
+             }));
+}
+
+at::Tensor Parameters::add_constant(const std::string& name, std::vector<std::int64_t> sizes, double value) {
+  return add(name, at::full(sizes, value, at::kDouble));
+}
+
+void Parameters::flatten() {
+  std::vector<at::Tensor> values;
+  for (const auto& parameter : parameters_) values.push_back(parameter.tensor.detach().flatten());
+  flat_ = at::cat(values);
+  flat_gradient_ = at::zeros_like(flat_);
+  const auto value_views = views_of(flat_, parameters_);
+  const auto gradient_views = views_of(flat_gradient_, parameters_);
+  for (std::size_t index = 0; index < parameters_.size(); ++index) {
+    parameters_[index].tensor.set_data(value_views[index].tensor);
+    parameters_[index].tensor.mutable_grad() = gradient_views[index].tensor;
+  }
+}
+
+std::vector<Parameter> views_of(const at::Tensor& flat, const std::vector<Parameter>& parameters) {
+  std::vector<Parameter> views;
+  std::int64_t begin = 0;
+  for (const auto& parameter : parameters) {
+    const std::int64_t elements = parameter.tensor.numel();
+    views.push_back({parameter.name, flat.narrow(0, begin, elements).view(parameter.tensor.sizes())});
+    begin += elements;
+  }
+  return views;
+}
+
+}  // namespace ut::core

@@ -1,0 +1,88 @@
+#include "core/transition.h"
+
+#include <ATen/ATen.h>
+
+namespace ut::core {
+namespace {
+
+/// One ReLU between two affine maps.
+class FeedForward final : public Transition {
+ public:
+  FeedForward(Parameters& parameters, const std::string& name, const ModelOptions& options)
+      : dropout_rate_(options.transition_dropout),
+        kernel1_(parameters.add_kernel(name + ".kernel1", {options.d_model, options.ffn}, options.d_model,
+                                       options.ffn)),
+        bias1_(parameters.add_constant(name + ".bias1", {options.ffn}, 0)),
+        kernel2_(parameters.add_kernel(name + ".kernel2", {options.ffn, options.d_model}, options.ffn,
+                                       options.d_model)),
+        bias2_(parameters.add_constant(name + ".bias2", {options.d_model}, 0)) {}
+
+  at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,
+                     const DropoutKey& key) const override {
+    at::Tensor hidden = at::relu(at::addmm(bias1_, x, kernel1_));  // [rows, ffn]
+    hidden = dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), exchange.local());
+    return at::addmm(bias2_, hidden, kernel2_);
+  }
+
+ private:
+  double dropout_rate_;
+  at::Tensor kernel1_;  // [d, ffn]
+  at::Tensor bias1_;    // [ffn]
+  at::Tensor kernel2_;  // [ffn, d]
+  at::Tensor bias2_;    // [d]
+};
+
+/// One filter a channel over neighbouring positions, then an affine map of each position.
+class SeparableConvolution {
+ public:
+  SeparableConvolution(Parameters& parameters, const std::string& name, std::int64_t width, std::int64_t in,
+                       std::int64_t out, bool causal)
+      : before_(causal ? width - 1 : width / 2),
+        after_(causal ? 0 : width / 2),
+        depthwise_(parameters.add_kernel(name + ".depthwise", {width, in}, width, width)),
+        pointwise_(parameters.add_kernel(name + ".pointwise", {in, out}, in, out)),
+        bias_(parameters.add_constant(name + ".bias", {out}, 0)) {}
+
+  at::Tensor operator()(const at::Tensor& x, const dist::SequenceExchange& exchange) const {
+    const at::Tensor neighbours = exchange.neighbours(x, before_, after_);  // [rows, width, in]
+    return at::addmm(bias_, (neighbours * depthwise_).sum(1), pointwise_);
+  }
+
+ private:
+  std::int64_t before_;
+  std::int64_t after_;
+  at::Tensor depthwise_;  // [width, in]
+  at::Tensor pointwise_;  // [in, out]
+  at::Tensor bias_;       // [out]
+};
+
+/// Depthwise 3, pointwise, ReLU, depthwise 5, pointwise.
+class ConvolutionTransition final : public Transition {
+ public:
+  ConvolutionTransition(Parameters& parameters, const std::string& name, const ModelOptions& options, bool causal)
+      : dropout_rate_(options.transition_dropout),
+        first_(parameters, name + ".convolution1", 3, options.d_model, options.ffn, causal),
+        second_(parameters, name + ".convolution2", 5, options.ffn, options.d_model, causal) {}
+
+  at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,
+                     const DropoutKey& key) const override {
+    const at::Tensor hidden = at::relu(first_(x, exchange));  // [rows, ffn]
+    return second_(dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), exchange.local()), exchange);
+  }
+
+ private:
+  double dropout_rate_;
+  SeparableConvolution first_;
+  SeparableConvolution second_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transition> make_transition(Parameters& parameters, const std::string& name,
+                                            const ModelOptions& options, bool causal) {
+  if (options.transition == TransitionKind::separable_convolution)
+    return std::make_unique<ConvolutionTransition>(parameters, name, options, causal);
+  return std::make_unique<FeedForward>(parameters, name, options);
+}
+
+}  // namespace ut::core

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ut::dist {
+
+/// What a message is for; bytes are counted apart for each.
+enum class Purpose { exchange, gradients, control };
+inline constexpr std::size_t purposes = 3;
+
+/// Bytes that this rank handed to the network, by purpose. Reductions count as a ring would send them:
+/// 2 (n-1)/n of the tensor for an all-reduce, (n-1)/n for a reduce-scatter.
+using SentBytes = std::array<std::int64_t, purposes>;
+
+/// A group of ranks and its collectives. Every rank of the group must call the same collectives in the same order.
+/// Rows are cut along the first dimension; a rank may have none. Throws std::runtime_error where the transport fails.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Sums `tensor` over the ranks, in place; every rank gets the same bits.
+  virtual void all_reduce_sum(at::Tensor tensor, Purpose purpose) = 0;
+  /// Every rank's rows, one rank's after the other's. `local` [counts[rank], ...] -> [sum(counts), ...].
+  virtual at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                     Purpose purpose) = 0;
+  /// The sum over ranks of `all` [sum(counts), ...], of which this rank keeps its part [counts[rank], ...].
+  virtual at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
+                                         Purpose purpose) = 0;
+  /// Sends sent[r] rows of `rows` (in the order of the ranks) to rank r; returns the rows received, in that order.
+  virtual at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,
+                                     std::span<const std::int64_t> received, Purpose purpose) = 0;
+  /// The ranks that give the same colour, ordered as here. Collective.
+  virtual std::unique_ptr<Communicator> split(int color) = 0;
+
+  const SentBytes& sent_bytes() const { return sent_bytes_; }
+
+ protected:
+  void add_sent(Purpose purpose, std::int64_t bytes) { sent_bytes_.at(static_cast<std::size_t>(purpose)) += bytes; }
+
+ private:
+  SentBytes sent_bytes_{};
+};
+
+/// A group of one rank: nothing is sent.
+std::unique_ptr<Communicator> make_single_communicator();
+
+}  // namespace ut::dist

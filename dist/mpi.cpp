@@ -1,0 +1,201 @@
+#include "dist/mpi.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace ut::dist {
+namespace {
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::string text(MPI_MAX_ERROR_STRING, '\0');
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw std::runtime_error(fmt::format("{}: {}", call, text.substr(0, static_cast<std::size_t>(length))));
+}
+
+MPI_Datatype datatype(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return MPI_FLOAT;
+    case at::kDouble:
+      return MPI_DOUBLE;
+    case at::kLong:
+      return MPI_INT64_T;
+    default:
+      throw std::runtime_error(fmt::format("MPI communicator: no data type for {}", toString(tensor.scalar_type())));
+  }
+}
+
+std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
+
+/// Elements in one row: the product of all dimensions but the first.
+std::int64_t row_elements(const at::Tensor& rows) {
+  return std::accumulate(rows.sizes().begin() + 1, rows.sizes().end(), std::int64_t{1}, std::multiplies<>());
+}
+
+at::Tensor new_rows(const at::Tensor& like, std::int64_t rows) {
+  auto sizes = like.sizes().vec();
+  sizes.at(0) = rows;
+  return at::empty(sizes, like.options());
+}
+
+/// Where each rank's rows lie in a buffer, as MPI wants it: in whole rows, so that the numbers stay small.
+struct Parts {
+  std::vector<int> counts;
+  std::vector<int> begins;
+  std::int64_t total = 0;
+
+  explicit Parts(std::span<const std::int64_t> rows) {
+    for (const std::int64_t count : rows) {
+      if (count > std::numeric_limits<int>::max() - total)
+        throw std::runtime_error("MPI communicator: more rows in one message than MPI can count");
+      counts.push_back(static_cast<int>(count));
+      begins.push_back(static_cast<int>(total));
+      total += count;
+    }
+  }
+};
+
+/// A row of elements as one MPI type.
+class RowType {
+ public:
+  explicit RowType(const at::Tensor& rows) {
+    check(MPI_Type_contiguous(static_cast<int>(row_elements(rows)), datatype(rows), &type_), "MPI_Type_contiguous");
+    check(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  ~RowType() { MPI_Type_free(&type_); }
+  RowType(const RowType&) = delete;
+  RowType& operator=(const RowType&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+class MpiCommunicator final : public Communicator {
+ public:
+  /// Takes over `communicator`.
+  explicit MpiCommunicator(MPI_Comm communicator) : communicator_(communicator) {
+    check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
+  }
+  ~MpiCommunicator() override { MPI_Comm_free(&communicator_); }
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
+    TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
+    constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts in int
+    auto* bytes = static_cast<char*>(tensor.data_ptr());
+    for (std::int64_t begin = 0; begin < tensor.numel(); begin += most) {
+      const auto count = static_cast<int>(std::min(most, tensor.numel() - begin));
+      check(MPI_Allreduce(MPI_IN_PLACE, bytes + begin * static_cast<std::int64_t>(tensor.element_size()), count,
+                          datatype(tensor), MPI_SUM, communicator_),
+            "MPI_Allreduce");
+    }
+    add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
+  }
+
+  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
+    const Parts parts(counts);
+    const at::Tensor mine = local.contiguous();
+    at::Tensor all = new_rows(mine, parts.total);
+    const RowType row(mine);
+    check(MPI_Allgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), row.get(), all.data_ptr(),
+                         parts.counts.data(), parts.begins.data(), row.get(), communicator_),
+          "MPI_Allgatherv");
+    add_sent(purpose, bytes_of(mine) * (size_ - 1));
+    return all;
+  }
+
+  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
+                                 Purpose purpose) override {
+    const std::int64_t row = row_elements(all);
+    std::vector<std::int64_t> elements;
+    for (const std::int64_t count : counts) elements.push_back(count * row);
+    const Parts parts(elements);  // the reduction needs a plain type
+    const at::Tensor whole = all.contiguous();
+    at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank_)]);
+    check(MPI_Reduce_scatter(whole.const_data_ptr(), mine.data_ptr(), parts.counts.data(), datatype(whole), MPI_SUM,
+                             communicator_),
+          "MPI_Reduce_scatter");
+    add_sent(purpose, bytes_of(whole) - bytes_of(mine));
+    return mine;
+  }
+
+  at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,
+                             std::span<const std::int64_t> received, Purpose purpose) override {
+    const Parts out(sent);
+    const Parts in(received);
+    const at::Tensor source = rows.contiguous();
+    at::Tensor result = new_rows(source, in.total);
+    const RowType row(source);
+    check(MPI_Alltoallv(source.const_data_ptr(), out.counts.data(), out.begins.data(), row.get(), result.data_ptr(),
+                        in.counts.data(), in.begins.data(), row.get(), communicator_),
+          "MPI_Alltoallv");
+    const std::int64_t kept = sent[static_cast<std::size_t>(rank_)];
+    add_sent(purpose, (out.total - kept) * row_elements(source) * static_cast<std::int64_t>(source.element_size()));
+    return result;
+  }
+
+  std::unique_ptr<Communicator> split(int color) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    check(MPI_Comm_split(communicator_, color, rank_, &part), "MPI_Comm_split");
+    return std::make_unique<MpiCommunicator>(part);
+  }
+
+ private:
+  MPI_Comm communicator_;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace
+
+MpiSession::MpiSession() {
+  int provided = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_SERIALIZED)
+    throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
+}
+
+MpiSession::~MpiSession() { MPI_Finalize(); }
+
+std::unique_ptr<Communicator> MpiSession::world() const {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
+  return std::make_unique<MpiCommunicator>(copy);
+}
+
+std::string MpiSession::host() {
+  std::string name(MPI_MAX_PROCESSOR_NAME, '\0');
+  int length = 0;
+  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  return name.substr(0, static_cast<std::size_t>(length));
+}
+
+std::string MpiSession::version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  return text.substr(0, std::min(text.find(','), static_cast<std::size_t>(length)));
+}
+
+void MpiSession::abort(int exit_code) {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+}  // namespace ut::dist

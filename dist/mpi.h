@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dist/communicator.h"
+
+namespace ut::dist {
+
+/// MPI for the life of this object: initialised for calls from several threads, one at a time (autograd runs a
+/// backward pass on threads of its own), and finalised at its end. At most one in a program.
+class MpiSession {
+ public:
+  /// Throws std::runtime_error where MPI cannot be initialised so.
+  MpiSession();
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  /// All ranks of the program. Its collectives take CPU tensors.
+  std::unique_ptr<Communicator> world() const;
+
+  /// This host's name, as MPI knows it.
+  static std::string host();
+  /// The library's own version line.
+  static std::string version();
+  /// Ends every rank of the program now, with this exit code. Does not return.
+  [[noreturn]] static void abort(int exit_code);
+};
+
+}  // namespace ut::dist

@@ -1,0 +1,28 @@
+#include "dist/rows.h"
+
+#include <ATen/ATen.h>
+
+namespace ut::dist {
+
+Span share(std::int64_t length, int rank, int ranks) { return {length * rank / ranks, length * (rank + 1) / ranks}; }
+
+int owner(std::int64_t position, std::int64_t length, int ranks) {
+  return static_cast<int>(((position + 1) * ranks - 1) / length);
+}
+
+Rows rows_of(const Sequences& sequences, int rank, int ranks) {
+  std::vector<std::int64_t> sequence;
+  std::vector<std::int64_t> position;
+  std::vector<std::int64_t> offsets{0};
+  for (std::size_t index = 0; index < sequences.ids.size(); ++index) {
+    const Span mine = share(sequences.lengths[index], rank, ranks);
+    for (std::int64_t place = mine.begin; place < mine.end; ++place) {
+      sequence.push_back(sequences.ids[index]);
+      position.push_back(place);
+    }
+    offsets.push_back(static_cast<std::int64_t>(position.size()));
+  }
+  return {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)};
+}
+
+}  // namespace ut::dist

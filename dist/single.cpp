@@ -1,0 +1,24 @@
+#include "dist/communicator.h"
+
+namespace ut::dist {
+namespace {
+
+class SingleCommunicator final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void all_reduce_sum(at::Tensor, Purpose) override {}
+  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override { return local; }
+  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t>, Purpose) override { return all; }
+  at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
+                             Purpose) override {
+    return rows;
+  }
+  std::unique_ptr<Communicator> split(int) override { return make_single_communicator(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_single_communicator() { return std::make_unique<SingleCommunicator>(); }
+
+}  // namespace ut::dist
