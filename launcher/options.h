@@ -33,21 +33,21 @@ struct Options {
   core::ModelOptions model;  // architecture, vocabulary and words_per_row are the task's to fill in
   core::OptimizerOptions optimizer;
 
-  std::int64_t batch = 64;           // sequences per micro-batch, over all ranks
-  std::int64_t accumulate = 1;       // micro-batches per update
+  std::int64_t batch = 64;      // sequences per micro-batch, over all ranks
+  std::int64_t accumulate = 1;  // micro-batches per update
   double label_smoothing = 0.1;
-  std::int64_t random_offset = 0;    // largest random offset of positions in training; 0: none
-  std::uint64_t seed = 1;            // of parameters, dropout, order of examples; of stories in `ut data`
+  std::int64_t random_offset = 0;  // largest random offset of positions in training; 0: none
+  std::uint64_t seed = 1;          // of parameters, dropout, order of examples; of stories in `ut data`
   std::int64_t max_updates = 5000;
-  double max_hours = 0;              // 0: no bound
-  double target_score = 0;           // stop once the validation score reaches it; 0: none
+  double max_hours = 0;     // 0: no bound
+  double target_score = 0;  // stop once the validation score reaches it; 0: none
 
-  std::int64_t log_every = 10;            // updates
-  std::int64_t evaluate_every = 500;      // updates; 0: only at the end
-  std::int64_t checkpoint_every = 500;    // updates; 0: only at the end
-  std::int64_t keep_checkpoints = 2;      // newest ones kept, beside the best
-  std::int64_t evaluation_batch = 64;     // sequences, over all ranks
-  std::int64_t evaluation_limit = 0;      // examples per evaluation; 0: all
+  std::int64_t log_every = 10;          // updates
+  std::int64_t evaluate_every = 500;    // updates; 0: only at the end
+  std::int64_t checkpoint_every = 500;  // updates; 0: only at the end
+  std::int64_t keep_checkpoints = 2;    // newest ones kept, beside the best
+  std::int64_t evaluation_batch = 64;   // sequences, over all ranks
+  std::int64_t evaluation_limit = 0;    // examples per evaluation; 0: all
 
   std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown

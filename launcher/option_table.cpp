@@ -1,0 +1,524 @@
+#include "launcher/option_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace ut::launcher {
+namespace {
+
+constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
+constexpr unsigned every_command = run_commands | command_data;
+constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+
+template <typename Number>
+std::optional<Number> parse_number(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+/// Whole number in low..high. `field` gives the number of (const or changeable) Options.
+template <typename Field>
+OptionEntry whole(std::string name, std::string description, Field field, std::int64_t low,
+                  std::int64_t high = unbounded) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = "N";
+  entry.description = std::move(description);
+  entry.expected = high == unbounded ? fmt::format("a whole number of at least {}", low)
+                                     : fmt::format("a whole number from {} to {}", low, high);
+  entry.set = [=](Options& options, const std::string& text) {
+    using Number = std::remove_reference_t<decltype(field(options))>;
+    const auto number = parse_number<Number>(text);
+    if (!number || std::cmp_less(*number, low) || std::cmp_greater(*number, high)) return false;
+    field(options) = *number;
+    return true;
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", field(options)); };
+  return entry;
+}
+
+/// Real number for which `fits` holds; `expected` says the same in words.
+template <typename Field, typename Fits>
+OptionEntry real(std::string name, std::string description, Field field, std::string expected, Fits fits) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = "X";
+  entry.description = std::move(description);
+  entry.expected = std::move(expected);
+  entry.set = [=](Options& options, const std::string& text) {
+    const auto number = parse_number<double>(text);
+    if (!number || !std::isfinite(*number) || !fits(*number)) return false;
+    field(options) = *number;
+    return true;
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", field(options)); };
+  return entry;
+}
+
+template <typename Field>
+OptionEntry not_negative(std::string name, std::string description, Field field) {
+  return real(std::move(name), std::move(description), field, "a number of at least 0",
+              [](double x) { return x >= 0; });
+}
+
+template <typename Field>
+OptionEntry positive(std::string name, std::string description, Field field) {
+  return real(std::move(name), std::move(description), field, "a number above 0", [](double x) { return x > 0; });
+}
+
+/// A share of the whole: 0 is allowed, 1 is not (nothing would be left).
+template <typename Field>
+OptionEntry share(std::string name, std::string description, Field field) {
+  return real(std::move(name), std::move(description), field, "a number from 0 to below 1",
+              [](double x) { return x >= 0 && x < 1; });
+}
+
+/// One of several names, each of which stands for a value.
+template <typename Value, typename Field>
+OptionEntry choice(std::string name, std::string description, Field field,
+                   std::vector<std::pair<std::string, Value>> values) {
+  std::vector<std::string> names;
+  for (const auto& [text, value] : values) names.push_back(text);
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = "NAME";
+  entry.expected = names.size() == 1 ? names.front() : fmt::format("one of {}", fmt::join(names, ", "));
+  entry.description = fmt::format("{}: {}", description, fmt::join(names, ", "));
+  entry.set = [=](Options& options, const std::string& text) {
+    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.first == text; });
+    if (found == values.end()) return false;
+    field(options) = found->second;
+    return true;
+  };
+  entry.get = [=](const Options& options) {
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.second == field(options); });
+    return found == values.end() ? std::string() : found->first;
+  };
+  return entry;
+}
+
+template <typename Field>
+OptionEntry one_of(std::string name, std::string description, Field field, const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const auto& text : names) values.emplace_back(text, text);
+  return choice<std::string>(std::move(name), std::move(description), field, std::move(values));
+}
+
+template <typename Field>
+OptionEntry path(std::string name, std::string placeholder, std::string description, Field field) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = std::move(placeholder);
+  entry.description = std::move(description);
+  entry.expected = "a path";
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options) = text;
+    return !text.empty();
+  };
+  entry.get = [=](const Options& options) { return std::string(field(options)); };
+  return entry;
+}
+
+template <typename Field>
+OptionEntry flag(std::string name, std::string description, Field field) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.description = std::move(description);
+  entry.expected = "true or false";
+  entry.shows_default = false;
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options) = text == "true";
+    return text == "true" || text == "false";
+  };
+  entry.get = [=](const Options& options) { return std::string(field(options) ? "true" : "false"); };
+  return entry;
+}
+
+OptionEntry first(OptionEntry entry) {
+  entry.sets_others = true;
+  return entry;
+}
+
+OptionEntry changeable(OptionEntry entry) {
+  entry.may_change = true;
+  return entry;
+}
+
+OptionEntry without_default(OptionEntry entry) {
+  entry.shows_default = false;
+  return entry;
+}
+
+/// Collects groups of entries.
+class Table {
+ public:
+  void add(const std::string& group, unsigned commands, bool recorded, std::vector<OptionEntry> added) {
+    for (auto& entry : added) {
+      entry.group = group;
+      entry.commands = commands;
+      entry.recorded = recorded;
+      entries_.push_back(std::move(entry));
+    }
+  }
+  std::vector<OptionEntry> entries() && { return std::move(entries_); }
+
+ private:
+  std::vector<OptionEntry> entries_;
+};
+
+OptionEntry data_directory() {
+  auto entry = path(
+      "data", "DIR", "directory of the task's files, where it reads files",
+      [](auto& o) -> auto& { return o.task.data; });
+  entry.set = [](Options& options, const std::string& text) {
+    // A run can be resumed from another working directory.
+    if (!text.empty()) options.task.data = std::filesystem::absolute(text).lexically_normal().string();
+    return !text.empty();
+  };
+  return entry;
+}
+
+std::vector<std::string> babi_tasks() {
+  std::vector<std::string> names;
+  for (int task = 1; task <= 20; ++task) names.push_back(std::to_string(task));
+  names.emplace_back("all");
+  return names;
+}
+
+OptionEntry babi_task() {
+  auto entry = one_of(
+      "babi-task", "", [](auto& o) -> auto& { return o.task.babi_task; }, babi_tasks());
+  entry.placeholder = "N";
+  entry.expected = "1 to 20, or all";
+  entry.description = "bAbI: 1 to 20, or all (joint training)";
+  return entry;
+}
+
+void add_task(Table& table) {
+  table.add("Task", command_train, true,
+            {without_default(one_of(
+                "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
+  table.add("Task", run_commands, true, {changeable(without_default(data_directory()))});
+  table.add("Task", command_train, true,
+            {babi_task(),
+             one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
+                    [](auto& o) -> auto& { return o.task.babi_size; }, {"auto", "1k", "10k"}),
+             whole(
+                 "babi-memory", "bAbI: newest facts kept of a story; 0: all",
+                 [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
+             whole(
+                 "train-length", "copy, reverse, addition: longest input in training",
+                 [](auto& o) -> auto& { return o.task.train_length; }, 1),
+             whole(
+                 "train-examples", "copy, reverse, addition: different examples to train on",
+                 [](auto& o) -> auto& { return o.task.train_examples; }, 1),
+             whole(
+                 "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
+  table.add("Task", command_train | command_evaluate, true,
+            {changeable(whole(
+                 "evaluation-length", "copy, reverse, addition: longest input in evaluation",
+                 [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
+             changeable(whole(
+                 "evaluation-examples", "copy, reverse, addition: examples of each evaluation split",
+                 [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1))});
+}
+
+OptionEntry variant() {
+  auto entry = choice<Variant>("variant", "whose choices norm, residual, signal and step-signal follow",
+                               [](auto& o) -> auto& { return o.variant; },
+                               {{"paper", Variant::paper}, {"tensor2tensor", Variant::tensor2tensor}});
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    const bool paper = options.variant == Variant::paper;
+    options.model.norm = paper ? core::Norm::post : core::Norm::pre;
+    options.model.residual = paper ? core::Residual::signal_out : core::Residual::signal_in;
+    options.model.signal = paper ? core::Signal::interleaved : core::Signal::halves;
+    options.model.step_signal = paper ? core::StepSignal::sinusoid : core::StepSignal::learned;
+    return true;
+  };
+  return first(entry);
+}
+
+OptionEntry steps() {
+  auto entry = whole(
+      "steps", "times the block is applied (T), in encoder and decoder",
+      [](auto& o) -> auto& { return o.model.encoder_steps; }, 1);
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    options.model.decoder_steps = options.model.encoder_steps;
+    return true;
+  };
+  return first(entry);
+}
+
+OptionEntry decoder_steps() {
+  return without_default(whole(
+      "decoder-steps", "times the decoder's block is applied, where not --steps",
+      [](auto& o) -> auto& { return o.model.decoder_steps; }, 1));
+}
+
+OptionEntry dropout() {
+  auto entry = share(
+      "dropout", "all four dropout rates", [](auto& o) -> auto& { return o.model.residual_dropout; });
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    auto& model = options.model;
+    model.attention_dropout = model.transition_dropout = model.input_dropout = model.residual_dropout;
+    return true;
+  };
+  return first(entry);
+}
+
+void add_model_shape(Table& table) {
+  table.add("Model", command_train, true,
+            {variant(),
+             whole(
+                 "d-model", "width of a position's representation", [](auto& o) -> auto& { return o.model.d_model; }, 2,
+                 1 << 20),
+             whole(
+                 "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << 20),
+             whole(
+                 "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
+  table.add("Model", run_commands, true, {steps(), decoder_steps()});
+  table.add(
+      "Model", command_train, true,
+      {whole(
+           "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; }, 1),
+       choice<core::TransitionKind>("transition", "after attention",
+                                    [](auto& o) -> auto& { return o.model.transition; },
+                                    {{"feed-forward", core::TransitionKind::feed_forward},
+                                     {"separable-convolution", core::TransitionKind::separable_convolution}})});
+}
+
+void add_model_choices(Table& table) {
+  table.add(
+      "Model", command_train, true,
+      {choice<core::Norm>("norm", "layer normalisation after or before each part",
+                          [](auto& o) -> auto& { return o.model.norm; },
+                          {{"post", core::Norm::post}, {"pre", core::Norm::pre}}),
+       choice<core::Residual>("residual", "whether the signal stays in the state",
+                              [](auto& o) -> auto& { return o.model.residual; },
+                              {{"signal-out", core::Residual::signal_out}, {"signal-in", core::Residual::signal_in}}),
+       choice<core::Signal>("signal", "order of sines and cosines", [](auto& o) -> auto& { return o.model.signal; },
+                            {{"interleaved", core::Signal::interleaved}, {"halves", core::Signal::halves}}),
+       choice<core::StepSignal>("step-signal", "of the steps", [](auto& o) -> auto& { return o.model.step_signal; },
+                                {{"sinusoid", core::StepSignal::sinusoid}, {"learned", core::StepSignal::learned}}),
+       choice<core::Precision>("dtype", "of all numbers", [](auto& o) -> auto& { return o.model.precision; },
+                               {{"float32", core::Precision::float32}, {"float64", core::Precision::float64}})});
+}
+
+void add_dropout(Table& table) {
+  table.add("Model", command_train, false, {dropout()});
+  table.add("Model", command_train, true,
+            {without_default(share(
+                 "residual-dropout", "on each sub-layer's output, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.residual_dropout; })),
+             without_default(share(
+                 "attention-dropout", "on attention weights, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.attention_dropout; })),
+             without_default(share(
+                 "transition-dropout", "inside the transition, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.transition_dropout; })),
+             without_default(share(
+                 "input-dropout", "on the stack's input, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.input_dropout; }))});
+}
+
+OptionEntry schedule() {
+  auto entry = choice<core::ScheduleKind>("schedule", "of the learning rate",
+                                          [](auto& o) -> auto& { return o.optimizer.schedule.kind; },
+                                          {{"inverse-square-root", core::ScheduleKind::inverse_square_root},
+                                           {"constant", core::ScheduleKind::constant},
+                                           {"cosine", core::ScheduleKind::cosine}});
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    auto& chosen = options.optimizer.schedule;
+    const bool was_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
+    if (!set(options, text)) return false;
+    const bool is_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
+    // There the learning rate is a factor of order 1, elsewhere the rate itself: neither's value suits the other.
+    if (is_factor != was_factor) {
+      chosen.learning_rate = is_factor ? 2.0 : 1e-3;
+      chosen.warmup = is_factor ? 8000 : 300;
+    }
+    return true;
+  };
+  return first(entry);
+}
+
+void add_optimizer(Table& table) {
+  const std::string below_one = "a number from 0 to below 1";
+  table.add(
+      "Training", command_train, true,
+      {schedule(),
+       positive(
+           "learning-rate", "the rate; with inverse-square-root the constant in front, there 2 by default",
+           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; }),
+       whole(
+           "warmup", "updates until the full learning rate; with inverse-square-root 8000 by default",
+           [](auto& o) -> auto& { return o.optimizer.schedule.warmup; }, 0),
+       share(
+           "beta1", "Adam: of the gradient's mean", [](auto& o) -> auto& { return o.optimizer.beta1; }),
+       share(
+           "beta2", "Adam: of the gradient's square", [](auto& o) -> auto& { return o.optimizer.beta2; }),
+       positive(
+           "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; }),
+       not_negative(
+           "weight-decay", "decoupled from the gradient", [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
+       not_negative(
+           "clip-norm", "largest global norm of the gradient; 0: not clipped",
+           [](auto& o) -> auto& { return o.optimizer.clip_norm; })});
+}
+
+void add_training(Table& table) {
+  table.add(
+      "Training", command_train, true,
+      {whole(
+           "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
+       whole(
+           "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1),
+       share(
+           "label-smoothing", "share of the probability given to all symbols",
+           [](auto& o) -> auto& { return o.label_smoothing; }),
+       whole(
+           "random-offset", "largest random offset of a sequence's positions; 0: none",
+           [](auto& o) -> auto& { return o.random_offset; }, 0),
+       whole(
+           "seed", "of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; }, 0)});
+  add_optimizer(table);
+  table.add(
+      "Training", command_train, true,
+      {changeable(whole(
+           "max-updates", "end after this many", [](auto& o) -> auto& { return o.max_updates; }, 1)),
+       changeable(not_negative(
+           "max-hours", "end after this long; 0: no bound", [](auto& o) -> auto& { return o.max_hours; })),
+       changeable(not_negative(
+           "target-score", "end once validation reaches it, as 0.98; 0: no bound",
+           [](auto& o) -> auto& { return o.target_score; })),
+       changeable(whole(
+           "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
+       changeable(whole(
+           "evaluate-every", "updates between evaluations; 0: only at the end",
+           [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
+       changeable(whole(
+           "checkpoint-every", "updates between checkpoints; 0: only at the end",
+           [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
+       changeable(whole(
+           "keep-checkpoints", "newest ones kept, beside the best", [](auto& o) -> auto& { return o.keep_checkpoints; },
+           1))});
+}
+
+OptionEntry checkpoint() {
+  OptionEntry entry;
+  entry.name = "checkpoint";
+  entry.placeholder = "NAME";
+  entry.expected = "latest, best or update-N";
+  entry.description = "of the run: latest, best or update-N";
+  entry.set = [](Options& options, const std::string& text) {
+    const std::string prefix = "update-";
+    const bool numbered = text.starts_with(prefix) && parse_number<std::uint32_t>(text.substr(prefix.size()));
+    if (text != "latest" && text != "best" && !numbered) return false;
+    options.checkpoint = text;
+    return true;
+  };
+  entry.get = [](const Options& options) { return options.checkpoint; };
+  return entry;
+}
+
+void add_evaluation(Table& table) {
+  table.add("Evaluation", command_evaluate, false,
+            {choice<datasets::Split>("split", "examples that are scored", [](auto& o) -> auto& { return o.split; },
+                                     {{"test", datasets::Split::test},
+                                      {"validation", datasets::Split::validation},
+                                      {"train", datasets::Split::train}})});
+  table.add("Evaluation", command_evaluate | command_decode, false, {checkpoint()});
+  table.add("Evaluation", run_commands, true,
+            {changeable(whole(
+                "evaluation-batch", "sequences at once, over all ranks",
+                [](auto& o) -> auto& { return o.evaluation_batch; }, 1))});
+  table.add("Evaluation", command_train | command_evaluate, true,
+            {changeable(whole(
+                "evaluation-limit", "examples per evaluation; 0: all",
+                [](auto& o) -> auto& { return o.evaluation_limit; }, 0))});
+  table.add("Evaluation", command_evaluate, false,
+            {flag(
+                "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; })});
+}
+
+void add_ranks(Table& table) {
+  auto ranks = without_default(changeable(whole(
+      "ranks", "processes; without mpirun or srun around it the program starts them",
+      [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
+  table.add("Ranks", run_commands, true,
+            {ranks,
+             changeable(whole(
+                 "sequence-parallel", "ranks that share a sequence's positions; divides the ranks",
+                 [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)),
+             changeable(whole(
+                 "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
+}
+
+void add_run(Table& table) {
+  table.add("Run", run_commands, false,
+            {path(
+                "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
+                [](auto& o) -> auto& { return o.run_dir; })});
+  table.add("Run", command_train, false,
+            {flag(
+                "resume", "go on with the run in --run-dir, from its latest checkpoint",
+                [](auto& o) -> auto& { return o.resume; })});
+  table.add("Run", every_command, false,
+            {flag(
+                "quiet", "say only errors and results", [](auto& o) -> auto& { return o.quiet; })});
+}
+
+void add_data(Table& table) {
+  table.add("Stories", command_data, false,
+            {whole(
+                 "facts", "supporting facts of each question", [](auto& o) -> auto& { return o.data.facts; }, 1, 3),
+             whole(
+                 "train", "questions to train on", [](auto& o) -> auto& { return o.data.train; }, 1),
+             whole(
+                 "validation", "questions to validate on; 0: no such file",
+                 [](auto& o) -> auto& { return o.data.validation; }, 0),
+             whole(
+                 "test", "questions to test on", [](auto& o) -> auto& { return o.data.test; }, 1),
+             path(
+                 "out", "DIR", "directory the files are written to", [](auto& o) -> auto& { return o.data.out; }),
+             whole(
+                 "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
+}
+
+std::vector<OptionEntry> make_table() {
+  Table table;
+  add_task(table);
+  add_model_shape(table);
+  add_model_choices(table);
+  add_dropout(table);
+  add_training(table);
+  add_evaluation(table);
+  add_ranks(table);
+  add_data(table);
+  add_run(table);
+  return std::move(table).entries();
+}
+
+}  // namespace
+
+const std::vector<OptionEntry>& option_table() {
+  static const std::vector<OptionEntry> table = make_table();
+  return table;
+}
+
+}  // namespace ut::launcher

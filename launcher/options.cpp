@@ -1,0 +1,378 @@
+#include "launcher/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <iomanip>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "launcher/option_table.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace program_options = boost::program_options;
+
+struct CommandEntry {
+  std::string name;
+  unsigned bit;
+  std::string usage;
+  std::string description;
+};
+
+const std::vector<CommandEntry>& commands() {
+  static const std::vector<CommandEntry> table = {
+      {"train", command_train, "ut train --task NAME --run-dir DIR [options]", "train a model, or go on training it"},
+      {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
+      {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
+       "run a trained model on lines of standard input"},
+      {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
+  return table;
+}
+
+/// Number of single-letter insertions, removals and replacements between two words.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+/// "; did you mean X?" where one of the names is near, else nothing.
+std::string suggestion(const std::string& given, const std::vector<std::string>& names, const std::string& prefix) {
+  std::string nearest;
+  std::size_t smallest = std::max<std::size_t>(2, given.size() / 3) + 1;
+  for (const auto& name : names) {
+    const auto distance = edit_distance(given, name);
+    if (distance < smallest) {
+      smallest = distance;
+      nearest = name;
+    }
+  }
+  return nearest.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, nearest);
+}
+
+const CommandEntry& find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& command : commands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  throw base::BadInput(fmt::format("unknown command \"{}\"{} (commands: {}; see ut --help)", name,
+                                   suggestion(name, names, ""), fmt::join(names, ", ")));
+}
+
+const OptionEntry* find_option(const std::string& name, unsigned command) {
+  for (const auto& entry : option_table())
+    if (entry.name == name && entry.belongs_to(command)) return &entry;
+  return nullptr;
+}
+
+/// One option given somewhere.
+struct Assignment {
+  std::string name;
+  std::string value;
+  std::string origin;  // how messages name it: "--heads", or file, line and name
+};
+
+[[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
+  if (find_option(name, command_train) && command.bit != command_train && command.bit != command_data)
+    throw base::BadInput(fmt::format("{}: is set when training and cannot be changed by ut {}", origin, command.name));
+  std::vector<std::string> names = {"config", "help"};
+  for (const auto& entry : option_table())
+    if (entry.belongs_to(command.bit)) names.push_back(entry.name);
+  const auto prefix = origin.starts_with("--") ? "--" : "";
+  throw base::BadInput(
+      fmt::format("{}: unknown option{} (see ut {} --help)", origin, suggestion(name, names, prefix), command.name));
+}
+
+std::string describe(const OptionEntry& entry) {
+  if (!entry.shows_default) return entry.description;
+  const auto value = entry.get(Options());
+  return value.empty() ? entry.description : fmt::format("{} (default {})", entry.description, value);
+}
+
+program_options::options_description boost_options(const CommandEntry& command) {
+  constexpr unsigned width = 100;
+  constexpr unsigned description_width = 70;
+  std::vector<std::string> groups;
+  for (const auto& entry : option_table())
+    if (entry.belongs_to(command.bit) && std::find(groups.begin(), groups.end(), entry.group) == groups.end())
+      groups.push_back(entry.group);
+  program_options::options_description all("", width, description_width);
+  for (const auto& group : groups) {
+    program_options::options_description options(group, width, description_width);
+    for (const auto& entry : option_table()) {
+      if (entry.group != group || !entry.belongs_to(command.bit)) continue;
+      if (entry.flag())
+        options.add_options()(entry.name.c_str(), program_options::bool_switch(), describe(entry).c_str());
+      else
+        options.add_options()(entry.name.c_str(), program_options::value<std::string>()->value_name(entry.placeholder),
+                              describe(entry).c_str());
+    }
+    if (group == "Run") {
+      options.add_options()("config", program_options::value<std::string>()->value_name("FILE"),
+                            "options as lines `name = value`; the command line comes before them");
+      options.add_options()("help", "print this");
+    }
+    all.add(options);
+  }
+  return all;
+}
+
+std::vector<Assignment> read_command_line(const std::vector<std::string>& arguments, const CommandEntry& command) {
+  namespace style = program_options::command_line_style;
+  std::vector<Assignment> assignments;
+  try {
+    const auto description = boost_options(command);
+    const auto parsed = program_options::command_line_parser(arguments)
+                            .options(description)
+                            .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+                            .run();
+    for (const auto& option : parsed.options) {
+      if (option.position_key >= 0)
+        throw base::BadInput(fmt::format("\"{}\": not expected here, options start with -- (see ut {} --help)",
+                                         option.value.front(), command.name));
+      assignments.push_back(
+          {option.string_key, option.value.empty() ? "true" : option.value.front(), "--" + option.string_key});
+    }
+  } catch (const program_options::unknown_option& error) {
+    auto name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    refuse_unknown(name, "--" + name, command);
+  } catch (const program_options::invalid_command_line_syntax& error) {
+    auto name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    const auto* entry = find_option(name, command.bit);
+    if (entry == nullptr) throw base::BadInput(fmt::format("--{}: needs a value", name));
+    throw base::BadInput(entry->flag() ? fmt::format("--{}: takes no value", name)
+                                       : fmt::format("--{}: no value given, needs {}", name, entry->expected));
+  } catch (const program_options::error& error) {
+    throw base::BadInput(error.what());
+  }
+  return assignments;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// The value of a line, which ends at ` #`. A value that holds such characters itself stands in quotes.
+std::string config_value(const std::string& text, const std::string& where) {
+  if (!text.starts_with('"')) return trimmed(text.starts_with('#') ? "" : text.substr(0, text.find(" #")));
+  std::istringstream stream(text);
+  std::string value;
+  std::string rest;
+  stream >> std::quoted(value);
+  std::getline(stream, rest);
+  rest = trimmed(rest);
+  if (text.size() < 2 || (!rest.empty() && !rest.starts_with('#')))
+    throw base::BadInput(fmt::format("{}: the quotes around the value are not closed, or something follows", where));
+  return value;
+}
+
+std::string quoted_if_needed(const std::string& value) {
+  if (value == trimmed(value) && value.find_first_of("#\"") == std::string::npos) return value;
+  std::ostringstream stream;
+  stream << std::quoted(value);
+  return stream.str();
+}
+
+std::vector<Assignment> read_config(const std::filesystem::path& path, const CommandEntry& command) {
+  std::vector<Assignment> assignments;
+  std::istringstream stream(base::read_file(path));
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    line = trimmed(line);
+    if (line.empty() || line.starts_with('#')) continue;
+    const auto where = fmt::format("{} line {}", path.string(), number);
+    const auto equals = line.find('=');
+    if (equals == std::string::npos)
+      throw base::BadInput(fmt::format("{}: \"{}\" is not of the form name = value", where, line));
+    const auto name = trimmed(line.substr(0, equals));
+    const auto origin = fmt::format("{}: {}", where, name);
+    if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
+    assignments.push_back({name, config_value(trimmed(line.substr(equals + 1)), where), origin});
+  }
+  return assignments;
+}
+
+/// Sets the assignments of one source; the last one of a name counts.
+void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {
+  for (const bool sets_others : {true, false}) {
+    for (const auto& assignment : assignments) {
+      const auto& entry = *find_option(assignment.name, command.bit);
+      if (entry.sets_others != sets_others) continue;
+      const bool has_line_break = assignment.value.find_first_of("\n\r") != std::string::npos;
+      if (has_line_break || !entry.set(options, assignment.value))
+        throw base::BadInput(
+            fmt::format("{}: \"{}\" given, needs {}", assignment.origin, assignment.value, entry.expected));
+    }
+  }
+}
+
+/// What the run directory has recorded, as the options to start from.
+Options recorded_options(const Options& given, const CommandEntry& command) {
+  const auto path = std::filesystem::path(given.run_dir) / config_name;
+  std::error_code unreadable;
+  if (!std::filesystem::exists(path, unreadable)) {
+    const auto advice = command.bit == command_train ? "; to start one leave out --resume" : "; ut train makes one";
+    throw base::BadInput(fmt::format("--run-dir {}: there is no run (no {}){}", given.run_dir, config_name, advice));
+  }
+  const auto& train = find_command("train");
+  Options options;
+  apply(options, read_config(path, train), train);
+  options.recorded_ranks = std::exchange(options.ranks, 0);
+  if (command.bit != command_train) {
+    // How many ranks trained a model says nothing about where it is used.
+    options.recorded_ranks = 0;
+    options.sequence_parallel = 1;
+    options.threads = 0;
+  }
+  return options;
+}
+
+void check_unchanged(const Options& recorded, const Options& options) {
+  for (const auto& entry : option_table()) {
+    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
+    const auto before = entry.get(recorded);
+    const auto now = entry.get(options);
+    if (before == now) continue;
+    throw base::BadInput(
+        fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
+                    "run with another --run-dir",
+                    entry.name, options.run_dir, before, now));
+  }
+}
+
+/// What no option can say for itself.
+void check_together(const Options& options) {
+  const auto& model = options.model;
+  if (model.d_model % model.heads != 0)
+    throw base::BadInput(
+        fmt::format("--heads: {} given, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
+  if (model.d_model % 2 != 0)
+    throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
+  if (options.task.task == "babi" && options.task.data.empty())
+    throw base::BadInput("--data: not given, task babi needs the directory of its files (ut data stories makes some)");
+  const auto& schedule = options.optimizer.schedule;
+  if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
+    throw base::BadInput(
+        fmt::format("--warmup: {} given, needs fewer than --max-updates, which is {}, for the cosine "
+                    "schedule",
+                    schedule.warmup, options.max_updates));
+}
+
+Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,
+                    const CommandEntry& command) {
+  if (given.run_dir.empty())
+    throw base::BadInput(fmt::format("--run-dir: not given, needs the directory {}, as --run-dir runs/one",
+                                     command.bit == command_train ? "to keep the run in" : "of a run"));
+  const bool from_record = given.resume || command.bit != command_train;
+  const Options base = from_record ? recorded_options(given, command) : Options();
+  Options options = base;
+  for (const auto& source : sources) apply(options, source, command);
+  if (given.resume) check_unchanged(base, options);
+  if (options.task.task.empty())
+    throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
+  check_together(options);
+  return options;
+}
+
+Options parse_for(const CommandEntry& command, const std::vector<std::string>& arguments) {
+  auto command_line = read_command_line(arguments, command);
+  std::vector<std::vector<Assignment>> sources;
+  std::erase_if(command_line, [&](const Assignment& assignment) {
+    if (assignment.name == "config") sources.push_back(read_config(assignment.value, command));
+    return assignment.name == "config";
+  });
+  sources.push_back(std::move(command_line));
+  Options options;
+  for (const auto& source : sources) apply(options, source, command);
+  if (command.bit == command_data) {
+    if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
+  } else {
+    options = run_options(options, sources, command);
+  }
+  options.command = command.name;
+  return options;
+}
+
+bool asks_for_help(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+
+Options command_only(const std::string& command, const std::string& topic = "") {
+  Options options;
+  options.command = command;
+  options.topic = topic;
+  return options;
+}
+
+}  // namespace
+
+Options::Options() {
+  optimizer.schedule = {core::ScheduleKind::constant, 1e-3, 300};
+  optimizer.clip_norm = 1.0;
+}
+
+Options parse_options(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw base::BadInput("no command given (see ut --help)");
+  const auto& first = arguments.front();
+  if (asks_for_help(first) || first == "help") return command_only("help", arguments.size() > 1 ? arguments[1] : "");
+  if (first == "--version" || first == "version") return command_only("version");
+  const auto& command = find_command(first);
+  std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (std::any_of(rest.begin(), rest.end(), asks_for_help)) return command_only("help", command.name);
+  if (command.bit != command_data) return parse_for(command, rest);
+  if (rest.empty() || rest.front() != "stories")
+    throw base::BadInput(fmt::format("ut data: {} given, needs what to make: stories",
+                                     rest.empty() ? "nothing" : fmt::format("\"{}\"", rest.front())));
+  rest.erase(rest.begin());
+  auto options = parse_for(command, rest);
+  options.data.kind = "stories";
+  return options;
+}
+
+std::string help(const std::string& command) {
+  std::ostringstream text;
+  if (command.empty()) {
+    text << "ut: trains, evaluates and runs Universal Transformers on any number of ranks\n\nCommands:\n";
+    for (const auto& entry : commands()) text << fmt::format("  {:<10} {}\n", entry.name, entry.description);
+    text << "\n  ut COMMAND --help   its options\n  ut --version        what this build has\n";
+    return text.str();
+  }
+  const auto& entry = find_command(command);
+  text << fmt::format("ut {}: {}\n\nusage: {}\n", entry.name, entry.description, entry.usage);
+  text << boost_options(entry);
+  return text.str();
+}
+
+std::string to_config(const Options& options) {
+  std::string text;
+  std::string group;
+  for (const auto& entry : option_table()) {
+    if (!entry.belongs_to(command_train) || !entry.recorded) continue;
+    const auto value = entry.get(options);
+    const bool not_given = value.empty() || (entry.name == "ranks" && options.ranks == 0);
+    if (not_given) continue;
+    if (std::exchange(group, entry.group) != entry.group) text += fmt::format("# {}\n", entry.group);
+    text += fmt::format("{} = {}\n", entry.name, quoted_if_needed(value));
+  }
+  return text;
+}
+
+}  // namespace ut::launcher
