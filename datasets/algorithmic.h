@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/task.h"
+
+namespace ut::datasets {
+
+/// The algorithmic tasks on decimal digits. Digit n has the id n + 2, the plus sign of an addition the id 12; source
+/// and target end with end_of_sequence_id. Lengths are uniform in 1..limit, digits uniform.
+///   copy      target = source
+///   reverse   target = source backwards
+///   addition  source = two numbers with the plus sign between them, target = their sum; all little-endian. No
+///             number has a superfluous zero. The first number's length is uniform in 1..limit/2, the second's
+///             uniform in what is left.
+/// An example is a pure function of seed, split and index; the splits draw from different streams.
+class Algorithmic final : public Task {
+ public:
+  enum class Kind { copy, reverse, addition };
+
+  /// Takes seed, lengths and numbers of examples from `options`; the longest training input for Split::train, the
+  /// longest evaluation input for the others. Throws base::BadInput naming the option that is out of range.
+  Algorithmic(Kind kind, const TaskOptions& options);
+
+  std::string description() const override;
+  const Vocabulary& vocabulary() const override { return vocabulary_; }
+  std::int64_t words_per_row() const override { return 1; }
+  bool has_target() const override { return true; }
+  std::int64_t size(Split split) const override;
+  /// Throws std::out_of_range where the split has no such index.
+  Example example(Split split, std::int64_t index) const override;
+  std::int64_t longest_target(Split split) const override;
+
+  /// copy, reverse: digits, white space ignored. addition: `12+7` as people write it, most significant digit first.
+  Example parse(const std::string& line) const override;
+  /// The symbols joined by nothing; addition: most significant digit first, as people write it.
+  std::string render(const std::vector<std::int64_t>& ids) const override;
+
+ private:
+  std::int64_t limit(Split split) const;
+
+  Kind kind_;
+  TaskOptions options_;
+  Vocabulary vocabulary_;
+};
+
+}  // namespace ut::datasets

@@ -1,0 +1,96 @@
+#include "datasets/babi_directory.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace ut::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file_of(const std::string& name, const std::string& prefix, const std::string& split) {
+  const std::string suffix = fmt::format("_{}.txt", split);
+  return name.starts_with(prefix) && name.ends_with(suffix) && name.size() >= prefix.size() + suffix.size() - 1;
+}
+
+std::vector<fs::directory_entry> entries(const fs::path& directory) {
+  std::error_code code;
+  std::vector<fs::directory_entry> found;
+  for (fs::directory_iterator entry(directory, code), end; !code && entry != end; entry.increment(code))
+    found.push_back(*entry);
+  if (code) throw base::BadInput(fmt::format("{}: cannot be listed: {}", directory.string(), code.message()));
+  return found;
+}
+
+bool holds_task_files(const fs::path& directory) {
+  for (const fs::directory_entry& entry : entries(directory)) {
+    const std::string name = entry.path().filename().string();
+    for (const char* split : {"train", "valid", "test"})
+      if (is_file_of(name, "qa", split)) return true;
+  }
+  return false;
+}
+
+void check_size(const fs::path& directory, const std::string& size) {
+  const fs::path named = directory.has_filename() ? directory : directory.parent_path();  // "en/" is "en"
+  const std::string name = named.filename().string();
+  const bool large = name == "en-10k" || name == "en-valid-10k";
+  const bool small = name == "en" || name == "en-valid";
+  if ((large && size == "1k") || (small && size == "10k"))
+    throw base::BadInput(fmt::format("--babi-size {}: --data {} holds the {} files; leave the size out, or give {}",
+                                     size, directory.string(), large ? "10k" : "1k", "the directory above it"));
+}
+
+std::vector<std::string> candidates(const std::string& size) {
+  if (size == "1k") return {"en-valid", "en"};
+  if (size == "10k") return {"en-valid-10k", "en-10k"};
+  if (size == "auto") return {"en-valid-10k", "en-10k", "en-valid", "en"};
+  throw base::BadInput(fmt::format("--babi-size {}: it is 1k, 10k or auto", size));
+}
+
+}  // namespace
+
+fs::path find_babi_directory(const std::string& data, const std::string& size) {
+  const std::vector<std::string> names = candidates(size);
+  if (data.empty()) throw base::BadInput("--data is needed: the directory of the bAbI files (qa1_…_train.txt)");
+  std::error_code code;
+  if (!fs::is_directory(data, code)) throw base::BadInput(fmt::format("--data {}: no such directory", data));
+  if (holds_task_files(data)) {
+    check_size(data, size);
+    return data;
+  }
+  for (const fs::path& parent : {fs::path(data), fs::path(data) / "tasks_1-20_v1-2"})
+    for (const std::string& name : names)
+      if (fs::is_directory(parent / name, code) && holds_task_files(parent / name)) return parent / name;
+  throw base::BadInput(
+      fmt::format("--data {}: no bAbI files; it needs files such as qa1_…_train.txt, or a directory {}", data,
+                  fmt::join(names, " or ")));
+}
+
+fs::path find_babi_file(const fs::path& directory, std::int64_t task, const std::string& split) {
+  fs::path found;
+  for (const fs::directory_entry& entry : entries(directory)) {
+    if (!is_file_of(entry.path().filename().string(), fmt::format("qa{}_", task), split)) continue;
+    if (!found.empty())
+      throw base::BadInput(fmt::format("{}: two {} files of task {}, {} and {}; one is needed", directory.string(),
+                                       split, task, std::min(found, entry.path()).filename().string(),
+                                       std::max(found, entry.path()).filename().string()));
+    found = entry.path();
+  }
+  return found;
+}
+
+std::string expected_babi_file(const fs::path& directory, std::int64_t task, const std::string& split) {
+  for (const std::string other : {"train", "valid", "test"}) {
+    const std::string name = find_babi_file(directory, task, other).filename().string();
+    const std::size_t ending = fmt::format("{}.txt", other).size();
+    if (!name.empty()) return fmt::format("{}{}.txt", name.substr(0, name.size() - ending), split);
+  }
+  return fmt::format("qa{}_{}.txt", task, split);
+}
+
+}  // namespace ut::datasets

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace ut::datasets {
+
+/// The directory with the qa*_train.txt files: `data` itself where it holds such files, else one of the four that
+/// come with the published data, below `data` or below `data`/tasks_1-20_v1-2. `size` is "1k", "10k" or "auto" (10k
+/// where it is there); those with a validation split (en-valid…) go first. Throws base::BadInput naming what is
+/// missing, or --babi-size where it is none of these or contradicts the directory's name.
+std::filesystem::path find_babi_directory(const std::string& data, const std::string& size);
+
+/// The file of one task and split ("train", "valid", "test"): qa1_train.txt or qa1_any-name_train.txt. Empty where
+/// there is none. Throws base::BadInput where there are several.
+std::filesystem::path find_babi_file(const std::filesystem::path& directory, std::int64_t task,
+                                     const std::string& split);
+
+/// The name that a missing file of this task would have here, judging by the task's other files.
+std::string expected_babi_file(const std::filesystem::path& directory, std::int64_t task, const std::string& split);
+
+}  // namespace ut::datasets

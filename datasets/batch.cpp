@@ -1,0 +1,19 @@
+#include "datasets/batch.h"
+
+namespace ut::datasets {
+
+std::int64_t Batch::labels() const {
+  std::int64_t sum = 0;
+  for (const Example& example : examples)
+    sum += example.target.empty() ? 1 : static_cast<std::int64_t>(example.target.size());
+  return sum;
+}
+
+std::int64_t Batch::rows() const {
+  std::int64_t sum = 0;
+  for (const Example& example : examples)
+    sum += static_cast<std::int64_t>(example.source.size() + example.target.size());
+  return sum;
+}
+
+}  // namespace ut::datasets

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace ut::datasets {
+
+/// The message of the BadInput that `action` throws; empty where it throws none.
+template <typename Action>
+std::string bad_input(Action action) {
+  try {
+    action();
+  } catch (const base::BadInput& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace ut::datasets
