@@ -66,10 +66,10 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
     slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
   }
   if (!is_rectangular(keys, key_slots_)) key_row_of_slot_ = at::tensor(row_of_slot(keys, key_slots_), at::kLong);
-  if (causal || key_row_of_slot_.defined()) bias_ = bias(queries, keys, causal);
+  if (causal || key_row_of_slot_.defined()) bias_ = bias(keys, causal);
 }
 
-at::Tensor AttentionLayout::bias(const dist::Rows& queries, const dist::Rows& keys, bool causal) const {
+at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
   const std::int64_t rows = causal ? query_slots_ : 1;
   at::Tensor result = at::zeros({sequences_, 1, rows, key_slots_}, at::kFloat);
   auto* value = result.mutable_data_ptr<float>();

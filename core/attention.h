@@ -26,7 +26,7 @@ class AttentionLayout {
                     double dropout_rate, const DropoutKey& dropout) const;
 
  private:
-  at::Tensor bias(const dist::Rows& queries, const dist::Rows& keys, bool causal) const;
+  at::Tensor bias(const dist::Rows& keys, bool causal) const;
 
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has

@@ -1,0 +1,167 @@
+#include "core/checkpoint.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "core/safetensors.h"
+
+namespace ut::core {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr const char* model_file = "model.safetensors";
+constexpr const char* optimizer_file = "optimizer.safetensors";
+constexpr const char* state_file = "state.json";
+constexpr int format_version = 1;
+
+std::string name_of(std::int64_t update) { return fmt::format("update-{:08d}", update); }
+
+std::string model_bytes(const UniversalTransformer& model) {
+  Safetensors content;
+  for (const auto& [name, tensor] : model.parameters().all()) content.tensors[name] = tensor;
+  return safetensors_bytes(content);
+}
+
+std::string optimizer_bytes(const UniversalTransformer& model, const Adam& optimizer) {
+  Safetensors content;
+  const auto& parameters = model.parameters().all();
+  for (const auto& [name, tensor] : views_of(optimizer.first_moment(), parameters))
+    content.tensors["first_moment." + name] = tensor;
+  for (const auto& [name, tensor] : views_of(optimizer.second_moment(), parameters))
+    content.tensors["second_moment." + name] = tensor;
+  return safetensors_bytes(content);
+}
+
+std::string digest_of(const json& state) {
+  const std::string text = state.dump();
+  return base::digest(text.data(), text.size());
+}
+
+std::string whole_file(const fs::path& path, const std::string& digest) {
+  std::string bytes = base::read_file(path);
+  if (base::digest(bytes.data(), bytes.size()) != digest)
+    throw base::BadInput(
+        fmt::format("{}: altered or cut short since it was written (its digest differs); use another checkpoint",
+                    path.string()));
+  return bytes;
+}
+
+/// Copies the named tensors into `targets`; they must be the same set with the same shapes and type.
+void fill(const std::vector<Parameter>& targets, const Safetensors& content, const std::string& prefix,
+          const fs::path& path) {
+  const at::NoGradGuard no_graph;
+  for (const auto& [name, target] : targets) {
+    const auto found = content.tensors.find(prefix + name);
+    if (found == content.tensors.end())
+      throw base::BadInput(fmt::format("{}: has no tensor {}{}, which the model needs", path.string(), prefix, name));
+    if (found->second.sizes() != target.sizes() || found->second.scalar_type() != target.scalar_type())
+      throw base::BadInput(fmt::format("{}: tensor {}{} is {} {}, the model needs {} {}", path.string(), prefix, name,
+                                       toString(found->second.scalar_type()), fmt::join(found->second.sizes(), "x"),
+                                       toString(target.scalar_type()), fmt::join(target.sizes(), "x")));
+    at::Tensor(target).detach().copy_(found->second);
+  }
+}
+
+}  // namespace
+
+void point_at(const fs::path& directory, const std::string& pointer, std::int64_t update) {
+  base::write_file_whole(directory / pointer, name_of(update) + "\n");
+}
+
+void write_checkpoint(const fs::path& directory, const UniversalTransformer& model, const Adam& optimizer,
+                      const json& state) {
+  const std::string name = name_of(optimizer.updates());
+  const fs::path beside = directory / (name + ".tmp");
+  fs::remove_all(beside);
+  fs::create_directories(beside);
+  json whole = state;
+  whole["format"] = format_version;
+  whole["update"] = optimizer.updates();
+  const auto add = [&](const char* file, const std::string& bytes) {
+    base::write_file_whole(beside / file, bytes);
+    whole["digests"][file] = base::digest(bytes.data(), bytes.size());
+  };
+  add(model_file, model_bytes(model));
+  add(optimizer_file, optimizer_bytes(model, optimizer));
+  whole["digest"] = digest_of(whole);
+  base::write_file_whole(beside / state_file, whole.dump(2) + "\n");
+  fs::remove_all(directory / name);  // of a run that went on from an earlier update
+  fs::rename(beside, directory / name);
+  base::sync_to_disk(directory);
+  point_at(directory, "latest", optimizer.updates());
+}
+
+void remove_old_checkpoints(const fs::path& directory, std::int64_t keep) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.is_directory() && entry.path().filename().string().starts_with("update-")) found.push_back(entry.path());
+  std::sort(found.rbegin(), found.rend());
+  std::vector<fs::path> wanted;
+  for (const char* pointer : {"latest", "best"})
+    if (fs::exists(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
+  for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index)
+    if (std::ranges::find(wanted, found[index]) == wanted.end()) fs::remove_all(found[index]);
+}
+
+fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
+  std::string name = which;
+  if (which == "latest" || which == "best") {
+    if (!fs::exists(directory / which))
+      throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
+    name = base::read_file(directory / which);
+    name.erase(name.find_last_not_of(" \n\r\t") + 1);
+  } else if (which.starts_with("update-")) {
+    std::int64_t update = 0;
+    const auto [end, error] = std::from_chars(which.data() + 7, which.data() + which.size(), update);
+    if (error == std::errc{} && end == which.data() + which.size()) name = name_of(update);
+  }
+  const bool is_name = name.starts_with("update-") && name.find('/') == std::string::npos;
+  if (!is_name || !fs::is_directory(directory / name))
+    throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
+                                     name.empty() ? which : name));
+  return directory / name;
+}
+
+json read_state(const fs::path& checkpoint) {
+  const fs::path path = checkpoint / state_file;
+  json state = json::parse(base::read_file(path), nullptr, false);
+  if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
+    throw base::BadInput(fmt::format("{}: altered or cut short since it was written; use another checkpoint",
+                                     path.string()));
+  const auto digest = state["digest"].get<std::string>();
+  state.erase("digest");
+  if (digest_of(state) != digest)
+    throw base::BadInput(fmt::format("{}: altered since it was written (its digest differs); use another checkpoint",
+                                     path.string()));
+  if (state.value("format", 0) != format_version)
+    throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}",
+                                     path.string(), state.value("format", 0), format_version));
+  return state;
+}
+
+void load_checkpoint(const fs::path& checkpoint, UniversalTransformer& model, Adam* optimizer) {
+  const json state = read_state(checkpoint);
+  const json& digests = state.at("digests");
+  const auto read = [&](const char* file) {
+    return parse_safetensors(whole_file(checkpoint / file, digests.at(file).get<std::string>()),
+                             (checkpoint / file).string());
+  };
+  fill(model.parameters().all(), read(model_file), "", checkpoint / model_file);
+  if (optimizer == nullptr) return;
+  const Safetensors moments = read(optimizer_file);
+  const auto& parameters = model.parameters().all();
+  fill(views_of(optimizer->first_moment(), parameters), moments, "first_moment.", checkpoint / optimizer_file);
+  fill(views_of(optimizer->second_moment(), parameters), moments, "second_moment.", checkpoint / optimizer_file);
+  optimizer->restore(state.at("update").get<std::int64_t>());
+}
+
+}  // namespace ut::core

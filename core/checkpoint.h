@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "core/model.h"
+#include "core/optimizer.h"
+
+namespace ut::core {
+
+/// Writes `directory`/update-00001000 with model.safetensors, optimizer.safetensors and state.json: beside it, synced,
+/// renamed, so that it is whole or absent at any kill. `state` is what the caller wants back; the files' digests are
+/// put beside it. Then points `directory`/latest at it. Called by one rank; no collective inside.
+/// Throws std::runtime_error where it cannot be written.
+void write_checkpoint(const std::filesystem::path& directory, const UniversalTransformer& model, const Adam& optimizer,
+                      const nlohmann::json& state);
+
+/// Makes `directory`/`pointer` (latest, best) name the checkpoint of this update.
+void point_at(const std::filesystem::path& directory, const std::string& pointer, std::int64_t update);
+
+/// Removes all but the newest `keep` checkpoints and those that latest and best name.
+void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep);
+
+/// The checkpoint that `which` means: latest, best, or update-N. Throws base::BadInput where there is none.
+std::filesystem::path find_checkpoint(const std::filesystem::path& directory, const std::string& which);
+
+/// A checkpoint's state.json, its digest checked. Throws base::BadInput where it is missing, altered or cut short.
+nlohmann::json read_state(const std::filesystem::path& checkpoint);
+
+/// Fills the model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
+/// where one is altered or cut short, or where names or shapes are not the model's.
+void load_checkpoint(const std::filesystem::path& checkpoint, UniversalTransformer& model, Adam* optimizer);
+
+}  // namespace ut::core
