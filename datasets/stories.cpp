@@ -1,0 +1,111 @@
+#include "datasets/stories.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/philox.h"
+#include "datasets/story_world.h"
+
+namespace ut::datasets {
+namespace {
+
+constexpr int questions_per_story = 5;
+constexpr std::int64_t most_stories = 100'000;
+
+/// How a kind of story is named and how long it is.
+struct Shape {
+  std::string_view name;
+  std::int64_t shortest_block;  // facts between two questions
+  std::int64_t longest_block;
+  std::int64_t longest_story;  // facts in all
+};
+
+constexpr std::array<Shape, 3> shapes = {{{"qa1_one-supporting-fact", 2, 2, 10},
+                                          {"qa2_two-supporting-facts", 2, 8, 40},
+                                          {"qa3_three-supporting-facts", 4, 16, 80}}};
+
+const Shape& shape_of(int facts) { return shapes[static_cast<std::size_t>(facts - 1)]; }
+
+void check_range(std::string_view option, std::int64_t value, std::int64_t high) {
+  if (value < 1 || value > high)
+    throw base::BadInput(fmt::format("{} {}: out of range; it is 1 to {}", option, value, high));
+}
+
+/// Empty where the story got too long before something could be asked.
+std::string draw_story(int facts, std::uint64_t key) {
+  const Shape& shape = shape_of(facts);
+  base::Random random(key);
+  StoryWorld world(facts, random);
+  std::string text;
+  std::int64_t line = 0;
+  std::int64_t told = 0;
+  for (int question = 0; question < questions_per_story; ++question) {
+    const std::int64_t until = told + random.uniform(shape.shortest_block, shape.longest_block);
+    while (told < until || !world.can_ask()) {
+      ++told;
+      ++line;
+      text += fmt::format("{} {}\n", line, world.act(line));
+    }
+    if (told > shape.longest_story) return {};
+    const StoryQuestion asked = world.ask();
+    text += fmt::format("{} {} \t{}\t{}\n", ++line, asked.text, asked.answer, fmt::join(asked.supporting, " "));
+  }
+  return text;
+}
+
+/// Stories that are not among `seen`, which they join.
+std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, std::unordered_set<std::string>& seen) {
+  std::string text;
+  std::uint64_t drawn = 0;
+  for (std::int64_t accepted = 0; accepted < count;) {
+    const std::string story = draw_story(facts, base::mix(key, drawn++));
+    if (story.empty() || !seen.insert(base::digest(story.data(), story.size())).second) continue;
+    text += story;
+    ++accepted;
+  }
+  return text;
+}
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  try {
+    base::write_file_whole(file, text);
+  } catch (const std::exception& error) {
+    throw base::BadInput(fmt::format("{}; a directory that can be written to is needed", error.what()));
+  }
+}
+
+}  // namespace
+
+void write_stories(const StoryOptions& options) {
+  check_range("--facts", options.facts, std::ssize(shapes));
+  check_range("--train", options.train, most_stories);
+  check_range("--validation", options.validation, most_stories);
+  check_range("--test", options.test, most_stories);
+  std::error_code code;
+  std::filesystem::create_directories(options.out, code);
+  if (std::error_code ignored; !std::filesystem::is_directory(options.out, ignored))
+    throw base::BadInput(
+        fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
+  struct Split {
+    std::string_view name;
+    std::int64_t stories;
+  };
+  const std::array<Split, 3> splits = {
+      {{"test", options.test}, {"valid", options.validation}, {"train", options.train}}};
+  std::unordered_set<std::string> seen;
+  const std::uint64_t key = base::mix(options.seed, static_cast<std::uint64_t>(options.facts));
+  for (std::size_t split = 0; split < splits.size(); ++split)
+    write(options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name),
+          draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen));
+}
+
+}  // namespace ut::datasets

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace ut::datasets {
+
+/// What `ut data stories` makes. A story has five questions.
+struct StoryOptions {
+  int facts = 1;                  // lines that a question needs: 1, 2 or 3
+  std::int64_t train = 2000;      // stories
+  std::int64_t validation = 200;  // stories
+  std::int64_t test = 200;        // stories
+  std::uint64_t seed = 1;
+  std::filesystem::path out;  // directory; made where it is missing
+};
+
+/// Writes stories about a ship's crew in bAbI's file format, under the names that the task `babi` reads as task 1, 2
+/// or 3 (`qa1_one-supporting-fact_train.txt`, `…_valid.txt`, `…_test.txt`). A pure function of the options; no story
+/// occurs twice. Throws base::BadInput where an option is out of range or the directory cannot be written to.
+void write_stories(const StoryOptions& options);
+
+}  // namespace ut::datasets

@@ -1,0 +1,278 @@
+#include "datasets/stories.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "datasets/babi.h"
+#include "tests/datasets/bad_input.h"
+#include "tests/datasets/temporary_directory.h"
+
+namespace ut::datasets {
+namespace {
+
+struct Question {
+  std::string text;
+  std::string answer;
+  std::vector<int> supporting;
+};
+
+struct Story {
+  std::string text;
+  std::map<int, std::string> facts;                 // by line number
+  std::vector<std::pair<int, Question>> questions;  // with line number
+};
+
+std::vector<Story> read_back(const std::string& content) {
+  std::vector<Story> stories;
+  std::istringstream lines(content);
+  for (std::string line; std::getline(lines, line);) {
+    const int number = std::stoi(line);
+    const std::string text = line.substr(line.find(' ') + 1);
+    if (number == 1) stories.emplace_back();
+    stories.back().text += line + '\n';
+    const std::size_t tab = text.find('\t');
+    if (tab == std::string::npos) {
+      stories.back().facts[number] = text;
+      continue;
+    }
+    const std::size_t second = text.find('\t', tab + 1);
+    Question question{text.substr(0, tab), text.substr(tab + 1, second - tab - 1), {}};
+    std::istringstream supporting(text.substr(second + 1));
+    for (int fact = 0; supporting >> fact;) question.supporting.push_back(fact);
+    stories.back().questions.emplace_back(number, question);
+  }
+  return stories;
+}
+
+/// Understands the sentences on its own, from their words, and answers as a reader would; "" where a reader could not.
+class Reader {
+ public:
+  void tell(const std::string& fact) {
+    static const std::set<std::string> moving = {"climbed to", "hurried to", "headed for", "strode to"};
+    static const std::set<std::string> taking = {"lifted", "seized", "fetched", "collected"};
+    static const std::set<std::string> dropping = {"released", "unloaded", "abandoned", "set aside"};
+    const std::size_t verb = fact.find(' ') + 1;
+    const std::size_t the = fact.find(" the ");
+    ASSERT_NE(the, std::string::npos) << fact;
+    ASSERT_EQ(fact.back(), '.');
+    const std::string person = fact.substr(0, verb - 1);
+    const std::string doing = fact.substr(verb, the - verb);
+    const std::string noun = fact.substr(the + 5, fact.size() - the - 6);
+    if (moving.count(doing) == 1) {
+      place_[person] = noun;
+      for (const auto& [thing, carrier] : carrier_)
+        if (carrier == person) trail_[thing].push_back(noun);
+    } else if (taking.count(doing) == 1) {
+      carrier_[noun] = person;
+      see(noun, person);
+    } else {
+      ASSERT_EQ(dropping.count(doing), 1u) << fact;
+      carrier_.erase(noun);
+      see(noun, person);
+    }
+  }
+
+  std::string answer(const std::string& question) const {
+    std::istringstream stream(question.substr(0, question.find('?')));
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    if (words.size() == 3) return place_.count(words[2]) == 1 ? place_.at(words[2]) : "";  // Where is NAME
+    const auto trail = trail_.find(words[3]);
+    if (trail == trail_.end()) return "";
+    if (words.size() == 4) return trail->second.back();         // Where is the THING
+    for (std::size_t stop = trail->second.size(); stop-- > 1;)  // Where was the THING before the PLACE
+      if (trail->second[stop] == words[6]) return trail->second[stop - 1];
+    return "";
+  }
+
+ private:
+  void see(const std::string& thing, const std::string& person) {
+    if (place_.count(person) == 0) return;
+    std::vector<std::string>& trail = trail_[thing];
+    if (trail.empty() || trail.back() != place_[person]) trail.push_back(place_[person]);
+  }
+
+  std::map<std::string, std::string> place_;
+  std::map<std::string, std::string> carrier_;
+  std::map<std::string, std::vector<std::string>> trail_;  // places of a thing, one after the other
+};
+
+const std::array<std::string, 3> names = {"qa1_one-supporting-fact", "qa2_two-supporting-facts",
+                                          "qa3_three-supporting-facts"};
+
+class Stories : public testing::TestWithParam<int> {
+ protected:
+  StoryOptions options() const { return {GetParam(), 300, 40, 60, 7, directory_.path() / "made" / "here"}; }
+
+  std::string content(const std::string& split) const {
+    return base::read_file(options().out /
+                           fmt::format("{}_{}.txt", names[static_cast<std::size_t>(GetParam() - 1)], split));
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_P(Stories, AnswersFollowFromTheStory) {
+  write_stories(options());
+  for (const std::string split : {"train", "valid", "test"}) {
+    for (const Story& story : read_back(content(split))) {
+      for (const auto& [line, question] : story.questions) {
+        Reader reader;
+        for (const auto& [number, fact] : story.facts)
+          if (number < line) reader.tell(fact);
+        ASSERT_EQ(reader.answer(question.text), question.answer) << line << " of\n" << story.text;
+      }
+    }
+  }
+}
+
+TEST_P(Stories, SupportingFactsAreAllThatIsNeededAndNoneToSpare) {
+  write_stories(options());
+  for (const Story& story : read_back(content("train"))) {
+    for (const auto& [line, question] : story.questions) {
+      const std::vector<int>& supporting = question.supporting;
+      ASSERT_EQ(std::ssize(supporting), GetParam());
+      ASSERT_TRUE(std::is_sorted(supporting.begin(), supporting.end()));
+      ASSERT_LT(supporting.back(), line);
+      for (int left_out = 0; left_out <= GetParam(); ++left_out) {  // the last round leaves none out
+        Reader reader;
+        for (int fact = 0; fact < GetParam(); ++fact)
+          if (fact != left_out) reader.tell(story.facts.at(supporting[static_cast<std::size_t>(fact)]));
+        ASSERT_EQ(reader.answer(question.text), left_out == GetParam() ? question.answer : "") << line << " of\n"
+                                                                                               << story.text;
+      }
+    }
+  }
+}
+
+TEST_P(Stories, HaveBabisSizes) {
+  write_stories(options());
+  const std::array<std::size_t, 3> longest = {10, 40, 80};
+  std::set<std::size_t> sizes;
+  const std::vector<Story> stories = read_back(content("train"));
+  ASSERT_EQ(stories.size(), 300u);
+  for (const Story& story : stories) {
+    ASSERT_EQ(story.questions.size(), 5u);
+    ASSERT_LE(story.facts.size(), longest[static_cast<std::size_t>(GetParam() - 1)]);
+    sizes.insert(story.facts.size());
+    if (GetParam() == 1) {
+      for (int question = 0; question < 5; ++question)
+        ASSERT_EQ(story.questions[static_cast<std::size_t>(question)].first, 3 * question + 3);
+    }
+  }
+  if (GetParam() == 1) {
+    EXPECT_EQ(sizes, std::set<std::size_t>{10});
+  } else {
+    EXPECT_GT(sizes.size(), 10u);
+  }
+}
+
+TEST_P(Stories, AreNotAnsweredByAHabit) {
+  write_stories(options());
+  std::map<std::string, int> answers;
+  int questions = 0;
+  int answered_by_newest = 0;
+  for (const Story& story : read_back(content("train"))) {
+    for (const auto& [line, question] : story.questions) {
+      ++questions;
+      ++answers[question.answer];
+      std::string newest;
+      for (const auto& [number, fact] : story.facts)
+        if (number < line) newest = fact;
+      if (newest.find(question.answer) != std::string::npos) ++answered_by_newest;
+    }
+  }
+  EXPECT_EQ(answers.size(), 6u);
+  for (const auto& [answer, count] : answers) EXPECT_LT(count, questions / 4) << answer;
+  EXPECT_LT(answered_by_newest, questions / 2);
+}
+
+TEST_P(Stories, NoStoryOccursTwice) {
+  write_stories(options());
+  std::set<std::string> seen;
+  for (const std::string split : {"train", "valid", "test"})
+    for (const Story& story : read_back(content(split))) EXPECT_TRUE(seen.insert(story.text).second);
+  EXPECT_EQ(seen.size(), 400u);
+}
+
+TEST_P(Stories, SplitsAreUnlikeAndDependOnTheSeedAlone) {
+  write_stories(options());
+  const std::string train = content("train");
+  const std::string test = content("test");
+  EXPECT_NE(train.substr(0, 200), test.substr(0, 200));
+  write_stories(options());
+  EXPECT_EQ(content("train"), train);
+  StoryOptions other = options();
+  other.seed = 8;
+  write_stories(other);
+  EXPECT_NE(content("train"), train);
+}
+
+TEST_P(Stories, AreReadAsBabi) {
+  write_stories(options());
+  TaskOptions reading;
+  reading.data = options().out.string();
+  reading.babi_task = std::to_string(GetParam());
+  const Babi babi(reading);
+  EXPECT_EQ(babi.size(Split::train), 1500);
+  EXPECT_EQ(babi.size(Split::validation), 200);
+  EXPECT_EQ(babi.size(Split::test), 300);
+}
+
+TEST_P(Stories, ShareNoNameOrThingWithBabi) {
+  write_stories(options());
+  const std::vector<std::string> list = split_words(content("train"));
+  const std::set<std::string> words(list.begin(), list.end());
+  ASSERT_EQ(words.count("galley"), 1u);
+  for (const std::string word :
+       {"Mary", "John", "Sandra", "Daniel", "kitchen", "garden", "office", "hallway", "bedroom", "bathroom",
+        "football", "milk", "apple", "went", "moved", "travelled", "journeyed", "got", "grabbed", "picked", "took",
+        "dropped", "discarded", "left", "put"})
+    EXPECT_EQ(words.count(word), 0u) << word;
+}
+
+INSTANTIATE_TEST_SUITE_P(Facts, Stories, testing::Values(1, 2, 3));
+
+TEST(StoryOptionsTest, OutOfRangeIsNamed) {
+  const TemporaryDirectory directory;
+  const auto message = [&](auto change) {
+    StoryOptions options;
+    options.out = directory.path();
+    change(options);
+    return bad_input([&] { write_stories(options); });
+  };
+  EXPECT_EQ(message([](StoryOptions& o) { o.facts = 4; }), "--facts 4: out of range; it is 1 to 3");
+  EXPECT_EQ(message([](StoryOptions& o) { o.facts = 0; }), "--facts 0: out of range; it is 1 to 3");
+  EXPECT_EQ(message([](StoryOptions& o) { o.train = 0; }), "--train 0: out of range; it is 1 to 100000");
+  EXPECT_EQ(message([](StoryOptions& o) { o.validation = -1; }), "--validation -1: out of range; it is 1 to 100000");
+  EXPECT_EQ(message([](StoryOptions& o) { o.test = 100001; }), "--test 100001: out of range; it is 1 to 100000");
+}
+
+TEST(StoryOptionsTest, DirectoryThatCannotBeMadeIsNamed) {
+  const TemporaryDirectory directory;
+  StoryOptions options;
+  options.out = directory.write("file", "") / "below";
+  EXPECT_NE(bad_input([&] { write_stories(options); }).find("--out " + options.out.string()), std::string::npos);
+  options.out.clear();
+  EXPECT_NE(bad_input([&] { write_stories(options); }).find("--out"), std::string::npos);
+}
+
+TEST(StoryOptionsTest, FileThatCannotBeWrittenIsNamed) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory.path() / "qa1_one-supporting-fact_test.txt" / "in-the-way");
+  StoryOptions options;
+  options.out = directory.path();
+  EXPECT_NE(bad_input([&] { write_stories(options); }).find("qa1_one-supporting-fact_test.txt"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ut::datasets
