@@ -50,7 +50,8 @@ Vocabulary Vocabulary::read(const std::filesystem::path& path) {
       fail(fmt::format("'{}' was there in line {}; each symbol is there once", symbol, first->second));
     if (line > std::size(reserved)) words.push_back(std::move(symbol));
   }
-  if (line < std::size(reserved)) fail("the file ends here; a vocabulary starts with the lines <pad> and <EOS>");
+  ++line;
+  if (line <= std::size(reserved)) fail("the file ends here; a vocabulary starts with the lines <pad> and <EOS>");
   return Vocabulary(words);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "datasets/babi.h"
+#include "datasets/words.h"
 #include "tests/datasets/bad_input.h"
 #include "tests/datasets/temporary_directory.h"
 
@@ -234,9 +235,9 @@ TEST_P(Stories, ShareNoNameOrThingWithBabi) {
   const std::set<std::string> words(list.begin(), list.end());
   ASSERT_EQ(words.count("galley"), 1u);
   for (const std::string word :
-       {"Mary", "John", "Sandra", "Daniel", "kitchen", "garden", "office", "hallway", "bedroom", "bathroom",
-        "football", "milk", "apple", "went", "moved", "travelled", "journeyed", "got", "grabbed", "picked", "took",
-        "dropped", "discarded", "left", "put"})
+       {"Mary",     "John",     "Sandra", "Daniel",  "kitchen",   "garden", "office",    "hallway",   "bedroom",
+        "bathroom", "football", "milk",   "apple",   "went",      "moved",  "travelled", "journeyed", "got",
+        "grabbed",  "picked",   "took",   "dropped", "discarded", "left",   "put"})
     EXPECT_EQ(words.count(word), 0u) << word;
 }
 

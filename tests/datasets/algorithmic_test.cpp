@@ -1,0 +1,298 @@
+#include "datasets/algorithmic.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/datasets/bad_input.h"
+
+namespace ut::datasets {
+namespace {
+
+using Kind = Algorithmic::Kind;
+using Ids = std::vector<std::int64_t>;
+
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
+TaskOptions small_options() {
+  TaskOptions options;
+  options.train_length = 10;
+  options.evaluation_length = 25;
+  options.train_examples = 5000;
+  options.evaluation_examples = 2000;
+  return options;
+}
+
+/// The ids of the rows; checks that each row is one id.
+Ids source_of(const Example& example) {
+  Ids ids;
+  for (const auto& row : example.source) {
+    EXPECT_EQ(row.size(), 1u);
+    ids.push_back(row.at(0));
+  }
+  return ids;
+}
+
+/// Without the end of sequence; checks that it is there, and only at the end.
+Ids without_end(Ids ids) {
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), end_of_sequence_id), 1);
+  EXPECT_EQ(ids.back(), end_of_sequence_id);
+  ids.pop_back();
+  return ids;
+}
+
+bool same(const Example& a, const Example& b) { return a.source == b.source && a.target == b.target; }
+
+/// Sum over the classes of (count - expected)^2 / expected where all counts are expected to be equal.
+double chi_square(const std::map<std::int64_t, std::int64_t>& counts, std::int64_t classes) {
+  double total = 0;
+  for (const auto& [value, count] : counts) total += static_cast<double>(count);
+  const double expected = total / static_cast<double>(classes);
+  double sum = expected * static_cast<double>(classes - std::ssize(counts));  // those that never came
+  for (const auto& [value, count] : counts) {
+    const double difference = static_cast<double>(count) - expected;
+    sum += difference * difference / expected;
+  }
+  return sum;
+}
+
+/// Far above what chance gives (mean classes - 1, standard deviation sqrt(2 (classes - 1))).
+double loose_bound(std::int64_t classes) { return 2 * static_cast<double>(classes) + 20; }
+
+class Sequences : public testing::TestWithParam<Kind> {};
+
+TEST_P(Sequences, LengthsAndDigitsAreUniform) {
+  const Algorithmic task(GetParam(), small_options());
+  for (const Split split : all_splits) {
+    const std::int64_t limit = split == Split::train ? 10 : 25;
+    std::map<std::int64_t, std::int64_t> lengths;
+    std::map<std::int64_t, std::int64_t> digits;
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const Ids ids = without_end(source_of(task.example(split, index)));
+      ++lengths[std::ssize(ids)];
+      for (const std::int64_t id : ids) ++digits[id];
+    }
+    EXPECT_EQ(lengths.begin()->first, 1);
+    EXPECT_EQ(lengths.rbegin()->first, limit);
+    EXPECT_LT(chi_square(lengths, limit), loose_bound(limit));
+    EXPECT_EQ(digits.begin()->first, 2);
+    EXPECT_EQ(digits.rbegin()->first, 11);
+    EXPECT_LT(chi_square(digits, 10), loose_bound(10));
+  }
+}
+
+TEST_P(Sequences, TargetIsTheSourceOrItsReverse) {
+  const Algorithmic task(GetParam(), small_options());
+  for (std::int64_t index = 0; index < 200; ++index) {
+    const Example example = task.example(Split::test, index);
+    Ids wanted = without_end(source_of(example));
+    if (GetParam() == Kind::reverse) std::reverse(wanted.begin(), wanted.end());
+    ASSERT_EQ(without_end(example.target), wanted);
+    ASSERT_LE(std::ssize(example.target), task.longest_target(Split::test));
+  }
+}
+
+TEST_P(Sequences, TypedDigitsAreReadWithAndWithoutSpaces) {
+  const Algorithmic task(GetParam(), small_options());
+  for (const std::string line : {"1902", "1 9 0 2", " 19 02\r"}) {
+    const Example example = task.parse(line);
+    EXPECT_EQ(source_of(example), (Ids{3, 11, 2, 4, end_of_sequence_id})) << line;
+    EXPECT_TRUE(example.target.empty());
+  }
+  EXPECT_EQ(task.render({3, 11, 2, 4}), "1902");
+  for (const std::string line : {"", "  ", "12a", "1+2", "-1"})
+    EXPECT_EQ(bad_input([&] { task.parse(line); }), "'" + line + "': a line of decimal digits is needed");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Sequences, testing::Values(Kind::copy, Kind::reverse));
+
+struct Sum {
+  Ids first;
+  Ids second;
+  Ids total;
+};
+
+/// Digit values, least significant first, as they stand.
+Sum sum_of(const Example& example) {
+  const Ids source = without_end(source_of(example));
+  const auto plus = std::find(source.begin(), source.end(), 12);
+  EXPECT_EQ(std::count(source.begin(), source.end(), 12), 1);
+  Sum sum{Ids(source.begin(), plus), Ids(plus + 1, source.end()), without_end(example.target)};
+  for (Ids* digits : {&sum.first, &sum.second, &sum.total})
+    for (std::int64_t& digit : *digits) digit -= 2;
+  return sum;
+}
+
+std::int64_t remainder_of(const Ids& digits, std::int64_t modulus) {
+  std::int64_t value = 0;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) value = (value * 10 + *digit) % modulus;
+  return value;
+}
+
+TEST(Addition, TargetIsTheSumByMachineArithmetic) {
+  TaskOptions options = small_options();
+  options.evaluation_length = 400;
+  const Algorithmic task(Kind::addition, options);
+  for (const Split split : all_splits) {
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const Sum sum = sum_of(task.example(split, index));
+      for (const std::int64_t prime : {2147483647, 1000000007})  // too long for a machine word
+        ASSERT_EQ(remainder_of(sum.total, prime),
+                  (remainder_of(sum.first, prime) + remainder_of(sum.second, prime)) % prime)
+            << index;
+      for (const std::int64_t digit : sum.total) ASSERT_TRUE(digit >= 0 && digit <= 9) << index;
+      ASSERT_TRUE(sum.total.size() == 1 || sum.total.back() != 0) << index;
+    }
+  }
+}
+
+TEST(Addition, NumbersAreLittleEndianWithoutSuperfluousZeros) {
+  const Algorithmic task(Kind::addition, small_options());
+  bool zero_first = false;
+  bool zero_alone = false;
+  std::map<std::int64_t, std::int64_t> tops;
+  std::map<std::int64_t, std::int64_t> units;
+  for (std::int64_t index = 0; index < task.size(Split::train); ++index) {
+    const Sum sum = sum_of(task.example(Split::train, index));
+    for (const Ids& number : {sum.first, sum.second}) {
+      if (number.size() == 1) {
+        zero_alone = zero_alone || number[0] == 0;
+        continue;
+      }
+      ASSERT_NE(number.back(), 0);
+      zero_first = zero_first || number.front() == 0;
+      ++tops[number.back()];
+      ++units[number.front()];
+    }
+  }
+  EXPECT_TRUE(zero_alone);
+  EXPECT_TRUE(zero_first);
+  EXPECT_LT(chi_square(tops, 9), loose_bound(9));
+  EXPECT_LT(chi_square(units, 10), loose_bound(10));
+}
+
+TEST(Addition, LengthsFillTheLimit) {
+  const Algorithmic task(Kind::addition, small_options());
+  for (const Split split : all_splits) {
+    const std::int64_t limit = split == Split::train ? 10 : 25;
+    std::map<std::int64_t, std::int64_t> first_lengths;
+    std::map<std::int64_t, std::int64_t> second_after_one;  // where the first number has one digit
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const Example example = task.example(split, index);
+      const Sum sum = sum_of(example);
+      ++first_lengths[std::ssize(sum.first)];
+      if (sum.first.size() == 1) ++second_after_one[std::ssize(sum.second)];
+      ASSERT_LE(std::ssize(sum.first) + 1 + std::ssize(sum.second), limit);
+      ASSERT_LE(std::ssize(example.target), task.longest_target(split));
+    }
+    EXPECT_EQ(first_lengths.begin()->first, 1);
+    EXPECT_EQ(first_lengths.rbegin()->first, limit / 2);
+    EXPECT_LT(chi_square(first_lengths, limit / 2), loose_bound(limit / 2));
+    EXPECT_EQ(second_after_one.begin()->first, 1);
+    EXPECT_EQ(second_after_one.rbegin()->first, limit - 2);
+    EXPECT_LT(chi_square(second_after_one, limit - 2), loose_bound(limit - 2));
+  }
+}
+
+TEST(Addition, LongestTargetIsReached) {
+  TaskOptions options = small_options();
+  options.train_length = 4;
+  options.train_examples = 20000;
+  const Algorithmic task(Kind::addition, options);
+  std::int64_t longest = 0;
+  for (std::int64_t index = 0; index < task.size(Split::train); ++index)
+    longest = std::max(longest, std::ssize(task.example(Split::train, index).target));
+  EXPECT_EQ(longest, task.longest_target(Split::train));
+}
+
+TEST(Addition, IsTypedAndShownTheWayPeopleWriteIt) {
+  const Algorithmic task(Kind::addition, small_options());
+  EXPECT_EQ(task.vocabulary().id("+"), 12);
+  for (const std::string line : {"12+7", " 12 + 7 ", "012+07"})
+    EXPECT_EQ(source_of(task.parse(line)), (Ids{4, 3, 12, 9, end_of_sequence_id})) << line;
+  EXPECT_EQ(source_of(task.parse("0+00")), (Ids{2, 12, 2, end_of_sequence_id}));
+  EXPECT_EQ(task.render({11, 3}), "19");
+  for (const std::string line : {"", "12", "12+", "+7", "1+2+3", "1-2", "a+b"})
+    EXPECT_EQ(bad_input([&] { task.parse(line); }), "'" + line + "': a sum of two whole numbers like 12+7 is needed");
+}
+
+class AllKinds : public testing::TestWithParam<Kind> {};
+
+TEST_P(AllKinds, AnExampleDependsOnSeedSplitAndIndexAlone) {
+  const Algorithmic task(GetParam(), small_options());
+  const Algorithmic again(GetParam(), small_options());
+  const Example late = task.example(Split::train, 4999);
+  for (std::int64_t index = 0; index < 50; ++index)
+    ASSERT_TRUE(same(task.example(Split::train, index), again.example(Split::train, index)));
+  EXPECT_TRUE(same(again.example(Split::train, 4999), late));
+
+  TaskOptions more = small_options();
+  more.train_examples = 6000;  // a larger set starts with the smaller one
+  EXPECT_TRUE(same(Algorithmic(GetParam(), more).example(Split::train, 4999), late));
+  more.seed = 2;
+  EXPECT_FALSE(same(Algorithmic(GetParam(), more).example(Split::train, 4999), late));
+}
+
+TEST_P(AllKinds, SplitsAndIndicesDrawFromDifferentStreams) {
+  TaskOptions options = small_options();
+  options.train_length = options.evaluation_length = 400;  // so long that chance makes no two alike
+  const Algorithmic task(GetParam(), options);
+  std::set<Ids> long_sources;
+  std::size_t drawn = 0;
+  for (const Split split : all_splits) {
+    for (std::int64_t index = 0; index < 300; ++index) {
+      const Ids source = source_of(task.example(split, index));
+      if (source.size() < 20) continue;
+      long_sources.insert(source);
+      ++drawn;
+    }
+  }
+  EXPECT_GT(drawn, 600u);
+  EXPECT_EQ(long_sources.size(), drawn);
+}
+
+TEST_P(AllKinds, OptionsOutOfRangeAreNamedAsTyped) {
+  const auto message = [](std::int64_t TaskOptions::*option, std::int64_t value) {
+    TaskOptions options = small_options();
+    options.*option = value;
+    return bad_input([&] { Algorithmic(GetParam(), options); });
+  };
+  const std::int64_t shortest = GetParam() == Kind::addition ? 3 : 1;
+  EXPECT_EQ(message(&TaskOptions::train_length, shortest), "");
+  EXPECT_EQ(message(&TaskOptions::train_length, shortest - 1).find("--train-length " + std::to_string(shortest - 1)),
+            0u);
+  EXPECT_EQ(message(&TaskOptions::evaluation_length, shortest), "");
+  EXPECT_EQ(message(&TaskOptions::evaluation_length, shortest - 1).find("--evaluation-length "), 0u);
+  EXPECT_EQ(message(&TaskOptions::train_examples, 0).find("--train-examples 0"), 0u);
+  EXPECT_EQ(message(&TaskOptions::evaluation_examples, -5).find("--evaluation-examples -5"), 0u);
+}
+
+TEST_P(AllKinds, ShortestLengthsWork) {
+  TaskOptions options = small_options();
+  options.train_length = GetParam() == Kind::addition ? 3 : 1;
+  const Algorithmic task(GetParam(), options);
+  for (std::int64_t index = 0; index < 100; ++index)
+    ASSERT_EQ(std::ssize(task.example(Split::train, index).source), options.train_length + 1);
+}
+
+TEST_P(AllKinds, SizesAndIndicesAreTheOptions) {
+  const Algorithmic task(GetParam(), small_options());
+  EXPECT_EQ(task.size(Split::train), 5000);
+  EXPECT_EQ(task.size(Split::validation), 2000);
+  EXPECT_EQ(task.size(Split::test), 2000);
+  EXPECT_THROW(task.example(Split::test, 2000), std::out_of_range);
+  EXPECT_THROW(task.example(Split::test, -1), std::out_of_range);
+  EXPECT_TRUE(task.has_target());
+  EXPECT_EQ(task.words_per_row(), 1);
+  EXPECT_NE(task.description().find("5000 training examples of length up to 10"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, AllKinds, testing::Values(Kind::copy, Kind::reverse, Kind::addition));
+
+}  // namespace
+}  // namespace ut::datasets

@@ -1,0 +1,34 @@
+#include "datasets/task.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/datasets/bad_input.h"
+#include "tests/datasets/temporary_directory.h"
+
+namespace ut::datasets {
+namespace {
+
+TEST(MakeTask, MakesWhatItsNameSays) {
+  const TemporaryDirectory directory;
+  const std::string story = "1 Ada sat.\n2 Who sat?\tAda\n";
+  directory.write("qa1_train.txt", story + story);
+  directory.write("qa1_test.txt", story);
+  for (const std::string& name : task_names()) {
+    TaskOptions options;
+    options.task = name;
+    options.data = directory.path().string();
+    const auto task = make_task(options);
+    EXPECT_EQ(task->has_target(), name != "babi");
+    EXPECT_EQ(task->description().find(name == "babi" ? "bAbI task 1" : name + ":"), 0u) << task->description();
+  }
+}
+
+TEST(MakeTask, UnknownNameListsTheRightOnes) {
+  TaskOptions options;
+  options.task = "sorting";
+  EXPECT_EQ(bad_input([&] { make_task(options); }),
+            "--task sorting: there is no such task; it is one of copy, reverse, addition, babi");
+}
+
+}  // namespace
+}  // namespace ut::datasets
