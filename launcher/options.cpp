@@ -99,7 +99,15 @@ struct Assignment {
       fmt::format("{}: unknown option{} (see ut {} --help)", origin, suggestion(name, names, prefix), command.name));
 }
 
-std::string describe(const OptionEntry& entry) {
+[[noreturn]] void refuse_missing_value(const std::string& name, const CommandEntry& command) {
+  const auto* entry = find_option(name, command.bit);
+  const auto expected = entry == nullptr ? "a value" : entry->expected;
+  throw base::BadInput(fmt::format("--{}: no value given, needs {}", name, expected));
+}
+
+std::string describe(const OptionEntry& entry, const CommandEntry& command) {
+  const bool from_record = entry.recorded && entry.group != "Ranks" && command.bit != command_train;
+  if (from_record) return fmt::format("{} (default: the run's)", entry.description);
   if (!entry.shows_default) return entry.description;
   const auto value = entry.get(Options());
   return value.empty() ? entry.description : fmt::format("{} (default {})", entry.description, value);
@@ -118,10 +126,10 @@ program_options::options_description boost_options(const CommandEntry& command) 
     for (const auto& entry : option_table()) {
       if (entry.group != group || !entry.belongs_to(command.bit)) continue;
       if (entry.flag())
-        options.add_options()(entry.name.c_str(), program_options::bool_switch(), describe(entry).c_str());
+        options.add_options()(entry.name.c_str(), program_options::bool_switch(), describe(entry, command).c_str());
       else
         options.add_options()(entry.name.c_str(), program_options::value<std::string>()->value_name(entry.placeholder),
-                              describe(entry).c_str());
+                              describe(entry, command).c_str());
     }
     if (group == "Run") {
       options.add_options()("config", program_options::value<std::string>()->value_name("FILE"),
@@ -146,20 +154,21 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
       if (option.position_key >= 0)
         throw base::BadInput(fmt::format("\"{}\": not expected here, options start with -- (see ut {} --help)",
                                          option.value.front(), command.name));
+      const bool took_an_option = !option.value.empty() && option.value.front().starts_with("--");
+      if (took_an_option && option.original_tokens.size() > 1) refuse_missing_value(option.string_key, command);
       assignments.push_back(
           {option.string_key, option.value.empty() ? "true" : option.value.front(), "--" + option.string_key});
     }
   } catch (const program_options::unknown_option& error) {
     auto name = error.get_option_name();
-    name.erase(0, name.find_first_not_of('-'));
+    name = name.substr(0, name.find('=')).substr(name.find_first_not_of('-'));
     refuse_unknown(name, "--" + name, command);
   } catch (const program_options::invalid_command_line_syntax& error) {
     auto name = error.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
     const auto* entry = find_option(name, command.bit);
-    if (entry == nullptr) throw base::BadInput(fmt::format("--{}: needs a value", name));
-    throw base::BadInput(entry->flag() ? fmt::format("--{}: takes no value", name)
-                                       : fmt::format("--{}: no value given, needs {}", name, entry->expected));
+    if (entry != nullptr && entry->flag()) throw base::BadInput(fmt::format("--{}: takes no value", name));
+    refuse_missing_value(name, command);
   } catch (const program_options::error& error) {
     throw base::BadInput(error.what());
   }

@@ -1,0 +1,294 @@
+#include "launcher/spawn.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+
+namespace ut::launcher {
+namespace {
+
+constexpr const char* terminal_variable = "UT_TERMINAL";
+constexpr const char* threads_variable = "OMP_NUM_THREADS";
+
+std::optional<std::int64_t> number_in(const Environment& get, const char* name) {
+  const char* text = get(name);
+  if (text == nullptr) return std::nullopt;
+  std::int64_t number = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+/// The shell of a Slurm batch script or of salloc is a step as well, but not one of ranks.
+bool is_slurm_shell(const Environment& get) {
+  constexpr std::int64_t batch_step = 0xfffffffb;
+  constexpr std::int64_t interactive_step = 0xfffffffa;
+  const auto step = number_in(get, "SLURM_STEP_ID").value_or(0);
+  return step == batch_step || step == interactive_step;
+}
+
+std::runtime_error system_error(const std::string& what) {
+  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+bool in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (::access((std::filesystem::path(directory) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+/// Whether processes may read each other's memory. Some containers forbid it, and Open MPI then complains at
+/// every message unless told not to try.
+bool may_read_other_memory() {
+  char from = 1;
+  char to = 0;
+  iovec local{&to, 1};
+  iovec remote{&from, 1};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+sigset_t stopping_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGCHLD}) sigaddset(&signals, signal);
+  return signals;
+}
+
+/// Signals that wait in a descriptor instead of interrupting, as long as this lives.
+class WaitingSignals {
+ public:
+  WaitingSignals() {
+    const sigset_t signals = stopping_signals();
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+    descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
+    if (descriptor_ < 0) throw system_error("signalfd");
+  }
+  WaitingSignals(const WaitingSignals&) = delete;
+  WaitingSignals& operator=(const WaitingSignals&) = delete;
+  ~WaitingSignals() {
+    ::close(descriptor_);
+    restore();
+  }
+
+  int descriptor() const { return descriptor_; }
+  int next() const {
+    signalfd_siginfo information{};
+    const auto bytes = ::read(descriptor_, &information, sizeof information);
+    return bytes == static_cast<ssize_t>(sizeof information) ? static_cast<int>(information.ssi_signo) : 0;
+  }
+  void restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+  int descriptor_ = -1;
+};
+
+/// Copies a terminal's lines to mpirun, which is not in the terminal's foreground and may not read it itself.
+class TerminalRelay {
+ public:
+  explicit TerminalRelay(bool wanted) {
+    if (!wanted) return;
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("pipe");
+    reading_ = ends[0];
+    writing_ = ends[1];
+    ::signal(SIGPIPE, SIG_IGN);
+  }
+  TerminalRelay(const TerminalRelay&) = delete;
+  TerminalRelay& operator=(const TerminalRelay&) = delete;
+  ~TerminalRelay() {
+    close(reading_);
+    close(writing_);
+  }
+
+  int reading_end() const { return reading_; }
+  bool open() const { return writing_ >= 0; }
+  void copy() {
+    std::array<char, 4096> bytes{};
+    const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count <= 0 || ::write(writing_, bytes.data(), static_cast<std::size_t>(count)) != count) close(writing_);
+  }
+
+ private:
+  static void close(int& descriptor) {
+    if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
+  }
+  int reading_ = -1;
+  int writing_ = -1;
+};
+
+void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
+  if (request.threads > 0 || std::getenv(threads_variable) == nullptr) {
+    const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, request.ranks);
+    ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
+  }
+  const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
+  ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);
+  // A crash is told in one line by the parent; Open MPI's own traces of several ranks come mixed.
+  ::setenv("OMPI_MCA_opal_signal", "", 0);
+  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
+  if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+}
+
+/// In the child: becomes mpirun. Does not return.
+[[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input) {
+  // Ctrl-C goes to the terminal's foreground group: only to the parent, which lets the ranks finish their update.
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(1);
+  ::signal(SIGPIPE, SIG_DFL);
+  if (input >= 0) ::dup2(input, STDIN_FILENO);
+  std::vector<char*> arguments;
+  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+/// Passes signals and input on until mpirun has ended. Returns its wait status, and whether it was asked to stop.
+std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay) {
+  bool asked_to_stop = false;
+  bool interrupted = false;
+  for (;;) {
+    std::array<pollfd, 2> sources{pollfd{signals.descriptor(), POLLIN, 0},
+                                  pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0}};
+    if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) throw system_error("poll");
+    if (sources[1].revents != 0) relay.copy();
+    if (sources[0].revents == 0) continue;
+    const int signal = signals.next();
+    if (signal == SIGCHLD) {
+      int status = 0;
+      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, asked_to_stop};
+    } else if (signal != 0) {
+      const bool at_once = signal == SIGINT && std::exchange(interrupted, true);
+      ::kill(mpirun, at_once ? SIGTERM : SIGUSR1);
+      asked_to_stop = true;
+    }
+  }
+}
+
+int exit_code(int status, bool asked_to_stop) {
+  constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
+  const int signal = code - signal_base;
+  if (signal <= 0 || signal >= NSIG) return code;
+  if (asked_to_stop)
+    fmt::print(stderr, "ut: stopped before it could finish\n");
+  else
+    fmt::print(stderr, "ut: a rank was ended by signal {} ({}){}\n", signal, ::strsignal(signal),
+               signal == SIGKILL ? ": out of memory?" : "");
+  return 1;
+}
+
+}  // namespace
+
+RankEnvironment find_rank_environment(const Environment& get) {
+  RankEnvironment found;
+  const auto see = [&](const char* rank_name, const char* world_name) {
+    const auto rank = number_in(get, rank_name);
+    if (found.is_rank || !rank) return;
+    found = {true, *rank, number_in(get, world_name).value_or(0)};
+  };
+  see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+  if (is_slurm_shell(get)) return found;
+  see("PMI_RANK", "PMI_SIZE");
+  see("PMIX_RANK", "SLURM_STEP_NUM_TASKS");
+  // A batch script's shell has a SLURM_PROCID too; only a step of srun has the number of its tasks.
+  if (number_in(get, "SLURM_STEP_NUM_TASKS")) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
+  return found;
+}
+
+void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks) {
+  if (ranks % sequence_parallel != 0)
+    throw base::BadInput(
+        fmt::format("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",
+                    sequence_parallel, ranks));
+}
+
+std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment) {
+  std::int64_t ranks = options.ranks > 0 ? options.ranks : std::max<std::int64_t>(1, options.recorded_ranks);
+  if (environment.is_rank) {
+    if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
+      throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",
+                                       options.ranks, environment.world));
+    ranks = environment.world;
+  }
+  if (ranks > 0) check_sequence_parallel(options.sequence_parallel, ranks);
+  return ranks;
+}
+
+std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
+  return std::max<std::int64_t>(1, cores / ranks);
+}
+
+std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, std::int64_t cores,
+                                        bool as_root) {
+  std::vector<std::string> command = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"};
+  if (as_root) command.emplace_back("--allow-run-as-root");
+  // A rank that waits would otherwise keep the core from the rank it waits for.
+  if (request.ranks > cores) command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
+  command.insert(command.end(), {"-x", threads_variable, "-x", terminal_variable});
+  command.insert(command.end(), {"-n", std::to_string(request.ranks), executable});
+  command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+  return command;
+}
+
+int run_under_mpirun(const SpawnRequest& request) {
+  if (!in_path("mpirun"))
+    throw base::BadInput(fmt::format(
+        "--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
+  const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto command = mpirun_command(request, executable, cores, ::geteuid() == 0);
+  const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
+  TerminalRelay relay(relayed);
+  const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const WaitingSignals signals;
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t mpirun = ::fork();
+  if (mpirun < 0) throw system_error("fork");
+  if (mpirun == 0) {
+    signals.restore();
+    set_rank_environment(request, cores);
+    become_mpirun(command, parent, relayed ? relay.reading_end() : nothing);
+  }
+  if (nothing >= 0) ::close(nothing);
+  const auto [status, asked_to_stop] = attend(mpirun, signals, relay);
+  return exit_code(status, asked_to_stop);
+}
+
+std::int64_t terminal_columns(const Environment& get) {
+  if (const auto columns = number_in(get, terminal_variable)) return *columns;
+  if (find_rank_environment(get).is_rank || ::isatty(STDOUT_FILENO) != 1) return 0;
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace ut::launcher

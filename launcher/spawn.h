@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launcher/options.h"
+
+namespace ut::launcher {
+
+/// What the environment says about MPI or Slurm around this process.
+struct RankEnvironment {
+  bool is_rank = false;    // mpirun or srun has started this process
+  std::int64_t rank = 0;   // its number
+  std::int64_t world = 0;  // how many were started; 0: only MPI knows
+};
+
+using Environment = std::function<const char*(const char*)>;
+
+/// Reads the variables that Open MPI, PMIx, PMI and Slurm set for the processes they start.
+/// `get` answers as std::getenv does.
+RankEnvironment find_rank_environment(const Environment& get);
+
+/// How many ranks the command runs on; 0 where only MPI knows. Throws base::BadInput where --ranks is not the number
+/// that mpirun or srun started, or --sequence-parallel does not divide it.
+std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment);
+
+/// Throws base::BadInput where --sequence-parallel does not divide the number of ranks.
+void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks);
+
+/// Ranks to be started on this machine.
+struct SpawnRequest {
+  std::int64_t ranks = 1;
+  std::int64_t threads = 0;            // per rank; 0: OMP_NUM_THREADS where it is set, else cores / ranks
+  bool reads_standard_input = false;   // rank 0 reads what is given to this process
+  std::vector<std::string> arguments;  // of the program, without its name
+};
+
+/// What mpirun is called with, its name included.
+std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, std::int64_t cores,
+                                        bool as_root);
+
+/// Threads for each of the ranks that share the cores: at least one.
+std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks);
+
+/// Runs this program again as `ranks` ranks under mpirun, and waits. SIGTERM, SIGINT and SIGUSR1 reach all ranks as
+/// SIGUSR1; a second SIGINT ends them at once. If this process dies, so do they.
+/// Returns the code that the first rank to fail ended with, or 0; 1, after a line on standard error, where a signal
+/// ended a rank. Throws base::BadInput where mpirun is missing.
+int run_under_mpirun(const SpawnRequest& request);
+
+/// Width of the terminal that standard output is, or 0 where it is none. Under mpirun what the starting `ut` saw:
+/// there a rank's standard output always looks like a terminal.
+std::int64_t terminal_columns(const Environment& get);
+
+}  // namespace ut::launcher
