@@ -87,15 +87,15 @@ TEST_F(BabiFiles, VocabularyIsByDescendingCountThenAlphabetically) {
 
 TEST_F(BabiFiles, WithoutValidationFileTheLastTenthOfTheStoriesIsKeptBack) {
   std::string train;
-  for (int number = 0; number < 25; ++number) train += "1 x" + std::to_string(number) + ".\n2 a?\tz\n3 b?\tz\n";
+  for (int number = 0; number < 29; ++number) train += "1 x" + std::to_string(number) + ".\n2 a?\tz\n3 b?\tz\n";
   directory_.write("qa1_train.txt", train);
   directory_.write("qa1_test.txt", other_story);
   const Babi babi = read();
-  EXPECT_EQ(babi.size(Split::train), 46);
+  EXPECT_EQ(babi.size(Split::train), 54);
   ASSERT_EQ(babi.size(Split::validation), 4);
-  EXPECT_EQ(rows(babi, Split::train, 45)[1], "x22 .");
-  EXPECT_EQ(rows(babi, Split::validation, 0)[1], "x23 .");
-  EXPECT_EQ(rows(babi, Split::validation, 3)[1], "x24 .");
+  EXPECT_EQ(rows(babi, Split::train, 53)[1], "x26 .");
+  EXPECT_EQ(rows(babi, Split::validation, 0)[1], "x27 .");
+  EXPECT_EQ(rows(babi, Split::validation, 3)[1], "x28 .");
 }
 
 TEST_F(BabiFiles, OneStoryCannotBeSplit) {
