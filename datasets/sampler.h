@@ -9,9 +9,11 @@ namespace ut::datasets {
 /// cursor, so resuming anywhere needs one number.
 class Sampler {
  public:
+  /// Throws std::invalid_argument where there is no example.
   Sampler(std::int64_t examples, std::uint64_t seed);
 
   /// Indices of the samples number cursor, …, cursor + count - 1 since the start of training.
+  /// Throws std::invalid_argument where one of the two is negative.
   std::vector<std::int64_t> indices(std::int64_t cursor, std::int64_t count);
 
  private:

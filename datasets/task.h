@@ -40,16 +40,16 @@ class Task {
 
 /// What `--task` and the options beside it choose.
 struct TaskOptions {
-  std::string task;                       // copy, reverse, addition, babi
-  std::string data;                       // directory of files, where the task reads files
-  std::uint64_t seed = 1;                 // of generated examples
-  std::int64_t train_length = 40;         // algorithmic: longest training input
-  std::int64_t evaluation_length = 400;   // algorithmic: longest evaluation input
-  std::int64_t train_examples = 100000;   // algorithmic: how many different training examples there are
+  std::string task;                      // copy, reverse, addition, babi
+  std::string data;                      // directory of files, where the task reads files
+  std::uint64_t seed = 1;                // of generated examples
+  std::int64_t train_length = 40;        // algorithmic: longest training input
+  std::int64_t evaluation_length = 400;  // algorithmic: longest evaluation input
+  std::int64_t train_examples = 100000;  // algorithmic: how many different training examples there are
   std::int64_t evaluation_examples = 1000;
-  std::string babi_task = "1";            // 1..20, or "all" (joint)
-  std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
-  std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
+  std::string babi_task = "1";     // 1..20, or "all" (joint)
+  std::string babi_size = "auto";  // 1k, 10k; auto: whichever the directory has
+  std::int64_t babi_memory = 0;    // newest facts kept of a story; 0 keeps all
 };
 
 /// Names that `--task` takes.

@@ -8,13 +8,14 @@
 
 namespace ut::datasets {
 
-inline constexpr std::int64_t padding_id = 0;          // never occurs in rows; kept so that ids equal the authors'
+inline constexpr std::int64_t padding_id = 0;  // never occurs in rows; kept so that ids equal the authors'
 inline constexpr std::int64_t end_of_sequence_id = 1;
 
 /// Symbols and their ids; 0 and 1 are reserved (`<pad>`, `<EOS>`).
 class Vocabulary {
  public:
-  /// `words` get the ids 2, 3, …
+  /// `words` get the ids 2, 3, … Throws std::invalid_argument where one is there twice, reserved, empty or holds a
+  /// line break.
   explicit Vocabulary(const std::vector<std::string>& words);
 
   /// One symbol a line, the reserved ones included. Throws base::BadInput naming file and line.
@@ -23,6 +24,7 @@ class Vocabulary {
   std::string text() const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }
+  /// Throws std::out_of_range where there is no such id.
   const std::string& symbol(std::int64_t id) const { return symbols_.at(static_cast<std::size_t>(id)); }
   /// -1 where the word is not in the vocabulary.
   std::int64_t id(const std::string& word) const;
