@@ -1,0 +1,16 @@
+#pragma once
+
+#include "launcher/session.h"
+
+namespace ut::launcher {
+
+/// The commands that run on ranks. Each returns the program's exit code and throws for what cannot go on.
+int train(Session& session);
+int evaluate(Session& session);
+int decode(Session& session);
+
+/// What can be said before ranks start: reads the data and looks at the run directory, writes nothing.
+/// Throws base::BadInput.
+void check_before_start(const Options& options);
+
+}  // namespace ut::launcher

@@ -1,0 +1,100 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <iostream>
+#include <sstream>
+
+#include "base/error.h"
+#include "core/decoding.h"
+#include "datasets/vocabulary.h"
+#include "launcher/commands.h"
+#include "launcher/rank_batch.h"
+#include "launcher/ranks.h"
+#include "launcher/shared_text.h"
+
+namespace ut::launcher {
+namespace {
+
+/// All of standard input, which rank 0 reads, on every rank. Collective.
+std::string typed_text(const Session& session) {
+  std::ostringstream typed;
+  if (session.speaks()) typed << std::cin.rdbuf();
+  return text_of_rank(typed.str(), 0, session.mesh.world());
+}
+
+std::vector<datasets::Example> parse_lines(const std::string& typed, const datasets::Task& task) {
+  std::istringstream lines(typed);
+  std::vector<datasets::Example> examples;
+  std::int64_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    try {
+      examples.push_back(task.parse(line));
+    } catch (const base::BadInput& error) {
+      throw base::BadInput(fmt::format("standard input, line {}: {}", number, error.what()));
+    }
+  }
+  return examples;
+}
+
+using Outputs = std::vector<std::vector<std::int64_t>>;
+
+/// The answers of this data group's examples that this rank reads; an empty output for the others.
+Outputs read_answers(const core::UniversalTransformer& model, const RankBatch& batch, const core::Steps& steps) {
+  const at::NoGradGuard no_graph;
+  const at::Tensor answers = model.forward(batch.rows, steps, {}).argmax(1);
+  const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows);
+  Outputs outputs(batch.sources.ids.size());
+  for (std::int64_t read = 0; read < answers.size(0); ++read)
+    outputs[static_cast<std::size_t>(sequence[read].item<std::int64_t>() - batch.sources.ids.front())] = {
+        answers[read].item<std::int64_t>()};
+  return outputs;
+}
+
+/// Puts every rank's outputs together: each writes its own, the sum has all.
+Outputs gather_outputs(const Outputs& mine, const RankBatch& batch, std::size_t examples, std::int64_t longest,
+                       dist::Communicator& world) {
+  at::Tensor table = at::zeros({static_cast<std::int64_t>(examples), longest}, at::kLong);
+  auto* symbol = table.mutable_data_ptr<std::int64_t>();
+  for (std::size_t index = 0; index < mine.size(); ++index)
+    std::ranges::copy(mine[index], symbol + static_cast<std::int64_t>(batch.first_example + index) * longest);
+  world.all_reduce_sum(table, dist::Purpose::control);
+  Outputs all(examples);
+  for (std::size_t index = 0; index < examples; ++index)
+    for (std::int64_t place = 0; place < longest; ++place)
+      if (const auto id = symbol[static_cast<std::int64_t>(index) * longest + place]; id != datasets::padding_id)
+        all[index].push_back(id);
+  return all;
+}
+
+Outputs decode_batch(const Session& session, const core::UniversalTransformer& model,
+                     std::span<const datasets::Example> examples) {
+  const core::Steps steps = steps_of(session.options);
+  const RankBatch batch = rank_batch(examples, 0, session.mesh);
+  if (!session.task->has_target())
+    return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
+  const std::int64_t longest = session.task->longest_target(datasets::Split::test);
+  Outputs outputs = core::decode_greedily(model, batch.rows, batch.sources, steps,
+                                          {longest, datasets::end_of_sequence_id}, session.mesh.sequence());
+  if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
+  return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
+}
+
+}  // namespace
+
+int decode(Session& session) {
+  std::unique_ptr<core::UniversalTransformer> model;
+  std::vector<datasets::Example> examples;
+  agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task); });
+  const std::string typed = typed_text(session);
+  agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
+  const auto batch = static_cast<std::size_t>(session.options.evaluation_batch);
+  for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
+    const auto part = std::span(examples).subspan(begin, std::min(batch, examples.size() - begin));
+    for (const auto& output : decode_batch(session, *model, part))
+      if (session.speaks()) fmt::print("{}\n", session.task->render(output));
+  }
+  return 0;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/commands.h"
+#include "launcher/evaluation.h"
+#include "launcher/ranks.h"
+
+namespace ut::launcher {
+namespace {
+
+const char* name_of(datasets::Split split) {
+  switch (split) {
+    case datasets::Split::train:
+      return "train";
+    case datasets::Split::validation:
+      return "validation";
+    case datasets::Split::test:
+      break;
+  }
+  return "test";
+}
+
+}  // namespace
+
+int evaluate(Session& session) {
+  const Options& options = session.options;
+  const core::Steps steps = steps_of(options);
+  std::unique_ptr<core::UniversalTransformer> model;
+  agree(session.mesh.world(), [&] { model = load_model(options, *session.task); });
+  const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::greedy;
+  const Evaluation result =
+      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
+  if (!session.speaks()) return 0;
+  if (!options.json) {
+    fmt::print("{} {}\n", name_of(options.split), describe(result, *session.task));
+    return 0;
+  }
+  nlohmann::json line{{"split", name_of(options.split)},
+                      {"accuracy", result.score.symbol_accuracy()},
+                      {"sequence_accuracy", result.score.sequence_accuracy()},
+                      {"sequences", result.score.sequences},
+                      {"encoder_steps", steps.encoder},
+                      {"decoder_steps", steps.decoder},
+                      {"ranks", session.mesh.world().size()}};
+  if (options.teacher_forced || !session.task->has_target()) line["loss"] = result.loss;
+  fmt::print("{}\n", line.dump());
+  return 0;
+}
+
+}  // namespace ut::launcher

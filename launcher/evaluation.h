@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/model.h"
+#include "datasets/scoring.h"
+#include "launcher/session.h"
+
+namespace ut::launcher {
+
+/// How outputs are made for scoring: by the model's own symbols, or each from the right ones before it.
+enum class Scoring { greedy, teacher_forced };
+
+/// What a split's examples gave, over all ranks.
+struct Evaluation {
+  double loss = 0;  // cross entropy a label, without smoothing; teacher-forced scoring only
+  datasets::Score score;
+
+  /// What training is steered by: the accuracy of answers, or of symbols.
+  double accuracy() const { return score.symbol_accuracy(); }
+};
+
+/// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.
+Evaluation evaluate_split(const Session& session, const core::UniversalTransformer& model, datasets::Split split,
+                          const core::Steps& steps, Scoring scoring, std::int64_t limit);
+
+/// "accuracy 0.995 on 1000 questions" or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences".
+std::string describe(const Evaluation& evaluation, const datasets::Task& task);
+
+}  // namespace ut::launcher

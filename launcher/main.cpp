@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "launcher/build_info.h"
+#include "launcher/commands.h"
+#include "launcher/data.h"
+#include "launcher/options.h"
+#include "launcher/ranks.h"
+#include "launcher/spawn.h"
+#include "launcher/stop_request.h"
+
+namespace ut::launcher {
+namespace {
+
+RankEnvironment rank_environment() {
+  return find_rank_environment([](const char* name) { return std::getenv(name); });
+}
+
+int run_command(const Options& options, const std::vector<std::string>& arguments) {
+  const RankEnvironment environment = rank_environment();
+  const std::int64_t ranks = choose_ranks(options, environment);
+  const auto command = options.command == "train" ? train : options.command == "evaluate" ? evaluate : decode;
+  if (environment.is_rank || ranks == 1) {
+    if (options.command == "train") catch_stop_requests();
+    return run_on_ranks(options, environment, command);
+  }
+  check_before_start(options);
+  return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments});
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const Options options = parse_options(arguments);
+  if (options.command == "help") {
+    fmt::print("{}", help(options.topic));
+    return 0;
+  }
+  if (options.command == "version") {
+    fmt::print("{}", build_info());
+    return 0;
+  }
+  return options.command == "data" ? run_data(options) : run_command(options, arguments);
+}
+
+}  // namespace
+}  // namespace ut::launcher
+
+int main(int count, char** values) {
+  const auto say = [](const char* message) {
+    // Where all ranks were given the same wrong options, one of them says so.
+    if (ut::launcher::rank_environment().rank == 0) {
+      std::fflush(stdout);
+      fmt::print(stderr, "ut: {}\n", message);
+    }
+  };
+  try {
+    return ut::launcher::run({values + 1, values + count});
+  } catch (const ut::base::BadInput& error) {
+    say(error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,106 @@
+#include "launcher/rank_batch.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/philox.h"
+
+namespace ut::launcher {
+namespace {
+
+using Examples = std::span<const datasets::Example>;
+
+/// Positions of the rows, each moved by its sequence's random offset. [rows] int64
+at::Tensor positions(const dist::Rows& rows, const RandomOffset& offset) {
+  if (offset.largest == 0) return rows.position;
+  at::Tensor moved = rows.position.clone();
+  auto* position = moved.mutable_data_ptr<std::int64_t>();
+  const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
+  const std::uint64_t key = base::mix(offset.seed, static_cast<std::uint64_t>(offset.update));
+  for (std::int64_t row = 0; row < rows.count(); ++row)
+    position[row] +=
+        base::Random(base::mix(key, static_cast<std::uint64_t>(sequence[row]))).uniform(0, offset.largest);
+  return moved;
+}
+
+/// For each local row: use(example, position).
+template <class Use>
+void for_each_row(const dist::Rows& rows, Examples examples, const Use& use) {
+  const auto* position = rows.position.const_data_ptr<std::int64_t>();
+  for (std::size_t index = 0; index < examples.size(); ++index)
+    for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
+      use(examples[index], position[row]);
+}
+
+/// [rows, words a row] int64; -1 where a row has fewer words than the longest.
+at::Tensor source_words(const dist::Rows& rows, Examples examples) {
+  std::size_t longest = 1;
+  for (const auto& example : examples)
+    for (const auto& words : example.source) longest = std::max(longest, words.size());
+  std::vector<std::int64_t> table;
+  for_each_row(rows, examples, [&](const datasets::Example& example, std::int64_t position) {
+    const auto& words = example.source[static_cast<std::size_t>(position)];
+    table.insert(table.end(), words.begin(), words.end());
+    table.insert(table.end(), longest - words.size(), -1);
+  });
+  return at::tensor(table, at::kLong).view({rows.count(), static_cast<std::int64_t>(longest)});
+}
+
+void add_target(core::Batch& batch, Examples examples, const dist::Sequences& sequences, const dist::Mesh& mesh,
+                const RandomOffset& offset) {
+  batch.target = dist::make_all_gather_exchange(sequences, mesh.sequence());
+  std::vector<std::int64_t> previous;
+  std::vector<std::int64_t> labels;
+  for_each_row(batch.target->local(), examples, [&](const datasets::Example& example, std::int64_t position) {
+    previous.push_back(position == 0 ? -1 : example.target[static_cast<std::size_t>(position - 1)]);
+    labels.push_back(example.target[static_cast<std::size_t>(position)]);
+  });
+  batch.target_previous = at::tensor(previous, at::kLong);
+  batch.target_position = positions(batch.target->local(), offset);
+  batch.labels = at::tensor(labels, at::kLong);
+}
+
+/// The answer is read at a sequence's first row, by the rank that holds it.
+void add_answers(core::Batch& batch, Examples examples) {
+  std::vector<std::int64_t> read;
+  std::vector<std::int64_t> labels;
+  std::int64_t row = 0;
+  for_each_row(batch.source->local(), examples, [&](const datasets::Example& example, std::int64_t position) {
+    if (position == 0) {
+      read.push_back(row);
+      labels.push_back(example.answer);
+    }
+    ++row;
+  });
+  batch.read_rows = at::tensor(read, at::kLong);
+  batch.labels = at::tensor(labels, at::kLong);
+}
+
+}  // namespace
+
+RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const RandomOffset& offset) {
+  const auto count = static_cast<std::int64_t>(all.size());
+  const dist::Span mine = dist::share(count, mesh.data_rank(), mesh.data_parallel());
+  const Examples examples = all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
+  RankBatch batch;
+  batch.first_example = static_cast<std::size_t>(mine.begin);
+  dist::Sequences targets;
+  for (std::size_t index = 0; index < examples.size(); ++index) {
+    batch.sources.ids.push_back(first_id + mine.begin + static_cast<std::int64_t>(index));
+    batch.sources.lengths.push_back(static_cast<std::int64_t>(examples[index].source.size()));
+    targets.lengths.push_back(static_cast<std::int64_t>(examples[index].target.size()));
+  }
+  targets.ids = batch.sources.ids;
+  batch.rows.source = dist::make_all_gather_exchange(batch.sources, mesh.sequence());
+  batch.rows.source_words = source_words(batch.rows.source->local(), examples);
+  batch.rows.source_position = positions(batch.rows.source->local(), offset);
+  const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return !example.target.empty(); });
+  if (has_targets)
+    add_target(batch.rows, examples, targets, mesh, offset);
+  else
+    add_answers(batch.rows, examples);
+  return batch;
+}
+
+}  // namespace ut::launcher

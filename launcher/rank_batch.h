@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/batch.h"
+#include "datasets/batch.h"
+#include "dist/mesh.h"
+#include "dist/rows.h"
+
+namespace ut::launcher {
+
+/// Random offsets of positions, one a sequence and update; none where `largest` is 0.
+struct RandomOffset {
+  std::int64_t largest = 0;
+  std::uint64_t seed = 0;
+  std::int64_t update = 0;
+};
+
+/// What one rank does of a batch.
+struct RankBatch {
+  core::Batch rows;
+  std::size_t first_example = 0;  // this data group's examples: first_example, …, first_example + sequences - 1
+  dist::Sequences sources;        // their sequences in the encoder
+};
+
+/// Cuts this rank's rows out of `examples`: its data group's share of the sequences, its own share of each sequence's
+/// positions. `first_id` is the first example's number in the update's global batch: a row's identity is that, not
+/// where it lands. Exchanges use the mesh, which must outlive them.
+RankBatch rank_batch(std::span<const datasets::Example> examples, std::int64_t first_id, const dist::Mesh& mesh,
+                     const RandomOffset& offset = {});
+
+}  // namespace ut::launcher

@@ -1,0 +1,107 @@
+#include "launcher/ranks.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "dist/mpi.h"
+#include "launcher/shared_text.h"
+
+namespace ut::launcher {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+void say(const std::string& message) {
+  std::fflush(stdout);
+  fmt::print(stderr, "ut: {}\n", message);
+}
+
+/// Says what happened and ends all ranks. The ranks wait a little, each longer than the one before it, so that where
+/// all fail for the same reason it is said once.
+[[noreturn]] void fail(const Session& session, const std::exception& error, int exit_code) {
+  const int rank = session.mesh.world().rank();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min(rank, 20)));
+  const std::string update = session.update < 0 ? "" : fmt::format(", update {}", session.update);
+  const std::string cause = error.what();
+  say(fmt::format("rank {} on host {}{}: {}", rank, host_name(), update, cause.substr(0, cause.find('\n'))));
+  if (session.mesh.world().size() > 1) dist::MpiSession::abort(exit_code);
+  std::_Exit(exit_code);
+}
+
+/// srun without PMIx starts programs that each believe to be alone.
+void check_world(const dist::Communicator& world, const RankEnvironment& environment) {
+  if (environment.world > 0 && environment.world != world.size())
+    throw AgreedBadInput(
+        fmt::format("{} ranks were started, but MPI sees {}: this MPI and what started the ranks do not know one "
+                    "another; use mpirun of the same MPI, or srun --mpi=pmix",
+                    environment.world, world.size()));
+}
+
+void set_threads(const Options& options) {
+  if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
+}
+
+int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> world,
+                const std::function<int(Session&)>& command) {
+  agree(*world, [&] { check_sequence_parallel(options.sequence_parallel, world->size()); });
+  dist::Mesh mesh(std::move(world), static_cast<int>(options.sequence_parallel));
+  Session session{options, mesh, nullptr};
+  try {
+    agree(mesh.world(), [&] { session.task = datasets::make_task(options.task); });
+    return command(session);
+  } catch (const AgreedBadInput&) {
+    throw;
+  } catch (const base::BadInput& error) {
+    fail(session, error, 2);
+  } catch (const std::exception& error) {
+    fail(session, error, 1);
+  }
+}
+
+}  // namespace
+
+void agree(dist::Communicator& world, const std::function<void()>& step) {
+  std::string problem;
+  bool failed = false;
+  try {
+    step();
+  } catch (const base::BadInput& error) {
+    failed = true;
+    problem = error.what();
+  }
+  at::Tensor failures = at::zeros({world.size()}, at::kLong);  // by rank
+  failures[world.rank()] = failed ? 1 : 0;
+  world.all_reduce_sum(failures, dist::Purpose::control);
+  if (failures.sum().item<std::int64_t>() == 0) return;
+  const int first = static_cast<int>(failures.argmax().item<std::int64_t>());
+  problem = text_of_rank(problem, first, world);
+  throw AgreedBadInput(first == 0 ? problem : fmt::format("rank {}: {}", first, problem));
+}
+
+int run_on_ranks(const Options& options, const RankEnvironment& environment,
+                 const std::function<int(Session&)>& command) {
+  set_threads(options);
+  std::optional<dist::MpiSession> mpi;
+  if (environment.is_rank) mpi.emplace();
+  std::unique_ptr<dist::Communicator> world = mpi ? mpi->world() : dist::make_single_communicator();
+  const bool speaks = environment.rank == 0 && world->rank() == 0;
+  try {
+    check_world(*world, environment);
+    return run_in_mesh(options, std::move(world), command);
+  } catch (const AgreedBadInput& error) {
+    if (speaks) say(error.what());
+    return 2;
+  }
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,51 @@
+#include "launcher/session.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "core/checkpoint.h"
+
+namespace ut::launcher {
+
+core::ModelOptions model_options(const Options& options, const datasets::Task& task) {
+  core::ModelOptions model = options.model;
+  model.architecture = task.has_target() ? core::Architecture::encoder_decoder : core::Architecture::encoder;
+  model.vocabulary = task.vocabulary().size();
+  model.words_per_row = task.words_per_row();
+  return model;
+}
+
+void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task) {
+  if (recorded_digest != task.vocabulary().digest())
+    throw base::BadInput(
+        fmt::format("{}: made with another vocabulary than that of this data ({} symbols); give the --data it was "
+                    "trained on",
+                    checkpoint, task.vocabulary().size()));
+}
+
+core::Steps steps_of(const Options& options) { return {options.model.encoder_steps, options.model.decoder_steps}; }
+
+std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task) {
+  const auto checkpoint =
+      core::find_checkpoint(std::filesystem::path(options.run_dir) / "checkpoints", options.checkpoint);
+  const nlohmann::json state = core::read_state(checkpoint);
+  check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), task);
+  core::ModelOptions trained = model_options(options, task);
+  trained.encoder_steps = state.value("encoder_steps", trained.encoder_steps);
+  trained.decoder_steps = state.value("decoder_steps", trained.decoder_steps);
+  const core::Steps steps = steps_of(options);
+  if (trained.step_signal == core::StepSignal::learned &&
+      (steps.encoder > trained.encoder_steps || steps.decoder > trained.decoder_steps))
+    throw base::BadInput(
+        fmt::format("--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; "
+                    "give at most that many",
+                    std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
+  auto model = std::make_unique<core::UniversalTransformer>(trained, options.seed);
+  core::load_checkpoint(checkpoint, *model, nullptr);
+  return model;
+}
+
+}  // namespace ut::launcher

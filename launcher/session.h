@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/model.h"
+#include "datasets/task.h"
+#include "dist/mesh.h"
+#include "launcher/options.h"
+
+namespace ut::launcher {
+
+/// What a command works with on one rank.
+struct Session {
+  const Options& options;
+  dist::Mesh& mesh;
+  std::unique_ptr<datasets::Task> task;
+  std::int64_t update = -1;  // being worked on, for messages about failures; -1: none yet
+
+  /// Rank 0 speaks; the others only of errors.
+  bool speaks() const { return mesh.world().rank() == 0; }
+};
+
+/// The model's shape as options and task together give it.
+core::ModelOptions model_options(const Options& options, const datasets::Task& task);
+
+/// The steps that the options ask for; `--steps` may differ from those the model was trained with.
+core::Steps steps_of(const Options& options);
+
+/// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.
+/// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer learned
+/// step signals than steps are asked for.
+std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task);
+
+/// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.
+void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task);
+
+}  // namespace ut::launcher

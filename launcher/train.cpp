@@ -1,0 +1,46 @@
+#include <ATen/ATen.h>
+
+#include "core/loss.h"
+#include "dist/gradient_synchronisation.h"
+#include "launcher/commands.h"
+#include "launcher/rank_batch.h"
+#include "launcher/training_run.h"
+
+namespace ut::launcher {
+
+int train(Session& session) {
+  const Options& options = session.options;
+  TrainingRun run(session);  // model, optimizer, order of the examples; taken up again where --resume asks for it
+  core::UniversalTransformer& model = run.model();
+  const at::Tensor& parameters = model.parameters().flat();
+  const at::Tensor& gradient = model.parameters().flat_gradient();
+
+  while (!run.finished()) {
+    session.update = run.update();
+    const auto dropout = core::DropoutKey::for_update(options.seed, run.update());
+    const datasets::Batch batch = run.next_batch();  // of all ranks, the same on each
+    const auto labels = static_cast<double>(batch.labels());
+    double loss = 0;
+
+    for (const MicroBatch& part : micro_batches(batch, options.batch)) {
+      const core::Batch rows = rank_batch(part.examples, part.first_id, session.mesh, run.random_offset()).rows;
+      const at::Tensor logits = model.forward(rows, model.steps(), dropout);
+      const at::Tensor share = core::summed_cross_entropy(logits, rows.labels, options.label_smoothing) / labels;
+      share.backward();
+      loss += share.item<double>();
+    }
+
+    dist::synchronise_gradients(gradient, session.mesh.world());
+    const double rate = core::learning_rate(options.optimizer.schedule, run.update(), options.max_updates,
+                                            options.model.d_model);
+    const double norm = run.optimizer().step(parameters, gradient, rate);
+    gradient.zero_();
+
+    run.report({loss, rate, norm, batch.rows()});
+    if (run.evaluation_is_due()) run.evaluate();
+    if (run.checkpoint_is_due()) run.write_checkpoint();
+  }
+  return run.end();
+}
+
+}  // namespace ut::launcher

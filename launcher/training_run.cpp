@@ -1,0 +1,198 @@
+#include "launcher/training_run.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/checkpoint.h"
+#include "launcher/evaluation.h"
+#include "launcher/ranks.h"
+#include "launcher/stop_request.h"
+
+namespace ut::launcher {
+namespace {
+
+bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t size) {
+  const std::span<const datasets::Example> all(batch.examples);
+  std::vector<MicroBatch> parts;
+  for (std::size_t begin = 0; begin < all.size(); begin += static_cast<std::size_t>(size))
+    parts.push_back({all.subspan(begin, std::min(static_cast<std::size_t>(size), all.size() - begin)),
+                     static_cast<std::int64_t>(begin)});
+  return parts;
+}
+
+TrainingRun::TrainingRun(Session& session)
+    : session_(session),
+      model_(model_options(session.options, *session.task), session.options.seed),
+      optimizer_(session.options.optimizer, model_.parameters()),
+      sampler_(session.task->size(datasets::Split::train), session.options.seed) {
+  dist::Communicator& world = session.mesh.world();
+  agree(world, [&] {
+    if (session.options.resume) resume();
+  });
+  agree(world, [&] {
+    if (!session.speaks()) return;
+    Options used = session.options;
+    used.ranks = world.size();
+    directory_.emplace(used);
+    metrics_.emplace(directory_->metrics(), update());
+    progress_.emplace(session.options.quiet);
+    progress_->say(session.task->description());
+    progress_->say(fmt::format("{} parameters, {} ranks (data-parallel {}, sequence-parallel {})",
+                               model_.parameters().elements(), world.size(), session.mesh.data_parallel(),
+                               session.mesh.sequence_parallel()));
+  });
+}
+
+void TrainingRun::resume() {
+  const auto checkpoint = core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "latest");
+  const nlohmann::json state = core::read_state(checkpoint);
+  check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), *session_.task);
+  core::load_checkpoint(checkpoint, model_, &optimizer_);
+  written_at_ = update();
+  earlier_hours_ = state.value("hours", 0.0);
+  best_update_ = state.value("best_update", std::int64_t{-1});
+  if (best_update_ >= 0) best_score_ = state.value("best_score", 0.0);
+  evaluated_at_ = state.value("evaluated_at", std::int64_t{-1});
+}
+
+datasets::Batch TrainingRun::next_batch() {
+  const std::int64_t size = session_.options.batch * session_.options.accumulate;
+  datasets::Batch batch;
+  for (const std::int64_t index : sampler_.indices(update() * size, size))
+    batch.examples.push_back(session_.task->example(datasets::Split::train, index));
+  return batch;
+}
+
+RandomOffset TrainingRun::random_offset() const {
+  return {session_.options.random_offset, session_.options.seed, update()};
+}
+
+void TrainingRun::report(const UpdateResult& result) {
+  const Options& options = session_.options;
+  const bool over = options.max_hours > 0 && hours() >= options.max_hours;
+  const at::Tensor sums = at::tensor({result.loss, stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
+  session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
+  const double loss = sums[0].item<double>();
+  stop_ = sums[1].item<double>() > 0;
+  time_is_over_ = sums[2].item<double>() > 0;
+  rows_since_log_ += result.rows;
+  const bool last = update() >= options.max_updates || stop_ || time_is_over_;
+  if (!session_.speaks() || !(is_due(update(), options.log_every) || last)) return;
+
+  const double rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, seconds_since(last_log_));
+  last_log_ = std::chrono::steady_clock::now();
+  rows_since_log_ = 0;
+  metrics_->append({{"update", update()},
+                    {"loss", loss},
+                    {"learning_rate", result.learning_rate},
+                    {"gradient_norm", result.gradient_norm},
+                    {"rows_per_s", rows_per_second},
+                    {"hours", hours()}});
+  Report shown;
+  shown.update = update();
+  shown.max_updates = options.max_updates;
+  shown.loss = loss;
+  shown.learning_rate = result.learning_rate;
+  shown.gradient_norm = result.gradient_norm;
+  shown.rows_per_second = rows_per_second;
+  shown.score = best_score_;
+  progress_->report(shown, last);
+}
+
+bool TrainingRun::evaluation_is_due() const { return is_due(update(), session_.options.evaluate_every); }
+bool TrainingRun::checkpoint_is_due() const {
+  return is_due(update(), session_.options.checkpoint_every) && written_at_ != update();
+}
+
+void TrainingRun::evaluate() {
+  const Evaluation result = evaluate_split(session_, model_, datasets::Split::validation, model_.steps(),
+                                           Scoring::teacher_forced, session_.options.evaluation_limit);
+  evaluated_at_ = update();
+  const bool is_best = !best_score_ || result.accuracy() > *best_score_;
+  if (is_best) {
+    best_score_ = result.accuracy();
+    best_update_ = update();
+  }
+  if (session_.speaks()) {
+    metrics_->append({{"update", update()},
+                      {"split", "validation"},
+                      {"validation_loss", result.loss},
+                      {"accuracy", result.score.symbol_accuracy()},
+                      {"sequence_accuracy", result.score.sequence_accuracy()}});
+    progress_->say(fmt::format("update {}: validation {}{}", update(), describe(result, *session_.task),
+                               is_best ? ", best so far" : ""));
+  }
+  if (!is_best) return;
+  if (written_at_ != update()) write_checkpoint();
+  if (session_.speaks()) core::point_at(directory_->checkpoints(), "best", update());
+}
+
+void TrainingRun::write_checkpoint() {
+  written_at_ = update();
+  if (!session_.speaks()) return;
+  nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
+                       {"samples", update() * session_.options.batch * session_.options.accumulate},
+                       {"seed", session_.options.seed},
+                       {"encoder_steps", model_.steps().encoder},
+                       {"decoder_steps", model_.steps().decoder},
+                       {"options", to_config(session_.options)},
+                       {"hours", hours()},
+                       {"evaluated_at", evaluated_at_}};
+  if (best_score_) {
+    state["best_score"] = *best_score_;
+    state["best_update"] = best_update_;
+  }
+  core::write_checkpoint(directory_->checkpoints(), model_, optimizer_, state);
+  core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints);
+}
+
+bool TrainingRun::finished() const {
+  const Options& options = session_.options;
+  const bool good_enough = options.target_score > 0 && best_score_ && *best_score_ >= options.target_score;
+  return update() >= options.max_updates || stop_ || time_is_over_ || good_enough;
+}
+
+int TrainingRun::end() {
+  if (!stop_ && evaluated_at_ != update()) evaluate();
+  if (written_at_ != update()) write_checkpoint();
+  if (!stop_) {
+    score_test_split();
+    return 0;
+  }
+  if (session_.speaks())
+    progress_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume", update(),
+                               session_.options.run_dir));
+  return 75;
+}
+
+void TrainingRun::score_test_split() {
+  const double seconds = seconds_since(started_);
+  dist::Communicator& world = session_.mesh.world();
+  world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
+  if (best_update_ != update())
+    core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), model_, nullptr);
+  const Evaluation result = evaluate_split(session_, model_, datasets::Split::test, model_.steps(),
+                                           Scoring::teacher_forced, session_.options.evaluation_limit);
+  if (!session_.speaks()) return;
+  metrics_->append({{"update", best_update_},
+                    {"split", "test"},
+                    {"accuracy", result.score.symbol_accuracy()},
+                    {"sequence_accuracy", result.score.sequence_accuracy()}});
+  progress_->say(fmt::format("run directory {}", session_.options.run_dir));
+  progress_->say(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
+                             world.size() == 1 ? "" : "s", seconds));
+}
+
+double TrainingRun::hours() const { return earlier_hours_ + seconds_since(started_) / 3600; }
+
+}  // namespace ut::launcher

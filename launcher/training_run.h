@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/model.h"
+#include "core/optimizer.h"
+#include "datasets/sampler.h"
+#include "launcher/metrics.h"
+#include "launcher/progress.h"
+#include "launcher/rank_batch.h"
+#include "launcher/run_directory.h"
+#include "launcher/session.h"
+
+namespace ut::launcher {
+
+/// Part of an update's batch whose gradient is added to the others' before the update.
+struct MicroBatch {
+  std::span<const datasets::Example> examples;
+  std::int64_t first_id;
+};
+
+/// `batch` in parts of `size` examples.
+std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t size);
+
+/// What one update came to on this rank.
+struct UpdateResult {
+  double loss;  // this rank's share; the sum over ranks is the update's loss
+  double learning_rate;
+  double gradient_norm;
+  std::int64_t rows;  // of all ranks
+};
+
+/// All of a training run that lasts from update to update: model, optimizer, place in the data, scores, and what is
+/// written of it. Rank 0 writes; all ranks take the same decisions. Every member function is collective.
+class TrainingRun {
+ public:
+  /// A new run, or with `--resume` the one in the run directory, at its latest checkpoint.
+  /// Throws base::BadInput where that cannot be taken up.
+  explicit TrainingRun(Session& session);
+
+  core::UniversalTransformer& model() { return model_; }
+  core::Adam& optimizer() { return optimizer_; }
+  std::int64_t update() const { return optimizer_.updates(); }  // updates done
+  datasets::Batch next_batch();
+  RandomOffset random_offset() const;
+
+  /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping.
+  void report(const UpdateResult& result);
+  bool evaluation_is_due() const;
+  /// Scores the validation split; a new best is written as a checkpoint.
+  void evaluate();
+  bool checkpoint_is_due() const;
+  void write_checkpoint();
+  bool finished() const;
+  /// Writes what is not yet written; scores the best model on the test split and says so. Returns the exit code.
+  int end();
+
+ private:
+  void resume();
+  double hours() const;
+  void score_test_split();
+
+  Session& session_;
+  core::UniversalTransformer model_;
+  core::Adam optimizer_;
+  datasets::Sampler sampler_;
+  std::optional<RunDirectory> directory_;  // rank 0 only, with the two below
+  std::optional<MetricsLog> metrics_;
+  std::optional<Progress> progress_;
+
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_log_ = started_;
+  std::int64_t rows_since_log_ = 0;
+  double earlier_hours_ = 0;  // of the run before it was resumed
+  std::optional<double> best_score_;
+  std::int64_t best_update_ = -1;
+  std::int64_t evaluated_at_ = -1;
+  std::int64_t written_at_ = -1;  // update of the newest checkpoint
+  bool stop_ = false;             // somebody asked for it
+  bool time_is_over_ = false;
+};
+
+}  // namespace ut::launcher

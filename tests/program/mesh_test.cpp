@@ -1,0 +1,70 @@
+// The same curve on every mesh: losses of 50 updates and the parameters after them.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+constexpr int updates = 50;
+
+struct Mesh {
+  int ranks;
+  int sequence_parallel;
+};
+
+/// Ragged lengths, dropout, clipping, accumulation and random offsets; a batch that four groups cannot share evenly.
+std::string training(const std::string& model, const std::string& dtype) {
+  return fmt::format(
+      "train --d-model 16 --heads 2 --ffn 32 --steps 3 --dropout 0.2 --batch 6 --accumulate 2 --clip-norm 1 "
+      "--random-offset 9 --schedule constant --learning-rate 0.003 --warmup 10 --max-updates {} --log-every 1 "
+      "--evaluate-every 0 --checkpoint-every 0 --evaluation-limit 4 --seed 3 --dtype {} {}",
+      updates, dtype, model);
+}
+
+constexpr Mesh meshes[] = {{2, 1}, {2, 2}, {4, 2}, {4, 1}, {4, 4}, {3, 3}};  // beside one rank
+
+class Training : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  /// The task's options; makes its data where it needs files.
+  std::string task(const std::string& model) const {
+    const std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
+    if (model == "paper") return addition;
+    if (model == "tensor2tensor") return addition + " --variant tensor2tensor --transition separable-convolution";
+    const std::string stories = directory_ / "stories";
+    EXPECT_EQ(run_ut("data stories --facts 2 --train 200 --validation 20 --test 20 --out " + stories).exit_code, 0);
+    return "--task babi --babi-task 2 --data " + stories;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
+  const auto& [model, dtype] = GetParam();
+  const double tolerance = dtype == "float64" ? 1e-9 : 1e-4;
+  const std::string command = training(task(model), dtype);
+  const std::string one_rank = directory_ / "one-rank";
+  ASSERT_EQ(run_ut(command + " --run-dir " + one_rank).exit_code, 0);
+  ASSERT_EQ(losses_of(one_rank).size(), updates);
+  for (const auto& [ranks, sequence_parallel] : meshes) {
+    SCOPED_TRACE(fmt::format("{} ranks, sequence-parallel {}", ranks, sequence_parallel));
+    const std::string run = directory_ / fmt::format("{}-{}", ranks, sequence_parallel);
+    const Outcome outcome = run_ut(
+        fmt::format("{} --ranks {} --sequence-parallel {} --run-dir {}", command, ranks, sequence_parallel, run));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, testing::HasSubstr(fmt::format("{} ranks,", ranks)));
+    expect_equal_losses(losses_of(one_rank), losses_of(run), tolerance);
+    expect_equal_parameters(one_rank, run, tolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Training,
+                         testing::Combine(testing::Values("paper", "tensor2tensor", "stories"),
+                                          testing::Values("float64", "float32")),
+                         [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+
+}  // namespace
+}  // namespace ut::tests

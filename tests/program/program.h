@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ut::tests {
+
+/// How a program ended and what it said.
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+  std::string errors;
+};
+
+/// Runs a shell command line.
+Outcome run_shell(const std::string& command);
+/// Runs the built program `ut` (environment variable UT) with these arguments, as a shell would split them.
+Outcome run_ut(const std::string& arguments);
+
+/// A directory that is removed at the end, with its path in a form that a shell takes as one word.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The loss of every update that metrics.jsonl has, in order.
+std::vector<double> losses_of(const std::string& run_directory);
+
+/// Expects the models' newest checkpoints equal within `tolerance`, relative to each tensor's largest value.
+void expect_equal_parameters(const std::string& expected_run, const std::string& actual_run, double tolerance);
+
+/// Expects the same losses within a relative `tolerance`.
+void expect_equal_losses(const std::vector<double>& expected, const std::vector<double>& actual, double tolerance);
+
+}  // namespace ut::tests
