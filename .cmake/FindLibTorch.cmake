@@ -9,10 +9,12 @@
 include(${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake)
 include(FindPackageHandleStandardArgs)
 
-if(NOT LibTorch_DIRECTORY OR NOT EXISTS "${LibTorch_DIRECTORY}/lib")
+# Looked for again when what was found is gone, or was found for the other kind of build.
+if(NOT EXISTS "${LibTorch_DIRECTORY}/lib" OR (DEFINED LibTorch_FOR_CUDA AND NOT LibTorch_FOR_CUDA STREQUAL UT_CUDA))
   locate_libtorch(located)
   set(LibTorch_DIRECTORY "${located}" CACHE PATH "Directory with LibTorch's include/ and lib/" FORCE)
 endif()
+set(LibTorch_FOR_CUDA "${UT_CUDA}" CACHE INTERNAL "UT_CUDA when LibTorch was looked for")
 if(LibTorch_DIRECTORY)
   libtorch_version("${LibTorch_DIRECTORY}" LibTorch_VERSION)
 endif()
