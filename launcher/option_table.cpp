@@ -453,7 +453,10 @@ void add_evaluation(Table& table) {
                 [](auto& o) -> auto& { return o.evaluation_limit; }, 0))});
   table.add("Evaluation", command_evaluate, false,
             {flag(
-                "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; })});
+                 "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; }),
+             flag(
+                 "teacher-forced", "score each symbol after the right ones, instead of the model's own (greedy)",
+                 [](auto& o) -> auto& { return o.teacher_forced; })});
 }
 
 void add_ranks(Table& table) {

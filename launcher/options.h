@@ -61,6 +61,7 @@ struct Options {
   datasets::Split split = datasets::Split::test;  // evaluate
   std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
   bool json = false;                              // evaluate
+  bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
 
   DataOptions data;
 

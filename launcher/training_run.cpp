@@ -188,8 +188,8 @@ void TrainingRun::score_test_split() {
                     {"split", "test"},
                     {"accuracy", result.score.symbol_accuracy()},
                     {"sequence_accuracy", result.score.sequence_accuracy()}});
-  progress_->say(fmt::format("run directory {}", session_.options.run_dir));
-  progress_->say(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
+  progress_->result(fmt::format("run directory {}", session_.options.run_dir));
+  progress_->result(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
                              world.size() == 1 ? "" : "s", seconds));
 }
 

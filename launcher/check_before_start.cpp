@@ -1,0 +1,21 @@
+#include <nlohmann/json.hpp>
+
+#include "core/checkpoint.h"
+#include "launcher/commands.h"
+#include "launcher/run_directory.h"
+
+namespace ut::launcher {
+
+void check_before_start(const Options& options) {
+  const auto task = datasets::make_task(options.task);
+  if (options.command != "train") {
+    load_model(options, *task);
+    return;
+  }
+  check_run_directory(options);
+  if (!options.resume) return;
+  const auto checkpoint = core::find_checkpoint(checkpoint_directory(options.run_dir), "latest");
+  check_vocabulary(checkpoint.string(), core::read_state(checkpoint).value("vocabulary", ""), *task);
+}
+
+}  // namespace ut::launcher

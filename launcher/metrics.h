@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+namespace ut::launcher {
+
+/// A file of one JSON object a line, to which a run appends what it measures. Numbers keep their full precision, so
+/// that runs that are equal have equal files.
+class MetricsLog {
+ public:
+  /// Opens the file for appending after the lines of updates up to `update`; drops what is later, which a run that
+  /// resumes there writes again. Throws std::runtime_error, naming the file, where it cannot be written.
+  MetricsLog(std::filesystem::path path, std::int64_t update);
+  MetricsLog(const MetricsLog&) = delete;
+  MetricsLog& operator=(const MetricsLog&) = delete;
+  ~MetricsLog();
+
+  /// Writes one line, in the keys' order, and hands it to the system at once. Numbers that JSON has no form for (NaN,
+  /// infinity) become null. Throws std::runtime_error, naming the file, where it cannot be written.
+  void append(const nlohmann::ordered_json& record);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+/// Drops the lines of updates after `update`, and whatever a kill has left torn: the file is the old one or the new
+/// one, whole. Does nothing where there is no file. Throws std::runtime_error where it cannot be written.
+void truncate_after(const std::filesystem::path& path, std::int64_t update);
+
+}  // namespace ut::launcher

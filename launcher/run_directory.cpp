@@ -1,0 +1,84 @@
+#include "launcher/run_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace filesystem = std::filesystem;
+
+base::BadInput refusal(const filesystem::path& path, const std::string& what) {
+  return base::BadInput(fmt::format("--run-dir {}: {}", path.string(), what));
+}
+
+filesystem::path lock_path(const filesystem::path& path) { return path / "lock"; }
+
+/// The directory itself, or the nearest one above it that exists.
+filesystem::path nearest_existing(filesystem::path path) {
+  path = filesystem::absolute(path);
+  std::error_code unreadable;
+  while (!filesystem::exists(path, unreadable) && path.has_parent_path() && path != path.parent_path())
+    path = path.parent_path();
+  return path;
+}
+
+void check_writable(const filesystem::path& path) {
+  const auto existing = nearest_existing(path);
+  if (!filesystem::is_directory(existing))
+    throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
+  if (::access(existing.c_str(), W_OK | X_OK) != 0)
+    throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
+}
+
+/// Takes the lock, which the system gives back when the process ends, however that is.
+int take_lock(const filesystem::path& path, int flags) {
+  constexpr mode_t readable_by_all = 0644;
+  const int descriptor = ::open(lock_path(path).c_str(), flags | O_CLOEXEC, readable_by_all);
+  if (descriptor < 0) throw refusal(path, fmt::format("cannot be written to: {}", std::strerror(errno)));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const bool taken = errno == EWOULDBLOCK;
+  ::close(descriptor);
+  if (taken) throw refusal(path, "another process trains there; wait for it, or use another directory");
+  return -1;  // a file system without locks
+}
+
+}  // namespace
+
+filesystem::path checkpoint_directory(const filesystem::path& run_dir) { return run_dir / "checkpoints"; }
+
+void check_run_directory(const Options& options) {
+  const filesystem::path path = options.run_dir;
+  check_writable(path);
+  const bool has_run = filesystem::exists(path / config_name);
+  if (has_run && !options.resume)
+    throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
+  if (!has_run && options.resume)
+    throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
+  if (!filesystem::exists(lock_path(path))) return;
+  const int lock = take_lock(path, O_RDONLY);
+  if (lock >= 0) ::close(lock);
+}
+
+RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
+  check_run_directory(options);
+  std::error_code failure;
+  filesystem::create_directories(checkpoints(), failure);
+  if (failure) throw refusal(path_, fmt::format("cannot be written to: {}", failure.message()));
+  lock_ = take_lock(path_, O_RDWR | O_CREAT);
+  base::write_file_whole(path_ / config_name, to_config(options));
+}
+
+RunDirectory::~RunDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+}  // namespace ut::launcher
