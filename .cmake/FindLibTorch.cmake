@@ -10,7 +10,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake)
 include(FindPackageHandleStandardArgs)
 
 # Looked for again when what was found is gone, or was found for the other kind of build.
-if(NOT EXISTS "${LibTorch_DIRECTORY}/lib" OR (DEFINED LibTorch_FOR_CUDA AND NOT LibTorch_FOR_CUDA STREQUAL UT_CUDA))
+if(NOT LibTorch_DIRECTORY OR NOT EXISTS "${LibTorch_DIRECTORY}/lib"
+   OR (DEFINED LibTorch_FOR_CUDA AND NOT LibTorch_FOR_CUDA STREQUAL UT_CUDA))
   locate_libtorch(located)
   set(LibTorch_DIRECTORY "${located}" CACHE PATH "Directory with LibTorch's include/ and lib/" FORCE)
 endif()
