@@ -64,7 +64,7 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
 INSTANTIATE_TEST_SUITE_P(, Training,
                          testing::Combine(testing::Values("paper", "tensor2tensor", "stories"),
                                           testing::Values("float64", "float32")),
-                         [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+                         [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 }  // namespace
 }  // namespace ut::tests
