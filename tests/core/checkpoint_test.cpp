@@ -1,0 +1,205 @@
+#include "core/checkpoint.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "tests/core/random_batch.h"
+#include "tests/datasets/bad_input.h"
+#include "tests/datasets/temporary_directory.h"
+
+namespace ut::core {
+namespace {
+
+namespace fs = std::filesystem;
+using datasets::bad_input;
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* files[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
+
+/// A model and its optimizer, some updates old, and where they are written.
+class Checkpoint : public testing::Test {
+ protected:
+  void update(int times) {
+    for (; times > 0; --times) {
+      const at::Tensor gradient =
+          random_tensor({model.parameters().elements()}, static_cast<std::uint64_t>(adam.updates()));
+      adam.step(model.parameters().flat(), gradient, 0.01);
+    }
+  }
+
+  fs::path write() const {
+    write_checkpoint(directory.path(), model, adam, {{"cursor", 17}, {"best", 0.1}, {"task", "copy"}});
+    return find_checkpoint(directory.path(), "latest");
+  }
+
+  std::string load_refusal(const fs::path& checkpoint) const {
+    UniversalTransformer other(model.options(), 6);
+    Adam its({}, other.parameters());
+    return bad_input([&] { load_checkpoint(checkpoint, other, &its); });
+  }
+
+  std::string find_refusal(const std::string& which) const {
+    return bad_input([&] { find_checkpoint(directory.path(), which); });
+  }
+
+  bool has(const std::string& name) const { return fs::exists(directory.path() / name); }
+
+  datasets::TemporaryDirectory directory;
+  UniversalTransformer model{small_options(), 5};
+  Adam adam{{}, model.parameters()};
+};
+
+TEST_F(Checkpoint, ComesBackAsItWas) {
+  update(3);
+  const fs::path path = write();
+  UniversalTransformer other(model.options(), 6);
+  Adam its({}, other.parameters());
+  load_checkpoint(path, other, &its);
+  EXPECT_TRUE(other.parameters().flat().equal(model.parameters().flat()));
+  EXPECT_TRUE(its.first_moment().equal(adam.first_moment()));
+  EXPECT_TRUE(its.second_moment().equal(adam.second_moment()));
+  EXPECT_EQ(its.updates(), 3);
+  const json state = read_state(path);
+  EXPECT_EQ(state.at("cursor"), 17);
+  EXPECT_EQ(state.at("best"), 0.1);
+  EXPECT_EQ(state.at("task"), "copy");
+  EXPECT_EQ(state.at("update"), 3);
+}
+
+TEST_F(Checkpoint, FillsAModelWithoutItsOptimizer) {
+  update(1);
+  const fs::path path = write();
+  UniversalTransformer other(model.options(), 6);
+  load_checkpoint(path, other, nullptr);
+  EXPECT_TRUE(other.parameters().flat().equal(model.parameters().flat()));
+  EXPECT_TRUE(other.parameters().all()[0].tensor.equal(model.parameters().all()[0].tensor));
+}
+
+TEST_F(Checkpoint, IsFoundByLatestBestAndUpdate) {
+  EXPECT_THAT(find_refusal("latest"), HasSubstr("latest"));
+  update(1);
+  const fs::path first = write();
+  EXPECT_EQ(first, directory.path() / "update-00000001");
+  EXPECT_THAT(find_refusal("best"), HasSubstr("best"));
+  point_at(directory.path(), "best", 1);
+  update(9);
+  const fs::path second = write();
+  EXPECT_EQ(second, directory.path() / "update-00000010");
+  EXPECT_EQ(find_checkpoint(directory.path(), "best"), first);
+  EXPECT_EQ(find_checkpoint(directory.path(), "update-1"), first);
+  EXPECT_EQ(find_checkpoint(directory.path(), "update-00000010"), second);
+  for (const char* which : {"update-2", "update-", "update-x", "../x", "newest", "", "."})
+    EXPECT_THAT(find_refusal(which), HasSubstr(directory.path().string())) << which;
+}
+
+TEST_F(Checkpoint, OfARunThatWentOnFromAnEarlierUpdateReplacesTheOld) {
+  update(2);
+  write();
+  at::Tensor(model.parameters().flat()).add_(1);
+  const fs::path path = write();
+  UniversalTransformer other(model.options(), 6);
+  load_checkpoint(path, other, nullptr);
+  EXPECT_TRUE(other.parameters().flat().equal(model.parameters().flat()));
+}
+
+TEST_F(Checkpoint, ThatIsCutShortIsRefused) {
+  update(1);
+  for (const char* file : files) {
+    const fs::path path = write() / file;
+    const auto whole = fs::file_size(path);
+    for (const auto size : {std::uintmax_t{0}, std::uintmax_t{5}, whole / 2, whole - 2}) {
+      write();
+      fs::resize_file(path, size);
+      EXPECT_THAT(load_refusal(path.parent_path()), HasSubstr(path.string())) << size << " bytes";
+    }
+  }
+}
+
+TEST_F(Checkpoint, WithAFlippedByteIsRefused) {
+  update(1);
+  for (const char* file : files) {
+    const fs::path path = write() / file;
+    const std::string whole = base::read_file(path);
+    for (std::size_t part = 0; part < 20; ++part) {
+      const std::size_t at = part * (whole.size() - 2) / 19;  // the last byte of state.json is an end of line
+      std::string altered = whole;
+      altered[at] = static_cast<char>(altered[at] ^ 1);
+      base::write_file_whole(path, altered);
+      EXPECT_THAT(load_refusal(path.parent_path()), HasSubstr(path.string())) << "byte " << at;
+    }
+    base::write_file_whole(path, whole);
+    EXPECT_EQ(load_refusal(path.parent_path()), "");
+  }
+}
+
+TEST_F(Checkpoint, WithoutOneOfItsFilesIsRefused) {
+  update(1);
+  for (const char* file : files) {
+    const fs::path path = write() / file;
+    fs::remove(path);
+    EXPECT_THAT(load_refusal(path.parent_path()), HasSubstr(path.string()));
+  }
+}
+
+TEST_F(Checkpoint, OfAnotherModelIsRefused) {
+  const fs::path path = write();
+  const auto refused = [&](const auto& change) {
+    ModelOptions options = model.options();
+    change(options);
+    UniversalTransformer other(options, 5);
+    return bad_input([&] { load_checkpoint(path, other, nullptr); });
+  };
+  EXPECT_THAT(refused([](ModelOptions& options) { options.vocabulary = 12; }), HasSubstr("table"));
+  EXPECT_THAT(refused([](ModelOptions& options) { options.ffn = 13; }), HasSubstr("transition"));
+  EXPECT_THAT(refused([](ModelOptions& options) { options.block_layers = 2; }), HasSubstr("layer1"));
+  EXPECT_THAT(refused([](ModelOptions& options) { options.precision = Precision::float32; }), HasSubstr("Double"));
+  EXPECT_THAT(refused([](ModelOptions& options) { options.architecture = Architecture::encoder; }),
+              HasSubstr("decoder"))
+      << "a tensor that the model has no place for";
+}
+
+TEST_F(Checkpoint, LeavesWhatAKilledWriteLeftAside) {
+  update(1);
+  write();
+  update(1);
+  directory.write("update-00000002.tmp/model.safetensors", "half of a");
+  EXPECT_EQ(find_checkpoint(directory.path(), "latest"), directory.path() / "update-00000001");
+  EXPECT_NE(find_refusal("update-2"), "");
+  EXPECT_NE(find_refusal("update-00000002.tmp"), "");
+  EXPECT_EQ(load_refusal(write()), "");
+  EXPECT_FALSE(has("update-00000002.tmp"));
+}
+
+TEST_F(Checkpoint, RemovalKeepsTheNewestTheLatestAndTheBest) {
+  for (int written = 0; written < 5; ++written) {
+    update(1);
+    write();
+  }
+  point_at(directory.path(), "best", 2);
+  remove_old_checkpoints(directory.path(), 2);
+  for (const auto& [update, kept] : {std::pair{1, false}, {2, true}, {3, false}, {4, true}, {5, true}})
+    EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
+  point_at(directory.path(), "latest", 2);
+  remove_old_checkpoints(directory.path(), 0);
+  for (const auto& [update, kept] : {std::pair{2, true}, {4, false}, {5, false}})
+    EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
+}
+
+TEST_F(Checkpoint, RemovalCountsWholeCheckpointsOnly) {
+  update(1);
+  write();
+  update(1);
+  write();
+  directory.write("update-00000003.tmp/model.safetensors", "half of a");
+  remove_old_checkpoints(directory.path(), 2);
+  EXPECT_TRUE(has("update-00000001"));
+  EXPECT_TRUE(has("update-00000002"));
+}
+
+}  // namespace
+}  // namespace ut::core

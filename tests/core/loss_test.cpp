@@ -1,0 +1,60 @@
+#include "core/loss.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/core/random_batch.h"
+
+namespace ut::core {
+namespace {
+
+/// Cross entropy against the smoothed distribution, less that distribution's entropy, of one row.
+double direct(const at::Tensor& logits, std::int64_t label, double smoothing) {
+  const std::int64_t symbols = logits.numel();
+  const auto* score = logits.const_data_ptr<double>();
+  double normaliser = 0;
+  for (std::int64_t symbol = 0; symbol < symbols; ++symbol) normaliser += std::exp(score[symbol]);
+  double loss = 0;
+  for (std::int64_t symbol = 0; symbol < symbols; ++symbol) {
+    const double wanted = symbol == label ? 1 - smoothing : smoothing / static_cast<double>(symbols - 1);
+    if (wanted > 0) loss += wanted * (std::log(wanted) - score[symbol] + std::log(normaliser));
+  }
+  return loss;
+}
+
+TEST(Loss, IsTheDivergenceFromTheSmoothedLabels) {
+  for (const std::int64_t symbols : {2, 11, 40})
+    for (const double smoothing : {0.0, 0.1, 0.3}) {
+      const at::Tensor logits = random_tensor({9, symbols}, 1) * 5;
+      at::Tensor labels = at::arange(9).remainder(symbols);
+      double expected = 0;
+      for (std::int64_t row = 0; row < 9; ++row)
+        expected += direct(logits[row], labels[row].item<std::int64_t>(), smoothing);
+      EXPECT_NEAR(summed_cross_entropy(logits, labels, smoothing).item<double>(), expected, 1e-11)
+          << symbols << " symbols, smoothing " << smoothing;
+    }
+}
+
+TEST(Loss, IsZeroForAPerfectFit) {
+  const std::int64_t symbols = 10;
+  at::Tensor probability = at::full({1, symbols}, 0.1 / (symbols - 1), at::kDouble);
+  probability[0][4] = 0.9;
+  EXPECT_NEAR(summed_cross_entropy(probability.log(), at::tensor({4}, at::kLong), 0.1).item<double>(), 0, 1e-14);
+}
+
+TEST(Loss, StaysFiniteForLargeScores) {
+  const at::Tensor logits = at::tensor({1e4, -1e4, 0.0}, at::kDouble).view({1, 3});
+  EXPECT_NEAR(summed_cross_entropy(logits, at::tensor({1}, at::kLong), 0).item<double>(), 2e4, 1e-9);
+}
+
+TEST(Loss, OfNoRowsIsZeroAndHasAGradient) {
+  const at::Tensor logits = at::zeros({0, 5}, at::kDouble).requires_grad_();
+  const at::Tensor loss = summed_cross_entropy(logits, at::zeros({0}, at::kLong), 0.1);
+  EXPECT_EQ(loss.item<double>(), 0);
+  loss.backward();
+  EXPECT_EQ(logits.grad().numel(), 0);
+}
+
+}  // namespace
+}  // namespace ut::core
