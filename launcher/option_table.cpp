@@ -40,7 +40,8 @@ OptionEntry whole(std::string name, std::string description, Field field, std::i
   entry.set = [=](Options& options, const std::string& text) {
     using Number = std::remove_reference_t<decltype(field(options))>;
     const auto number = parse_number<Number>(text);
-    if (!number || std::cmp_less(*number, low) || std::cmp_greater(*number, high)) return false;
+    if (!number || std::cmp_less(*number, low)) return false;
+    if (high != unbounded && std::cmp_greater(*number, high)) return false;
     field(options) = *number;
     return true;
   };

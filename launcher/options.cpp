@@ -187,10 +187,10 @@ std::string config_value(const std::string& text, const std::string& where) {
   std::istringstream stream(text);
   std::string value;
   std::string rest;
-  stream >> std::quoted(value);
+  const bool closed = !(stream >> std::quoted(value)).fail();
   std::getline(stream, rest);
   rest = trimmed(rest);
-  if (text.size() < 2 || (!rest.empty() && !rest.starts_with('#')))
+  if (!closed || (!rest.empty() && !rest.starts_with('#')))
     throw base::BadInput(fmt::format("{}: the quotes around the value are not closed, or something follows", where));
   return value;
 }

@@ -39,6 +39,12 @@ void check_writable(const filesystem::path& path) {
     throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
 }
 
+/// A run that was ended before its first checkpoint has nothing to go on with and nothing to lose.
+bool has_checkpoints(const filesystem::path& path) {
+  std::error_code missing;
+  return filesystem::directory_iterator(checkpoint_directory(path), missing) != filesystem::directory_iterator();
+}
+
 /// Takes the lock, which the system gives back when the process ends, however that is.
 int take_lock(const filesystem::path& path, int flags) {
   constexpr mode_t readable_by_all = 0644;
@@ -58,10 +64,9 @@ filesystem::path checkpoint_directory(const filesystem::path& run_dir) { return 
 void check_run_directory(const Options& options) {
   const filesystem::path path = options.run_dir;
   check_writable(path);
-  const bool has_run = filesystem::exists(path / config_name);
-  if (has_run && !options.resume)
+  if (!options.resume && has_checkpoints(path))
     throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
-  if (!has_run && options.resume)
+  if (options.resume && !filesystem::exists(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
   if (!filesystem::exists(lock_path(path))) return;
   const int lock = take_lock(path, O_RDONLY);

@@ -10,8 +10,8 @@ namespace ut::launcher {
 std::filesystem::path checkpoint_directory(const std::filesystem::path& run_dir);
 
 /// Whether training may start in the run directory; writes nothing. Throws base::BadInput where the directory cannot
-/// be written to, has a run already and --resume is not given, has none and it is given, or another process trains
-/// there.
+/// be written to, has a run's checkpoints already and --resume is not given, has none and it is given, or another
+/// process trains there.
 void check_run_directory(const Options& options);
 
 /// The directory of a run that this process trains: options.conf, metrics.jsonl, checkpoints/. While it lives, no other

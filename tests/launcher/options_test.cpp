@@ -1,0 +1,296 @@
+#include "launcher/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "launcher/option_table.h"
+#include "tests/launcher/scratch.h"
+
+namespace ut::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+Options train(Words words) {
+  Words all = {"train", "--task", "copy", "--run-dir", "nowhere"};
+  all.insert(all.end(), words.begin(), words.end());
+  return parse_options(all);
+}
+
+std::string refused(const Words& words) {
+  return refusal_of([&] { parse_options(words); });
+}
+
+std::string train_refused(const Words& words) {
+  return refusal_of([&] { train(words); });
+}
+
+/// A run directory with what `ut train` writes down for these options.
+void record_run(const Scratch& scratch, Options options) {
+  options.ranks = 2;
+  scratch.write(std::string("run/") + config_name, to_config(options));
+}
+
+TEST(Options, DefaultsArePapersVariant) {
+  const Options options = train({});
+  EXPECT_EQ(options.command, "train");
+  EXPECT_EQ(options.variant, Variant::paper);
+  EXPECT_EQ(options.model.norm, core::Norm::post);
+  EXPECT_EQ(options.ranks, 0);
+  EXPECT_EQ(options.batch, 64);
+}
+
+TEST(Options, VariantSetsTheFourChoicesAndEachOptionWins) {
+  const Options whole = train({"--variant", "tensor2tensor"});
+  EXPECT_EQ(whole.model.norm, core::Norm::pre);
+  EXPECT_EQ(whole.model.residual, core::Residual::signal_in);
+  EXPECT_EQ(whole.model.signal, core::Signal::halves);
+  EXPECT_EQ(whole.model.step_signal, core::StepSignal::learned);
+  const Options but_norm = train({"--norm", "post", "--variant=tensor2tensor"});
+  EXPECT_EQ(but_norm.model.norm, core::Norm::post);
+  EXPECT_EQ(but_norm.model.signal, core::Signal::halves);
+}
+
+TEST(Options, DropoutAndStepsSetSeveralWhateverTheOrder) {
+  const Options options =
+      train({"--attention-dropout", "0", "--dropout", "0.25", "--decoder-steps", "2", "--steps", "6"});
+  EXPECT_EQ(options.model.residual_dropout, 0.25);
+  EXPECT_EQ(options.model.attention_dropout, 0);
+  EXPECT_EQ(options.model.transition_dropout, 0.25);
+  EXPECT_EQ(options.model.input_dropout, 0.25);
+  EXPECT_EQ(options.model.encoder_steps, 6);
+  EXPECT_EQ(options.model.decoder_steps, 2);
+  EXPECT_EQ(train({"--steps", "7"}).model.decoder_steps, 7);
+}
+
+TEST(Options, ScheduleBringsItsLearningRate) {
+  const auto factor = train({"--schedule", "inverse-square-root"}).optimizer.schedule;
+  EXPECT_EQ(factor.learning_rate, 2.0);
+  EXPECT_EQ(factor.warmup, 8000);
+  EXPECT_EQ(train({"--learning-rate", "3", "--schedule", "inverse-square-root"}).optimizer.schedule.learning_rate, 3.0);
+  EXPECT_EQ(train({"--schedule", "cosine"}).optimizer.schedule.learning_rate, 1e-3);
+}
+
+TEST(Options, CommandLineComesBeforeConfigComesBeforeDefaults) {
+  const Scratch scratch;
+  const auto file = scratch.write("my.conf", "# mine\n\nheads = 8   # trailing\n batch=32\nvariant = tensor2tensor\n");
+  const Options options = train({"--batch", "16", "--config", file});
+  EXPECT_EQ(options.model.heads, 8);
+  EXPECT_EQ(options.batch, 16);
+  EXPECT_EQ(options.model.norm, core::Norm::pre);
+  EXPECT_EQ(options.model.ffn, Options().model.ffn);
+  EXPECT_EQ(train({"--config", file, "--variant", "paper"}).model.norm, core::Norm::post);
+}
+
+TEST(Options, ConfigErrorsNameFileAndLine) {
+  const Scratch scratch;
+  const auto unknown = scratch.write("unknown.conf", "heads = 4\nhaeds = 4\n");
+  EXPECT_THAT(train_refused({"--config", unknown}), AllOf(HasSubstr(unknown + " line 2"), HasSubstr("mean heads?")));
+  const auto value = scratch.write("value.conf", "heads = many\n");
+  EXPECT_THAT(train_refused({"--config", value}), AllOf(HasSubstr(value + " line 1"), HasSubstr("\"many\"")));
+  const auto form = scratch.write("form.conf", "heads 4\n");
+  EXPECT_THAT(train_refused({"--config", form}), HasSubstr("name = value"));
+  const auto quotes = scratch.write("quotes.conf", "data = \"a\" b\n");
+  EXPECT_THAT(train_refused({"--config", quotes}), HasSubstr("quotes"));
+  const auto open = scratch.write("open.conf", "data = \"a\n");
+  EXPECT_THAT(train_refused({"--config", open}), HasSubstr("quotes"));
+  EXPECT_THAT(train_refused({"--config", scratch.path("none")}), HasSubstr("no such file"));
+}
+
+TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
+  EXPECT_THAT(train_refused({"--d-modle", "64"}), AllOf(HasSubstr("--d-modle:"), HasSubstr("mean --d-model?")));
+  EXPECT_THAT(train_refused({"--d-modle=64"}), AllOf(HasSubstr("--d-modle:"), HasSubstr("mean --d-model?")));
+  EXPECT_THAT(train_refused({"--batc", "64"}), HasSubstr("mean --batch?"));
+  EXPECT_THAT(train_refused({"--xyzzyxyzzy"}), Not(HasSubstr("mean")));
+  EXPECT_THAT(refused({"trian"}), HasSubstr("did you mean train?"));
+  EXPECT_THAT(refused({}), HasSubstr("ut --help"));
+  EXPECT_THAT(train_refused({"stray"}), HasSubstr("\"stray\""));
+}
+
+TEST(Options, WrongValuesAreRefusedByName) {
+  const std::vector<Words> wrong = {{"--heads", "0"},         {"--heads", "x"},
+                                    {"--heads", "4x"},        {"--heads", ""},
+                                    {"--d-model", "-4"},      {"--dropout", "1"},
+                                    {"--dropout", "-0.1"},    {"--dropout", "nan"},
+                                    {"--norm", "sideways"},   {"--batch", "0"},
+                                    {"--accumulate", "0"},    {"--max-updates", "0"},
+                                    {"--learning-rate", "0"}, {"--epsilon", "0"},
+                                    {"--beta2", "1"},         {"--clip-norm", "-1"},
+                                    {"--max-hours", "inf"},   {"--seed", "-1"},
+                                    {"--dtype", "float16"},   {"--task", "nosuch"},
+                                    {"--babi-task", "21"},    {"--sequence-parallel", "0"},
+                                    {"--ranks", "0"},         {"--train-length", "0"},
+                                    {"--data", ""},           {"--seed", "99999999999999999999"}};
+  for (const auto& words : wrong)
+    EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
+}
+
+TEST(Options, MissingAndSurplusValuesAreRefused) {
+  EXPECT_THAT(train_refused({"--heads"}), HasSubstr("--heads: no value given"));
+  EXPECT_THAT(train_refused({"--heads", "--ffn", "8"}), HasSubstr("--heads: no value given"));
+  EXPECT_THAT(train_refused({"--quiet=1"}), HasSubstr("--quiet: takes no value"));
+}
+
+TEST(Options, WhatDoesNotFitTogetherIsRefused) {
+  EXPECT_THAT(train_refused({"--heads", "3"}), AllOf(HasSubstr("--heads: 3"), HasSubstr("--d-model, which is 128")));
+  EXPECT_THAT(train_refused({"--d-model", "33", "--heads", "3"}), HasSubstr("--d-model: 33"));
+  EXPECT_THAT(train_refused({"--task", "babi"}), HasSubstr("--data: not given"));
+  EXPECT_THAT(train_refused({"--schedule", "cosine", "--max-updates", "100"}), HasSubstr("--warmup: 300"));
+  EXPECT_THAT(refused({"train", "--run-dir", "x"}), HasSubstr("--task: not given"));
+  EXPECT_THAT(refused({"train", "--task", "copy"}), HasSubstr("--run-dir: not given"));
+  EXPECT_THAT(refused({"evaluate"}), HasSubstr("--run-dir: not given"));
+}
+
+TEST(Options, ConfigRoundTrip) {
+  const Options options = train({"--variant",
+                                 "tensor2tensor",
+                                 "--norm",
+                                 "post",
+                                 "--attention-dropout",
+                                 "0.3",
+                                 "--learning-rate",
+                                 "3e-4",
+                                 "--decoder-steps",
+                                 "5",
+                                 "--schedule",
+                                 "cosine",
+                                 "--data",
+                                 "/a b/#1 \"x\"",
+                                 "--seed",
+                                 "18446744073709551615",
+                                 "--ranks",
+                                 "4",
+                                 "--sequence-parallel",
+                                 "2",
+                                 "--max-hours",
+                                 "0.1"});
+  const Scratch scratch;
+  const auto file = scratch.write("all.conf", to_config(options));
+  const Options again = parse_options({"train", "--config", file, "--run-dir", "nowhere"});
+  for (const auto& entry : option_table()) EXPECT_EQ(entry.get(again), entry.get(options)) << entry.name;
+  EXPECT_EQ(again.task.data, "/a b/#1 \"x\"");
+  EXPECT_EQ(to_config(again), to_config(options));
+}
+
+TEST(Options, RelativeDataBecomesAbsolute) {
+  const auto data = std::filesystem::path(train({"--data", "there"}).task.data);
+  EXPECT_EQ(data, std::filesystem::current_path() / "there");
+}
+
+TEST(Resume, NeedsNothingButTheRunDirectory) {
+  const Scratch scratch;
+  record_run(scratch, train({"--d-model", "64", "--sequence-parallel", "2", "--seed", "5"}));
+  const Options options = parse_options({"train", "--run-dir", scratch.path("run"), "--resume"});
+  EXPECT_TRUE(options.resume);
+  EXPECT_EQ(options.task.task, "copy");
+  EXPECT_EQ(options.model.d_model, 64);
+  EXPECT_EQ(options.seed, 5U);
+  EXPECT_EQ(options.sequence_parallel, 2);
+  EXPECT_EQ(options.ranks, 0);
+  EXPECT_EQ(options.recorded_ranks, 2);
+}
+
+TEST(Resume, SomeOptionsMayChange) {
+  const Scratch scratch;
+  record_run(scratch, train({}));
+  const Options options = parse_options({"train", "--run-dir", scratch.path("run"), "--resume", "--max-updates", "9",
+                                         "--ranks", "3", "--log-every", "1", "--data", "/elsewhere"});
+  EXPECT_EQ(options.max_updates, 9);
+  EXPECT_EQ(options.ranks, 3);
+  EXPECT_EQ(options.log_every, 1);
+  EXPECT_EQ(options.task.data, "/elsewhere");
+}
+
+TEST(Resume, OthersMayBeRepeatedButNotChange) {
+  const Scratch scratch;
+  record_run(scratch, train({"--d-model", "64", "--dropout", "0"}));
+  const Words resume = {"train", "--run-dir", scratch.path("run"), "--resume"};
+  const auto with = [&](const Words& more) {
+    Words all = resume;
+    all.insert(all.end(), more.begin(), more.end());
+    return refused(all);
+  };
+  EXPECT_EQ(with({"--d-model", "64", "--task", "copy", "--dropout", "0"}), "");
+  EXPECT_THAT(with({"--d-model", "128"}), AllOf(HasSubstr("--d-model"), HasSubstr("64"), HasSubstr("128")));
+  EXPECT_THAT(with({"--dropout", "0.1"}), HasSubstr("resuming"));
+  EXPECT_THAT(with({"--seed", "2"}), HasSubstr("--seed"));
+  EXPECT_THAT(with({"--variant", "tensor2tensor"}), HasSubstr("--variant"));
+}
+
+TEST(Resume, WithoutARunIsRefused) {
+  const Scratch scratch;
+  EXPECT_THAT(refused({"train", "--run-dir", scratch.path("none"), "--resume"}), HasSubstr("leave out --resume"));
+}
+
+TEST(Evaluate, StartsFromTheRecordButForRanks) {
+  const Scratch scratch;
+  record_run(scratch, train({"--d-model", "64", "--sequence-parallel", "2", "--steps", "3", "--threads", "2"}));
+  const auto run = scratch.path("run");
+  const Options options = parse_options({"evaluate", "--run-dir", run, "--steps", "12", "--split", "validation",
+                                         "--checkpoint", "update-00000100", "--json"});
+  EXPECT_EQ(options.model.d_model, 64);
+  EXPECT_EQ(options.model.encoder_steps, 12);
+  EXPECT_EQ(options.model.decoder_steps, 12);
+  EXPECT_EQ(options.split, datasets::Split::validation);
+  EXPECT_EQ(options.checkpoint, "update-00000100");
+  EXPECT_TRUE(options.json);
+  EXPECT_EQ(options.recorded_ranks, 0);
+  EXPECT_EQ(options.sequence_parallel, 1);
+  EXPECT_EQ(options.threads, 0);
+  EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--dtype", "float64"}), HasSubstr("is set when training"));
+  EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--checkpoint", "newest"}), HasSubstr("update-N"));
+  EXPECT_THAT(refused({"decode", "--run-dir", scratch.path("none")}), HasSubstr("there is no run"));
+}
+
+TEST(Data, Stories) {
+  const Options options = parse_options({"data", "stories", "--facts", "2", "--train", "500", "--out", "x"});
+  EXPECT_EQ(options.data.kind, "stories");
+  EXPECT_EQ(options.data.facts, 2);
+  EXPECT_EQ(options.data.train, 500);
+  EXPECT_THAT(refused({"data"}), HasSubstr("stories"));
+  EXPECT_THAT(refused({"data", "tales"}), HasSubstr("\"tales\""));
+  EXPECT_THAT(refused({"data", "stories"}), HasSubstr("--out: not given"));
+  EXPECT_THAT(refused({"data", "stories", "--facts", "4", "--out", "x"}), HasSubstr("1 to 3"));
+}
+
+TEST(Help, IsAskedForAnywhere) {
+  EXPECT_EQ(parse_options({"--help"}).command, "help");
+  const Options options = parse_options({"train", "--heads", "x", "--help"});
+  EXPECT_EQ(options.command, "help");
+  EXPECT_EQ(options.topic, "train");
+  EXPECT_EQ(parse_options({"help", "decode"}).topic, "decode");
+  EXPECT_EQ(parse_options({"--version"}).command, "version");
+  for (const auto* command : {"train", "evaluate", "decode", "data"})
+    EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
+  EXPECT_NE(refusal_of([] { help("nosuch"); }), "");
+}
+
+/// An option is accepted where the complaint about an impossible value is about the value.
+TEST(Help, EveryOptionInItIsAccepted) {
+  const Scratch scratch;
+  record_run(scratch, train({}));
+  const std::regex option_line("\n  --([a-z0-9-]+)( [A-Z]+)?");
+  for (const std::string command : {"train", "evaluate", "decode", "data"}) {
+    const auto text = help(command);
+    int found = 0;
+    for (std::sregex_iterator match(text.begin(), text.end(), option_line), end; match != end; ++match, ++found) {
+      const auto name = "--" + match->str(1);
+      if (name == "--help") continue;
+      Words words = {command};
+      if (command == "data") words.emplace_back("stories");
+      words.push_back(name + (match->length(2) > 0 ? "=" : "=1"));
+      const auto message = refused(words);
+      EXPECT_THAT(message, HasSubstr(name == "--config" ? "" : name)) << command;
+      EXPECT_THAT(message, Not(HasSubstr("unknown option"))) << command;
+    }
+    EXPECT_GT(found, 5) << command;
+  }
+}
+
+}  // namespace
+}  // namespace ut::launcher

@@ -1,0 +1,75 @@
+#include "launcher/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/launcher/scratch.h"
+
+namespace ut::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Options options_for(const std::string& run_dir, bool resume = false) {
+  Options options;
+  options.task.task = "copy";
+  options.run_dir = run_dir;
+  options.resume = resume;
+  return options;
+}
+
+std::string refused(const Options& options) {
+  const auto checked = refusal_of([&] { check_run_directory(options); });
+  const auto opened = refusal_of([&] { const RunDirectory directory(options); });
+  EXPECT_EQ(checked, opened);
+  return checked;
+}
+
+TEST(RunDirectory, HoldsTheOptionsAndPlacesForTheRest) {
+  const Scratch scratch;
+  const auto options = options_for(scratch.path("deep/run"));
+  check_run_directory(options);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("deep")));
+  const RunDirectory directory(options);
+  EXPECT_EQ(base::read_file(scratch.path("deep/run/options.conf")), to_config(options));
+  EXPECT_TRUE(std::filesystem::is_directory(directory.checkpoints()));
+  EXPECT_EQ(directory.metrics(), scratch.path("deep/run/metrics.jsonl"));
+}
+
+TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {
+  const Scratch scratch;
+  const auto run = scratch.path("run");
+  { const RunDirectory directory(options_for(run)); }
+  { const RunDirectory again(options_for(run)); }  // had no checkpoint: nothing is lost
+  scratch.write("run/checkpoints/update-1/state.json", "{}");
+  EXPECT_THAT(refused(options_for(run)), AllOf(HasSubstr(run), HasSubstr("--resume")));
+  const RunDirectory resumed(options_for(run, true));
+}
+
+TEST(RunDirectory, NothingToResume) {
+  const Scratch scratch;
+  EXPECT_THAT(refused(options_for(scratch.path("run"), true)), HasSubstr("leave out --resume"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("run")));
+}
+
+TEST(RunDirectory, TwoRunsInOneAreRefused) {
+  const Scratch scratch;
+  const auto options = options_for(scratch.path("run"));
+  const RunDirectory directory(options);
+  EXPECT_THAT(refused(options), AllOf(HasSubstr(options.run_dir), HasSubstr("another process trains there")));
+}
+
+TEST(RunDirectory, WhatCannotBeWrittenIsRefused) {
+  const Scratch scratch;
+  const auto file = scratch.write("file", "");
+  EXPECT_THAT(refused(options_for(file)), HasSubstr("is a file"));
+  EXPECT_THAT(refused(options_for(file + "/run")), HasSubstr("is a file"));
+  EXPECT_THAT(refusal_of([] { const RunDirectory directory(options_for("/proc/run")); }),
+              HasSubstr("cannot be written to"));
+}
+
+}  // namespace
+}  // namespace ut::launcher
