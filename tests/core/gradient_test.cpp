@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Gradient,
                                          Kind{Architecture::encoder_decoder, TransitionKind::separable_convolution},
                                          Kind{Architecture::encoder, TransitionKind::feed_forward},
                                          Kind{Architecture::encoder, TransitionKind::separable_convolution}),
-                         [](const auto& info) { return name_of(info.param); });
+                         [](const auto& kind) { return name_of(kind.param); });
 
 }  // namespace
 }  // namespace ut::core

@@ -138,8 +138,8 @@ TEST_P(Isolation, DropoutIsAnothersForAnotherSequenceNumber) {
 
 INSTANTIATE_TEST_SUITE_P(Transitions, Isolation,
                          testing::Values(TransitionKind::feed_forward, TransitionKind::separable_convolution),
-                         [](const auto& info) {
-                           return info.param == TransitionKind::feed_forward ? "FeedForward" : "Convolution";
+                         [](const auto& kind) {
+                           return kind.param == TransitionKind::feed_forward ? "FeedForward" : "Convolution";
                          });
 
 TEST(Positions, OffsetsReachTheSignals) {

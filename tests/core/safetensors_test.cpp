@@ -38,7 +38,7 @@ Safetensors some_content() {
   content.tensors["single"] = random_tensor({7}, 3).to(at::kFloat);
   content.tensors["scalar"] = at::full({}, 2.5, at::kDouble);
   content.tensors["nothing"] = at::empty({0, 3}, at::kFloat);
-  content.tensors["whole"] = at::tensor({-1, 1LL << 40}, at::kLong);
+  content.tensors["whole"] = at::tensor({std::int64_t{-1}, std::int64_t{1} << 40}, at::kLong);
   content.tensors["small"] = at::tensor({-1, 1 << 20}, at::kInt);
   content.metadata["words"] = "anything, \"quoted\"\n";
   return content;

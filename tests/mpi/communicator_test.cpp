@@ -1,0 +1,177 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "dist/mesh.h"
+#include "dist/mpi.h"
+#include "tests/mpi/world.h"
+
+namespace ut::dist {
+namespace {
+
+constexpr at::ScalarType types[] = {at::kFloat, at::kDouble, at::kLong};
+
+/// Rows that say whose they are: 10000 * rank + 100 * row + column; whole numbers, exact in every type.
+at::Tensor named_rows(int rank, std::int64_t rows, std::int64_t columns, at::ScalarType type) {
+  return (10000 * rank + 100 * at::arange(rows).unsqueeze(1) + at::arange(columns).unsqueeze(0)).to(type);
+}
+
+/// How many rows each rank has: as many for all, none on some, all on the last.
+std::vector<std::vector<std::int64_t>> row_counts(int ranks) {
+  std::vector<std::vector<std::int64_t>> patterns(4);
+  for (int rank = 0; rank < ranks; ++rank) {
+    patterns[0].push_back(3);
+    patterns[1].push_back(rank * 7 % 5);
+    patterns[2].push_back(rank == ranks - 1 ? 4 : 0);
+    patterns[3].push_back(0);
+  }
+  return patterns;
+}
+
+std::int64_t sum(const std::vector<std::int64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+class MpiCommunicator : public testing::Test {
+ protected:
+  std::int64_t sent(Purpose purpose) const { return group->sent_bytes().at(static_cast<std::size_t>(purpose)); }
+
+  /// check(type, counts, columns) for many of them.
+  template <class Check>
+  void for_types_and_sizes(const Check& check) const {
+    for (const auto type : types)
+      for (const auto& counts : row_counts(ranks))
+        for (const std::int64_t columns : {1, 5}) {
+          SCOPED_TRACE(fmt::format("{}, {} rows in all, {} columns", toString(type), sum(counts), columns));
+          check(type, counts, columns);
+        }
+  }
+
+  std::unique_ptr<Communicator> group = tests::world();
+  int rank = group->rank();
+  int ranks = group->size();
+  std::int64_t mine_at = rank;  // to index with
+};
+
+TEST_F(MpiCommunicator, AllReduceSumsOverTheRanks) {
+  for (const auto type : types)
+    for (const std::int64_t elements : {0, 1, 1000, 100000}) {
+      const at::Tensor index = at::arange(elements).remainder(1000);
+      const at::Tensor tensor = (index + 1000 * (rank + 1)).to(type);
+      group->all_reduce_sum(tensor, Purpose::control);
+      const at::Tensor expected = (index * ranks + 500 * ranks * (ranks + 1)).to(type);
+      EXPECT_TRUE(tensor.equal(expected)) << toString(type) << ", " << elements << " elements";
+    }
+}
+
+TEST_F(MpiCommunicator, AllReduceGivesEveryRankTheSameBits) {
+  const at::Tensor summed = at::sin(at::arange(1000, at::kFloat) * (rank + 1));
+  group->all_reduce_sum(summed, Purpose::control);
+  const std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 1);
+  const at::Tensor all = group->all_gather_rows(summed.unsqueeze(0), counts, Purpose::control);
+  for (int other = 0; other < ranks; ++other) EXPECT_TRUE(all[other].equal(summed)) << "rank " << other;
+}
+
+TEST_F(MpiCommunicator, AllGatherGivesOneRanksRowsAfterTheOthers) {
+  for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
+    std::vector<at::Tensor> expected;
+    for (int other = 0; other < ranks; ++other)
+      expected.push_back(named_rows(other, counts[static_cast<std::size_t>(other)], columns, type));
+    const at::Tensor mine = expected[static_cast<std::size_t>(rank)];
+    EXPECT_TRUE(group->all_gather_rows(mine, counts, Purpose::exchange).equal(at::cat(expected)));
+    const at::Tensor strided = at::stack({mine, mine + 1}, 2).select(2, 0);
+    EXPECT_TRUE(group->all_gather_rows(strided, counts, Purpose::exchange).equal(at::cat(expected)));
+  });
+}
+
+TEST_F(MpiCommunicator, ReduceScatterLeavesEachRankTheSumOfItsRows) {
+  for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
+    std::int64_t begin = 0;
+    for (int other = 0; other < rank; ++other) begin += counts[static_cast<std::size_t>(other)];
+    const at::Tensor result =
+        group->reduce_scatter_rows(named_rows(rank, sum(counts), columns, type), counts, Purpose::exchange);
+    const at::Tensor all = named_rows(0, sum(counts), columns, at::kLong) * ranks + 5000 * ranks * (ranks - 1);
+    EXPECT_TRUE(result.equal(all.narrow(0, begin, counts[static_cast<std::size_t>(rank)]).to(type)));
+  });
+}
+
+TEST_F(MpiCommunicator, AllToAllDeliversEachPartToItsRank) {
+  const auto rows_between = [](int from, int to) { return std::int64_t{(from * 3 + to * 2) % 4}; };  // some none
+  const auto first_row_to = [&](int from, int to) {
+    std::int64_t row = 0;
+    for (int before = 0; before < to; ++before) row += rows_between(from, before);
+    return row;
+  };
+  std::vector<std::int64_t> sent_rows;
+  std::vector<std::int64_t> received_rows;
+  for (int other = 0; other < ranks; ++other) {
+    sent_rows.push_back(rows_between(rank, other));
+    received_rows.push_back(rows_between(other, rank));
+  }
+  for (const auto type : types)
+    for (const std::int64_t columns : {1, 6}) {
+      std::vector<at::Tensor> expected;
+      for (int other = 0; other < ranks; ++other)
+        expected.push_back(
+            named_rows(other, 100, columns, type).narrow(0, first_row_to(other, rank), rows_between(other, rank)));
+      const at::Tensor result = group->all_to_all_rows(named_rows(rank, sum(sent_rows), columns, type), sent_rows,
+                                                       received_rows, Purpose::exchange);
+      EXPECT_TRUE(result.equal(at::cat(expected))) << toString(type) << ", " << columns << " columns";
+    }
+}
+
+TEST_F(MpiCommunicator, RefusesTypesThatItCannotSend) {
+  EXPECT_THROW(group->all_reduce_sum(at::zeros({3}, at::kHalf), Purpose::control), std::runtime_error);
+}
+
+TEST_F(MpiCommunicator, SplitsIntoTheRanksOfOneColour) {
+  const auto part = group->split(rank % 2);
+  EXPECT_EQ(part->rank(), rank / 2);
+  EXPECT_EQ(part->size(), (ranks + 1 - rank % 2) / 2);
+  const at::Tensor total = at::full({1}, rank, at::kLong);
+  part->all_reduce_sum(total, Purpose::control);
+  std::int64_t expected = 0;
+  for (int other = rank % 2; other < ranks; other += 2) expected += other;
+  EXPECT_EQ(total.item<std::int64_t>(), expected);
+  EXPECT_EQ(sent(Purpose::control), 0) << "the part counts for itself";
+}
+
+TEST_F(MpiCommunicator, CountsBytesByPurpose) {
+  group->all_reduce_sum(at::zeros({600}, at::kFloat), Purpose::gradients);
+  EXPECT_EQ(sent(Purpose::gradients), 2 * 2400 * (ranks - 1) / ranks);
+  std::vector<std::int64_t> counts;
+  for (int other = 0; other < ranks; ++other) counts.push_back(other);
+  group->all_gather_rows(at::zeros({mine_at, 3}, at::kDouble), counts, Purpose::exchange);
+  std::int64_t expected = mine_at * 24 * (ranks - 1);
+  EXPECT_EQ(sent(Purpose::exchange), expected);
+  group->reduce_scatter_rows(at::zeros({sum(counts), 3}, at::kDouble), counts, Purpose::exchange);
+  expected += (sum(counts) - mine_at) * 24;
+  EXPECT_EQ(sent(Purpose::exchange), expected);
+  const std::vector<std::int64_t> twos(static_cast<std::size_t>(ranks), 2);
+  group->all_to_all_rows(at::zeros({sum(twos), 5}, at::kFloat), twos, twos, Purpose::control);
+  EXPECT_EQ(sent(Purpose::control), 2 * 20 * (ranks - 1)) << "what a rank keeps is not sent";
+  EXPECT_EQ(sent(Purpose::exchange), expected);
+}
+
+TEST(MpiMesh, HasTheRanksOfASequenceSideBySide) {
+  const int rank = tests::world()->rank();
+  const int ranks = tests::world()->size();
+  for (int sequence_parallel = 1; sequence_parallel <= ranks; ++sequence_parallel) {
+    if (ranks % sequence_parallel != 0) continue;
+    const Mesh mesh(tests::world(), sequence_parallel);
+    EXPECT_EQ(mesh.sequence_parallel(), sequence_parallel);
+    EXPECT_EQ(mesh.data_parallel(), ranks / sequence_parallel);
+    EXPECT_EQ(mesh.data_rank() * sequence_parallel + mesh.sequence_rank(), rank);
+    const at::Tensor members = at::zeros({ranks}, at::kLong);
+    members[rank] = 1;
+    mesh.sequence().all_reduce_sum(members, Purpose::control);
+    for (int other = 0; other < ranks; ++other)
+      EXPECT_EQ(members[other].item<std::int64_t>(), other / sequence_parallel == mesh.data_rank() ? 1 : 0)
+          << "rank " << other << ", S = " << sequence_parallel;
+  }
+}
+
+}  // namespace
+}  // namespace ut::dist

@@ -1,0 +1,161 @@
+// The whole model over every mesh that the ranks allow, against one rank that holds everything.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/decoding.h"
+#include "dist/gradient_synchronisation.h"
+#include "dist/mesh.h"
+#include "tests/core/random_batch.h"
+#include "tests/mpi/world.h"
+
+namespace ut::core {
+namespace {
+
+using Examples = std::vector<ExampleSequence>;
+
+/// check(mesh) for every mesh of the ranks.
+template <class Check>
+void for_meshes(const Check& check) {
+  const int ranks = tests::world()->size();
+  for (int sequence_parallel = 1; sequence_parallel <= ranks; ++sequence_parallel) {
+    if (ranks % sequence_parallel != 0) continue;
+    SCOPED_TRACE(fmt::format("mesh {}x{}", ranks / sequence_parallel, sequence_parallel));
+    check(dist::Mesh(tests::world(), sequence_parallel));
+  }
+}
+
+/// The sequences of this rank's data group.
+Examples share_of(const Examples& examples, const dist::Mesh& mesh) {
+  const auto part = dist::share(static_cast<std::int64_t>(examples.size()), mesh.data_rank(), mesh.data_parallel());
+  return {examples.begin() + part.begin, examples.begin() + part.end};
+}
+
+std::int64_t labels_of(const Examples& examples, Architecture architecture) {
+  std::int64_t labels = 0;
+  for (const auto& example : examples)
+    labels += architecture == Architecture::encoder ? 1 : static_cast<std::int64_t>(example.target.size());
+  return labels;
+}
+
+struct Update {
+  double loss;
+  at::Tensor gradient;  // [elements]
+};
+
+/// One update's loss and gradient, over all examples; `mine` are those of this rank's sequence group.
+Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t labels, dist::Communicator& sequence,
+                 dist::Communicator& world) {
+  UniversalTransformer model(options, 3);
+  roughen(model, 4);
+  const at::Tensor loss =
+      loss_of(model, make_batch(mine, options.architecture, sequence), DropoutKey::for_update(5, 6)) /
+      static_cast<double>(labels);
+  loss.backward();
+  dist::synchronise_gradients(model.parameters().flat_gradient(), world);
+  const at::Tensor total = loss.detach().clone().view({1});
+  world.all_reduce_sum(total, dist::Purpose::control);
+  return {total.item<double>(), model.parameters().flat_gradient()};
+}
+
+void expect_same_on_every_mesh(const ModelOptions& options, const Examples& examples) {
+  const std::int64_t labels = labels_of(examples, options.architecture);
+  const auto single = dist::make_single_communicator();
+  const Update one_rank = update_of(options, examples, labels, *single, *single);
+  const double largest = one_rank.gradient.abs().max().item<double>();
+  for_meshes([&](const dist::Mesh& mesh) {
+    const Update update = update_of(options, share_of(examples, mesh), labels, mesh.sequence(), mesh.world());
+    EXPECT_NEAR(update.loss / one_rank.loss, 1, 1e-10);
+    EXPECT_LT((update.gradient - one_rank.gradient).abs().max().item<double>(), 1e-10 * largest);
+  });
+}
+
+class MeshModel : public testing::TestWithParam<std::pair<Architecture, TransitionKind>> {
+ protected:
+  MeshModel() {
+    options_.architecture = GetParam().first;
+    options_.transition = GetParam().second;
+    options_.words_per_row = options_.architecture == Architecture::encoder ? 3 : 1;
+  }
+  ModelOptions options_ = small_options();
+};
+
+TEST_P(MeshModel, GivesOneRanksLossAndGradient) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(fmt::format("draw {}", seed));
+    expect_same_on_every_mesh(options_, random_sequences(seed, 5, 9, options_));
+  }
+}
+
+TEST_P(MeshModel, GivesTheSameInItsOtherForms) {
+  options_.norm = Norm::pre;
+  options_.residual = Residual::signal_in;
+  options_.signal = Signal::halves;
+  options_.step_signal = StepSignal::learned;
+  options_.block_layers = 2;
+  expect_same_on_every_mesh(options_, random_sequences(4, 5, 9, options_));
+}
+
+TEST_P(MeshModel, GivesTheSameForFewerSequencesThanDataGroups) {
+  for (const std::int64_t count : {1, 2}) {
+    SCOPED_TRACE(fmt::format("{} sequences", count));
+    expect_same_on_every_mesh(options_, random_sequences(5, count, 9, options_));
+  }
+}
+
+TEST_P(MeshModel, GivesTheSameForSequencesShorterThanTheRanks) {
+  Examples examples;
+  for (std::int64_t id = 0; id < 4; ++id) examples.push_back(random_sequence(6, id, 1 + id % 2, 1 + id % 3, options_));
+  expect_same_on_every_mesh(options_, examples);
+  expect_same_on_every_mesh(options_, {random_sequence(7, 0, 1, 1, options_)});
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, MeshModel,
+                         testing::Values(std::pair{Architecture::encoder_decoder, TransitionKind::feed_forward},
+                                         std::pair{Architecture::encoder_decoder,
+                                                   TransitionKind::separable_convolution},
+                                         std::pair{Architecture::encoder, TransitionKind::feed_forward},
+                                         std::pair{Architecture::encoder, TransitionKind::separable_convolution}),
+                         [](const auto& kind) {
+                           return fmt::format(
+                               "{}With{}", kind.param.first == Architecture::encoder ? "Encoder" : "EncoderDecoder",
+                               kind.param.second == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
+                         });
+
+TEST(MeshGradients, CostTheSameBytesHoweverManySteps) {
+  for_meshes([](const dist::Mesh& mesh) {
+    for (const std::int64_t steps : {2, 8}) {
+      ModelOptions options = small_options();
+      options.encoder_steps = steps;
+      options.decoder_steps = steps;
+      const auto sent = [&] { return mesh.sent_bytes().at(static_cast<std::size_t>(dist::Purpose::gradients)); };
+      const std::int64_t before = sent();
+      const Examples examples = random_sequences(8, 4, 6, options);
+      const Update update = update_of(options, share_of(examples, mesh), labels_of(examples, options.architecture),
+                                      mesh.sequence(), mesh.world());
+      const std::int64_t ranks = mesh.world().size();
+      EXPECT_EQ(sent() - before, 2 * (ranks - 1) * update.gradient.numel() * 8 / ranks) << steps << " steps";
+    }
+  });
+}
+
+TEST(MeshDecoding, GivesWhatOneRankGives) {
+  const ModelOptions options = small_options();
+  UniversalTransformer model(options, 3);
+  roughen(model, 2);
+  const Examples examples = random_sequences(4, 5, 8, options);
+  const auto decode = [&](const Examples& mine, dist::Communicator& group) {
+    Batch batch;
+    add_source(batch, mine, group);
+    return decode_greedily(model, batch, sources_of(mine), model.steps(), {11, 1}, group);
+  };
+  for_meshes([&](const dist::Mesh& mesh) {
+    const Examples mine = share_of(examples, mesh);
+    const auto outputs = decode(mine, mesh.sequence());
+    const auto single = dist::make_single_communicator();
+    EXPECT_EQ(outputs, decode(mine, *single));
+  });
+}
+
+}  // namespace
+}  // namespace ut::core
