@@ -1,0 +1,51 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/safetensors.h"
+
+namespace ut::golden {
+
+/// A case asks for something that this program or the model under test does not have yet; the message says what.
+class NotSupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One file of golden numbers. Remembers which of its arrays were looked at, so that none is passed over in silence.
+class Case {
+ public:
+  /// Throws base::BadInput where the file is not whole; NotSupported where it does not say what it is.
+  explicit Case(const std::filesystem::path& path);
+
+  const std::string& kind() const { return kind_; }
+  const nlohmann::json& meta() const { return meta_; }
+  /// The hyper-parameters; an empty object where the case has none.
+  const nlohmann::json& hparams() const { return hparams_; }
+
+  bool has(const std::string& name) const { return content_.tensors.contains(name); }
+  /// Throws base::BadInput, naming the array, where there is none of this name.
+  const at::Tensor& array(const std::string& name) const;
+  /// The names that begin with `prefix`, in alphabetical order.
+  std::vector<std::string> names(const std::string& prefix) const;
+  /// An input that has no effect here.
+  void ignore(const std::string& name) const { used_.insert(name); }
+  /// The names that begin with `prefix` and that nobody looked at.
+  std::vector<std::string> unused(const std::string& prefix) const;
+
+ private:
+  core::Safetensors content_;
+  nlohmann::json meta_;
+  nlohmann::json hparams_;
+  std::string kind_;
+  mutable std::set<std::string> used_;
+};
+
+}  // namespace ut::golden

@@ -1,0 +1,102 @@
+#include "tests/golden/hyperparameters.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ut::golden {
+namespace {
+
+using nlohmann::json;
+
+/// What the model under test can do.
+std::map<std::string, std::vector<json>> supported_values() {
+  return {{"recurrence_type", {"basic"}},
+          {"layer_preprocess_sequence", {"n", "none"}},
+          {"layer_postprocess_sequence", {"da", "dan"}},
+          {"norm_type", {"layer"}},
+          {"norm_epsilon", {1e-6}},
+          {"transformer_ffn_type", {"fc", "sepconv"}},
+          {"ffn_layer", {"dense_relu_dense"}},
+          {"add_position_timing_signal", {true}},
+          {"add_step_timing_signal", {true}},
+          {"step_timing_signal_type", {"sinusoid", "learned"}},
+          {"add_or_concat_timing_signal", {"add"}},
+          {"position_start_index", {nullptr}},
+          {"shared_embedding_and_softmax_weights", {true}},
+          {"multiply_embedding_mode", {"sqrt_depth"}},
+          {"self_attention_type", {"dot_product"}},
+          {"add_sru", {false}},
+          {"mix_with_transformer", {nullptr, false, ""}}};
+}
+
+/// What is read elsewhere, or makes no difference to a fixed number of steps.
+std::set<std::string> free_names() {
+  return {"hidden_size",
+          "filter_size",
+          "num_heads",
+          "num_rec_steps",
+          "act_max_steps",
+          "act_type",
+          "act_epsilon",
+          "act_loss_weight",
+          "label_smoothing",
+          "use_pad_remover",
+          "num_inrecurrence_layers",
+          "use_target_space_embedding",
+          "symbol_modality_num_shards"};
+}
+
+/// A feature that is not switched on asks for nothing.
+bool is_off(const json& value) {
+  return value.is_null() || value == json(false) || value == json(0) || value == json(0.0) || value == json("") ||
+         value == json("none");
+}
+
+}  // namespace
+
+void check_supported(const json& hparams) {
+  const auto supported = supported_values();
+  const auto free = free_names();
+  if (hparams.value("recurrence_type", "basic") == "act")
+    throw NotSupported(
+        fmt::format("adaptive halting (recurrence_type act, act_type {})", hparams.value("act_type", "?")));
+  for (const auto& [name, value] : hparams.items()) {
+    const auto found = supported.find(name);
+    if (found == supported.end() ? free.contains(name) || is_off(value)
+                                 : std::find(found->second.begin(), found->second.end(), value) != found->second.end())
+      continue;
+    throw NotSupported(fmt::format("{} {}", name, value.dump()));
+  }
+  const bool pre = hparams.value("layer_preprocess_sequence", "n") == "n";
+  const std::string post = hparams.value("layer_postprocess_sequence", pre ? "da" : "dan");
+  if (post != (pre ? "da" : "dan"))
+    throw NotSupported(fmt::format("layer_postprocess_sequence {} with layer_preprocess_sequence {}", post,
+                                   hparams.at("layer_preprocess_sequence").dump()));
+}
+
+core::ModelOptions model_options(const Case& golden, core::Precision precision) {
+  const json& hparams = golden.hparams();
+  core::ModelOptions options;
+  options.d_model = hparams.at("hidden_size").get<std::int64_t>();
+  options.heads = hparams.at("num_heads").get<std::int64_t>();
+  options.ffn = hparams.at("filter_size").get<std::int64_t>();
+  options.encoder_steps = options.decoder_steps = hparams.at("num_rec_steps").get<std::int64_t>();
+  options.block_layers = hparams.value("num_inrecurrence_layers", std::int64_t{1});
+  options.norm = hparams.at("layer_preprocess_sequence") == "n" ? core::Norm::pre : core::Norm::post;
+  options.residual = core::Residual::signal_in;
+  options.signal = core::Signal::halves;
+  options.step_signal =
+      hparams.at("step_timing_signal_type") == "learned" ? core::StepSignal::learned : core::StepSignal::sinusoid;
+  options.transition = hparams.at("transformer_ffn_type") == "sepconv" ? core::TransitionKind::separable_convolution
+                                                                       : core::TransitionKind::feed_forward;
+  options.residual_dropout = options.attention_dropout = options.transition_dropout = options.input_dropout = 0;
+  if (golden.has("weights/shared_embedding")) options.vocabulary = golden.array("weights/shared_embedding").size(0);
+  options.precision = precision;
+  return options;
+}
+
+}  // namespace ut::golden

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/options.h"
+#include "tests/golden/comparison.h"
+
+namespace ut::golden {
+
+// What each kind of case asks to be computed, and the comparison of all that it gives. Throw NotSupported where a case
+// needs what the model under test does not have yet, base::BadInput where its arrays do not fit together.
+
+/// Tables of signals.
+void compare_timing(const Case& golden, core::Precision precision, Comparison& comparison);
+/// Learning rates over updates, for the authors' named sets of hyper-parameters.
+void compare_learning_rates(const Case& golden, core::Precision precision, Comparison& comparison);
+/// One stack on given inputs: every step's state, the output, and the gradients of a sum of the output.
+void compare_encoder_stack(const Case& golden, core::Precision precision, Comparison& comparison);
+void compare_decoder_stack(const Case& golden, core::Precision precision, Comparison& comparison);
+/// The whole model on one batch: states, logits, losses, gradients.
+void compare_full_model(const Case& golden, core::Precision precision, Comparison& comparison);
+/// Some updates of the whole model: losses, learning rates, weights.
+void compare_training(const Case& golden, core::Precision precision, Comparison& comparison);
+
+}  // namespace ut::golden

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+#include "core/transition.h"
+#include "dist/communicator.h"
+#include "dist/sequence_exchange.h"
+
+namespace ut::golden {
+
+/// The numbers of the entries of `real` [sequences, length] that are not 0, each sequence's after the one's before.
+at::Tensor real_rows(const at::Tensor& real);
+
+/// As many sequences as `real` [sequences, length] has, each with its entries that are not 0. Throws NotSupported where
+/// one has none: the authors' program lets its rows look at padding then.
+dist::Sequences sequences_of(const at::Tensor& real);
+
+/// The authors' padded batches, of which our rows have no notion: every position of `real` [sequences, length] is a
+/// local row and asks, but only positions that are not 0 there are seen by others.
+std::shared_ptr<const dist::SequenceExchange> make_padded_exchange(const at::Tensor& real);
+
+/// `inner`, with a result of exactly 0 at padded rows: what the authors' pad remover leaves there.
+std::unique_ptr<core::Transition> make_zero_at_padding(std::unique_ptr<core::Transition> inner, const at::Tensor& real);
+
+}  // namespace ut::golden

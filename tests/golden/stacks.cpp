@@ -1,0 +1,97 @@
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "core/recurrence.h"
+#include "tests/golden/hyperparameters.h"
+#include "tests/golden/kinds.h"
+#include "tests/golden/padded_rows.h"
+#include "tests/golden/weights.h"
+
+namespace ut::golden {
+namespace {
+
+/// A stack alone, with the case's weights.
+struct Stack {
+  Stack(const Case& golden, core::Precision precision, bool decoder)
+      : options(model_options(golden, precision)),
+        parameters(precision, 0),
+        recurrence(parameters, decoder ? "decoder" : "encoder", options, options.encoder_steps, decoder),
+        prefix(decoder ? "dec/" : "enc/") {
+    parameters.flatten();
+    load_weights(golden, options.norm, parameters);
+    require_all_weights_used(golden);
+  }
+
+  core::ModelOptions options;
+  core::Parameters parameters;
+  core::Recurrence recurrence;
+  std::string prefix;
+};
+
+/// An array of the case [sequences, length, d] as a leaf [rows, d], padding included.
+at::Tensor leaf(const Case& golden, const std::string& name, core::Precision precision) {
+  return golden.array(name).to(core::scalar_type(precision)).flatten(0, 1).clone().requires_grad_();
+}
+
+/// The case's mask [sequences, length], or ones where it has none.
+at::Tensor mask(const Case& golden, const std::string& name, const std::string& of) {
+  return golden.has(name) ? golden.array(name) : at::ones(golden.array(of).sizes().slice(0, 2));
+}
+
+bool all_real(const at::Tensor& real) { return real.ne(0).all().item<bool>(); }
+
+/// Runs the stack; compares its states, its output, the loss and all gradients but those of the inputs.
+void run(const Stack& stack, const at::Tensor& inputs, const core::StackRows& rows, const core::Memory* memory,
+         Comparison& comparison) {
+  const Case& golden = comparison.golden();
+  const auto sizes = golden.array("inputs").sizes();
+  std::vector<at::Tensor> states;
+  const at::Tensor output =
+      stack.recurrence.forward(inputs, rows.exchange.local().position, stack.options.encoder_steps, rows, memory, {},
+                               [&](std::int64_t, const at::Tensor& state) { states.push_back(state.view(sizes)); });
+  comparison.check(Quantity::output, stack.prefix + "steps/state", at::stack(states));
+  comparison.check(Quantity::output, stack.prefix + "state", states.back());
+  comparison.check(Quantity::output, stack.prefix + "output", output.view(sizes));
+
+  const at::Tensor coefficients = golden.array("loss_coef").to(at::kDouble);
+  const at::Tensor loss = (output.view(sizes).to(at::kDouble) * coefficients).sum();
+  comparison.check(Quantity::loss, "loss_main", loss.item<double>());
+  comparison.check(Quantity::loss, "loss", loss.item<double>());
+  loss.backward();
+  compare_gradients(comparison, stack.options.norm, stack.parameters);
+  comparison.check(Quantity::gradient, "grad/inputs", inputs.grad().view(sizes));
+}
+
+}  // namespace
+
+void compare_encoder_stack(const Case& golden, core::Precision precision, Comparison& comparison) {
+  Stack stack(golden, precision, false);
+  const at::Tensor real = mask(golden, "nonpadding", "inputs");
+  const auto group = dist::make_single_communicator();
+  const auto exchange =
+      all_real(real) ? dist::make_all_gather_exchange(sequences_of(real), *group) : make_padded_exchange(real);
+  const bool removes_padding =
+      golden.hparams().value("use_pad_remover", true) && stack.options.transition == core::TransitionKind::feed_forward;
+  if (removes_padding && !all_real(real))
+    for (auto& layer : stack.recurrence.block().layers())
+      layer.transition = make_zero_at_padding(std::move(layer.transition), real);
+  run(stack, leaf(golden, "inputs", precision), core::StackRows(*exchange, false), nullptr, comparison);
+}
+
+void compare_decoder_stack(const Case& golden, core::Precision precision, Comparison& comparison) {
+  const Stack stack(golden, precision, true);
+  golden.ignore("nonpadding");  // the authors' decoder stack has no mask of its own rows
+  const auto group = dist::make_single_communicator();
+  const auto exchange =
+      dist::make_all_gather_exchange(sequences_of(at::ones(golden.array("inputs").sizes().slice(0, 2))), *group);
+  const at::Tensor real = mask(golden, "memory_nonpadding", "memory");
+  const auto source = dist::make_all_gather_exchange(sequences_of(real), *group);
+  const at::Tensor memory = leaf(golden, "memory", precision);
+  const core::Memory seen =
+      stack.recurrence.block().remember(memory.index_select(0, real_rows(real)), *source, exchange->local());
+  run(stack, leaf(golden, "inputs", precision), core::StackRows(*exchange, true), &seen, comparison);
+  comparison.check(Quantity::gradient, "grad/memory", memory.grad().view(golden.array("memory").sizes()));
+}
+
+}  // namespace ut::golden
