@@ -25,6 +25,13 @@ constexpr int format_version = 1;
 
 std::string name_of(std::int64_t update) { return fmt::format("update-{:08d}", update); }
 
+/// Tells checkpoints from what a write that was killed left beside them.
+bool is_checkpoint_name(std::string_view name) {
+  constexpr std::string_view prefix = "update-";
+  return name.starts_with(prefix) && name.size() > prefix.size() &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+}
+
 std::string model_bytes(const UniversalTransformer& model) {
   Safetensors content;
   for (const auto& [name, tensor] : model.parameters().all()) content.tensors[name] = tensor;
@@ -49,9 +56,8 @@ std::string digest_of(const json& state) {
 std::string whole_file(const fs::path& path, const std::string& digest) {
   std::string bytes = base::read_file(path);
   if (base::digest(bytes.data(), bytes.size()) != digest)
-    throw base::BadInput(
-        fmt::format("{}: altered or cut short since it was written (its digest differs); use another checkpoint",
-                    path.string()));
+    throw base::BadInput(fmt::format(
+        "{}: altered or cut short since it was written (its digest differs); use another checkpoint", path.string()));
   return bytes;
 }
 
@@ -69,6 +75,10 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
                                        toString(target.scalar_type()), fmt::join(target.sizes(), "x")));
     at::Tensor(target).detach().copy_(found->second);
   }
+  for (const auto& [name, tensor] : content.tensors)
+    if (name.starts_with(prefix) &&
+        std::ranges::none_of(targets, [&](const auto& it) { return prefix + it.name == name; }))
+      throw base::BadInput(fmt::format("{}: has a tensor {}, which the model does not", path.string(), name));
 }
 
 }  // namespace
@@ -103,7 +113,7 @@ void write_checkpoint(const fs::path& directory, const UniversalTransformer& mod
 void remove_old_checkpoints(const fs::path& directory, std::int64_t keep) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.is_directory() && entry.path().filename().string().starts_with("update-")) found.push_back(entry.path());
+    if (entry.is_directory() && is_checkpoint_name(entry.path().filename().string())) found.push_back(entry.path());
   std::sort(found.rbegin(), found.rend());
   std::vector<fs::path> wanted;
   for (const char* pointer : {"latest", "best"})
@@ -124,8 +134,7 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
     const auto [end, error] = std::from_chars(which.data() + 7, which.data() + which.size(), update);
     if (error == std::errc{} && end == which.data() + which.size()) name = name_of(update);
   }
-  const bool is_name = name.starts_with("update-") && name.find('/') == std::string::npos;
-  if (!is_name || !fs::is_directory(directory / name))
+  if (!is_checkpoint_name(name) || !fs::is_directory(directory / name))
     throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
                                      name.empty() ? which : name));
   return directory / name;
@@ -135,16 +144,16 @@ json read_state(const fs::path& checkpoint) {
   const fs::path path = checkpoint / state_file;
   json state = json::parse(base::read_file(path), nullptr, false);
   if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
-    throw base::BadInput(fmt::format("{}: altered or cut short since it was written; use another checkpoint",
-                                     path.string()));
+    throw base::BadInput(
+        fmt::format("{}: altered or cut short since it was written; use another checkpoint", path.string()));
   const auto digest = state["digest"].get<std::string>();
   state.erase("digest");
   if (digest_of(state) != digest)
-    throw base::BadInput(fmt::format("{}: altered since it was written (its digest differs); use another checkpoint",
-                                     path.string()));
+    throw base::BadInput(
+        fmt::format("{}: altered since it was written (its digest differs); use another checkpoint", path.string()));
   if (state.value("format", 0) != format_version)
-    throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}",
-                                     path.string(), state.value("format", 0), format_version));
+    throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}", path.string(),
+                                     state.value("format", 0), format_version));
   return state;
 }
 

@@ -67,6 +67,7 @@ Safetensors parse_safetensors(const std::string& bytes, const std::string& name)
     if (header_size > bytes.size() - sizeof header_size) throw std::invalid_argument("longer than the file");
     const std::string_view all(bytes);
     const json header = json::parse(all.substr(sizeof header_size, header_size));
+    if (!header.is_object()) throw std::invalid_argument("not a JSON object");
     const std::string_view data = all.substr(sizeof header_size + header_size);
     Safetensors content;
     for (const auto& [key, entry] : header.items()) {
