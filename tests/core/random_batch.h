@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -173,9 +174,19 @@ inline at::Tensor random_tensor(std::vector<std::int64_t> sizes, std::uint64_t s
 }
 
 /// Moves parameters away from the zeros and ones that some start from, so that no mistake hides behind them.
-inline void roughen(UniversalTransformer& model, std::uint64_t seed) {
+inline void roughen(UniversalTransformer& model, std::uint64_t seed, double by = 0.1) {
   const at::NoGradGuard no_graph;
-  at::Tensor(model.parameters().flat()).add_(random_tensor({model.parameters().elements()}, seed), 0.1);
+  at::Tensor(model.parameters().flat()).add_(random_tensor({model.parameters().elements()}, seed), by);
+}
+
+/// A model whose greedy outputs differ from source to source and from place to place, as few untrained ones' do.
+inline std::unique_ptr<UniversalTransformer> talkative_model() {
+  ModelOptions options = small_options();
+  options.norm = Norm::pre;
+  options.residual = Residual::signal_in;
+  auto model = std::make_unique<UniversalTransformer>(options, 3);
+  roughen(*model, 2, 0.3);
+  return model;
 }
 
 /// Summed over this rank's labels.

@@ -140,14 +140,12 @@ TEST(MeshGradients, CostTheSameBytesHoweverManySteps) {
 }
 
 TEST(MeshDecoding, GivesWhatOneRankGives) {
-  const ModelOptions options = small_options();
-  UniversalTransformer model(options, 3);
-  roughen(model, 2);
-  const Examples examples = random_sequences(4, 5, 8, options);
+  const auto model = talkative_model();
+  const Examples examples = random_sequences(4, 6, 8, model->options());
   const auto decode = [&](const Examples& mine, dist::Communicator& group) {
     Batch batch;
     add_source(batch, mine, group);
-    return decode_greedily(model, batch, sources_of(mine), model.steps(), {11, 1}, group);
+    return decode_greedily(*model, batch, sources_of(mine), model->steps(), {12, 5}, group);
   };
   for_meshes([&](const dist::Mesh& mesh) {
     const Examples mine = share_of(examples, mesh);
