@@ -246,12 +246,11 @@ std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
   return std::max<std::int64_t>(1, cores / ranks);
 }
 
-std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, std::int64_t cores,
-                                        bool as_root) {
+std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, bool as_root) {
   std::vector<std::string> command = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"};
   if (as_root) command.emplace_back("--allow-run-as-root");
-  // A rank that waits would otherwise keep the core from the rank it waits for.
-  if (request.ranks > cores) command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
+  // A rank that waits would otherwise keep the core from whoever it waits for: another rank, or another program.
+  command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
   command.insert(command.end(), {"-x", threads_variable, "-x", terminal_variable});
   command.insert(command.end(), {"-n", std::to_string(request.ranks), executable});
   command.insert(command.end(), request.arguments.begin(), request.arguments.end());
@@ -264,7 +263,7 @@ int run_under_mpirun(const SpawnRequest& request) {
         "--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
   const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
   const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto command = mpirun_command(request, executable, cores, ::geteuid() == 0);
+  const auto command = mpirun_command(request, executable, ::geteuid() == 0);
   const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
   TerminalRelay relay(relayed);
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -38,8 +38,7 @@ struct SpawnRequest {
 };
 
 /// What mpirun is called with, its name included.
-std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, std::int64_t cores,
-                                        bool as_root);
+std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, bool as_root);
 
 /// Threads for each of the ranks that share the cores: at least one.
 std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks);

@@ -1,0 +1,144 @@
+// What a person sees who gives something that cannot be used: one line on standard error that names it, exit code 2,
+// and nothing written.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/file.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string tiny =
+    "--task copy --train-length 4 --evaluation-length 4 --evaluation-examples 8 --d-model 8 --heads 2 --ffn 8 --steps 1 "
+    "--batch 4 --max-updates 2 ";
+
+void expect_refused(const Outcome& outcome, const testing::Matcher<const std::string&>& says) {
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, says);
+  EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+}
+
+class BadInput : public testing::Test {
+ protected:
+  /// A directory of bAbI files whose training file has this text.
+  std::string stories(const std::string& text) const {
+    const std::string directory = directory_ / "stories";
+    std::filesystem::create_directories(directory);
+    const std::string good = "1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n";
+    std::ofstream(directory + "/qa1_train.txt") << text;
+    std::ofstream(directory + "/qa1_valid.txt") << good;
+    std::ofstream(directory + "/qa1_test.txt") << good;
+    return directory;
+  }
+
+  std::string run_directory() const { return directory_ / "run"; }
+  Outcome train(const std::string& options) const { return run_ut("train " + options + " --run-dir " + run_directory()); }
+  void expect_nothing_written() const { EXPECT_FALSE(std::filesystem::exists(run_directory())); }
+
+  /// A small model that was trained for two updates.
+  void make_run() const {
+    const Outcome outcome = train(tiny);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  }
+  std::string checkpoint_file(const std::string& name) const {
+    return run_directory() + "/checkpoints/update-00000002/" + name;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(BadInput, UnknownOptionIsNamedWithTheNearest) {
+  expect_refused(train(tiny + "--lenght 3"), HasSubstr("--lenght"));
+  expect_refused(train(tiny + "--d-modle 3"), AllOf(HasSubstr("--d-modle"), HasSubstr("--d-model")));
+  expect_refused(run_ut("trian"), HasSubstr("trian"));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, OptionOutOfRangeSaysTheRange) {
+  expect_refused(train(tiny + "--dropout 1.5"), AllOf(HasSubstr("--dropout"), HasSubstr("1.5"), HasSubstr("0")));
+  expect_refused(train(tiny + "--heads 3"), AllOf(HasSubstr("heads"), HasSubstr("d-model")));
+  expect_refused(train(tiny + "--batch x"), AllOf(HasSubstr("--batch"), HasSubstr("x")));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, MissingFilesAreNamed) {
+  expect_refused(train("--task babi --data " + directory_ / "nowhere"), HasSubstr("nowhere"));
+  expect_refused(train(tiny + "--config " + directory_ / "none.conf"), HasSubstr("none.conf"));
+  expect_refused(run_ut("evaluate --run-dir " + directory_ / "no-run"), HasSubstr("no-run"));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, MalformedStoryIsNamedWithFileAndLine) {
+  const std::string data = stories("1 Mary moved to the hall.\n3 Where is Mary?\thall\t1\n");
+  expect_refused(train("--task babi --data " + data), HasSubstr("qa1_train.txt:2:"));
+  expect_refused(train("--task babi --ranks 2 --data " + data), HasSubstr("qa1_train.txt:2:"));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, EmptyDataIsRefused) {
+  expect_refused(train("--task babi --data " + stories("")), HasSubstr("qa1_train.txt"));
+  expect_refused(train("--task babi --data " + stories("1 Mary moved to the hall.\n")), HasSubstr("qa1_train.txt"));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, OtherVocabularyThanTheCheckpoints) {
+  const std::string known = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
+  ASSERT_EQ(train("--task babi --d-model 8 --heads 2 --ffn 8 --steps 1 --max-updates 1 --data " + known).exit_code, 0);
+  stories("1 Zelda moved to the hall.\n2 Where is Zelda?\thall\t1\n");
+  expect_refused(run_ut("evaluate --run-dir " + run_directory()), HasSubstr("vocabulary"));
+  expect_refused(run_ut("train --resume --max-updates 2 --run-dir " + run_directory()), HasSubstr("vocabulary"));
+}
+
+TEST_F(BadInput, DamagedCheckpointIsRefused) {
+  make_run();
+  for (const std::string name : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+    SCOPED_TRACE(name);
+    const std::string whole = base::read_file(checkpoint_file(name));
+    std::string altered = whole;
+    altered[altered.size() / 2] = static_cast<char>(altered[altered.size() / 2] ^ 1);
+    for (const std::string& damaged : {whole.substr(0, whole.size() / 2), altered, std::string()}) {
+      std::ofstream(checkpoint_file(name), std::ios::binary) << damaged;
+      for (const std::string ranks : {"", " --ranks 2"})
+        expect_refused(run_ut("train --resume --max-updates 4 --run-dir " + run_directory() + ranks), HasSubstr(name));
+    }
+    std::ofstream(checkpoint_file(name), std::ios::binary) << whole;
+  }
+  EXPECT_EQ(run_ut("train --resume --max-updates 4 --run-dir " + run_directory()).exit_code, 0);
+}
+
+TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
+  std::ofstream(directory_ / "file") << "not a directory";
+  expect_refused(run_ut("train " + tiny + "--run-dir " + (directory_ / "file/run")), HasSubstr("file"));
+  expect_refused(run_ut("train --resume --run-dir " + directory_ / "none"), HasSubstr("none"));
+  make_run();
+  expect_refused(train(tiny), AllOf(HasSubstr(run_directory()), HasSubstr("--resume")));
+  expect_refused(run_ut("train --resume --d-model 16 --run-dir " + run_directory()), HasSubstr("--d-model"));
+}
+
+TEST_F(BadInput, RanksThatDoNotFit) {
+  expect_refused(train(tiny + "--sequence-parallel 2"), AllOf(HasSubstr("--sequence-parallel"), HasSubstr("1")));
+  expect_refused(train(tiny + "--ranks 3 --sequence-parallel 2"), HasSubstr("--sequence-parallel"));
+  const Outcome outcome = run_shell(fmt::format(
+      "mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}", std::getenv("UT"), tiny,
+      run_directory()));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, AllOf(HasSubstr("--ranks"), HasSubstr("3"), HasSubstr("2")));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, StepsBeyondALearnedStepSignal) {
+  ASSERT_EQ(train(tiny + "--variant tensor2tensor").exit_code, 0);
+  expect_refused(run_ut("evaluate --steps 2 --run-dir " + run_directory()), HasSubstr("--steps 2"));
+}
+
+}  // namespace
+}  // namespace ut::tests

@@ -1,0 +1,115 @@
+// Training as a person runs it: taken up again, stopped, under their own mpirun, with a rank that fails.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::HasSubstr;
+
+std::string addition(int updates) {
+  return fmt::format(
+      "train --task addition --train-length 9 --evaluation-length 9 --evaluation-examples 40 --d-model 16 --heads 2 "
+      "--ffn 32 --steps 2 --dropout 0.2 --batch 8 --train-examples 100 --dtype float64 --log-every 1 --evaluate-every 10 "
+      "--checkpoint-every 10 --schedule constant --learning-rate 0.003 --warmup 5 --max-updates {} ",
+      updates);
+}
+
+class Running : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Running, ResumesTheSameCurveOnTheSameAndOnAnotherMesh) {
+  const std::string whole = directory_ / "whole";
+  ASSERT_EQ(run_ut(addition(30) + "--run-dir " + whole).exit_code, 0);
+  for (const std::string ranks : {"", "--ranks 2 --sequence-parallel 2", "--ranks 3 --sequence-parallel 1"}) {
+    SCOPED_TRACE(ranks);
+    const std::string run = directory_ / "parts";
+    std::filesystem::remove_all(run);
+    ASSERT_EQ(run_ut(addition(15) + "--run-dir " + run).exit_code, 0);
+    const Outcome resumed = run_ut("train --resume --max-updates 30 --run-dir " + run + " " + ranks);
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+    expect_equal_losses(losses_of(whole), losses_of(run), ranks.empty() ? 1e-15 : 1e-9);
+    expect_equal_parameters(whole, run, ranks.empty() ? 0 : 1e-9);
+  }
+}
+
+TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
+  const std::string run = directory_ / "run";
+  // The process that starts ranks gets the signal, as from a batch system or a person.
+  const Outcome stopped = run_shell(
+      fmt::format("timeout --preserve-status -s TERM 5 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
+                  std::getenv("UT"), addition(1000000), run));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  EXPECT_EQ(stopped.errors, "");
+  EXPECT_THAT(stopped.output, HasSubstr("--resume"));
+  const auto done = losses_of(run).size();
+  ASSERT_GT(done, 0);
+  const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", done + 3, run));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_EQ(losses_of(run).size(), done + 3);
+}
+
+TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
+  const Outcome outcome = run_shell(
+      fmt::format("OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 {} {} "
+                  "--sequence-parallel 2 --run-dir {}",
+                  std::getenv("UT"), addition(4), directory_ / "run"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("2 ranks,"));
+  EXPECT_EQ(losses_of(directory_ / "run").size(), 4);
+}
+
+TEST_F(Running, ARankThatFailsEndsTheJobWithOneMessage) {
+  const std::string run = directory_ / "run";
+  // Rank 0 cannot write its checkpoint, while rank 1 waits for it in the next update's all-reduce.
+  const std::string make_unwritable = fmt::format("(sleep 4; rm -rf {0}/checkpoints; touch {0}/checkpoints) &", run);
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run_shell(fmt::format("{} timeout 60 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
+                                                make_unwritable, std::getenv("UT"), addition(1000000), run));
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_THAT(outcome.errors, testing::MatchesRegex("ut: rank 0 on host [^\n]*, update [0-9]+: [^\n]*checkpoints[^\n]*\n"));
+}
+
+TEST_F(Running, EvaluatesAndDecodesOnRanks) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(3) + "--run-dir " + run).exit_code, 0);
+  const std::string evaluate = "evaluate --json --run-dir " + run;
+  const auto scores = [](const Outcome& outcome) { return outcome.output.substr(0, outcome.output.find("\"ranks\"")); };
+  const Outcome one = run_ut(evaluate);
+  ASSERT_EQ(one.exit_code, 0) << one.errors;
+  EXPECT_THAT(one.output, HasSubstr("\"sequences\":40"));
+  for (const std::string steps : {"", " --steps 5"})
+    for (const std::string ranks : {" --ranks 2 --sequence-parallel 2", " --ranks 3"})
+      EXPECT_EQ(scores(run_ut(evaluate + steps + ranks)), scores(run_ut(evaluate + steps))) << ranks << steps;
+
+  const auto decode = [&](const std::string& ranks) {
+    return run_shell(fmt::format("printf '12+7\\n3+4\\n999+1\\n' | {} decode --run-dir {} {}", std::getenv("UT"), run, ranks));
+  };
+  const Outcome decoded = decode("");
+  EXPECT_EQ(decoded.exit_code, 0) << decoded.errors;
+  EXPECT_EQ(std::ranges::count(decoded.output, '\n'), 3);
+  EXPECT_EQ(decode("--ranks 2 --sequence-parallel 2").output, decoded.output);
+  EXPECT_EQ(decode("--ranks 4 --sequence-parallel 2").output, decoded.output);
+}
+
+TEST_F(Running, SaysWhatItWasBuiltWithAndExplainsEveryCommand) {
+  const Outcome version = run_ut("--version");
+  EXPECT_EQ(version.exit_code, 0);
+  for (const char* part : {"LibTorch", "MPI", "CUDA", "NCCL"}) EXPECT_THAT(version.output, HasSubstr(part));
+  for (const std::string command : {"train", "evaluate", "decode", "data"}) {
+    EXPECT_THAT(run_ut("--help").output, HasSubstr(command));
+    EXPECT_THAT(run_ut(command + " --help").output, HasSubstr("--"));
+  }
+}
+
+}  // namespace
+}  // namespace ut::tests
