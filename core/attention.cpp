@@ -94,10 +94,8 @@ at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& ke
   const at::Tensor v = by_head(value, key_row_of_slot_, sequences_, key_slots_, heads);
   at::Tensor logits = at::matmul(q, k.transpose(2, 3));  // [sequences, heads, query slots, key slots]
   if (bias_.defined()) logits = logits + bias_;
-  const at::Tensor weights =
-      dropout_attention(at::softmax(logits, -1), dropout_rate, dropout, sequence_, position_);
-  const at::Tensor slotted =
-      at::matmul(weights, v).transpose(1, 2).reshape({sequences_ * query_slots_, query.size(1)});
+  const at::Tensor weights = dropout_attention(at::softmax(logits, -1), dropout_rate, dropout, sequence_, position_);
+  const at::Tensor slotted = at::matmul(weights, v).transpose(1, 2).reshape({sequences_ * query_slots_, query.size(1)});
   return slot_of_query_row_.defined() ? slotted.index_select(0, slot_of_query_row_) : slotted;
 }
 
@@ -116,8 +114,8 @@ std::pair<at::Tensor, at::Tensor> SelfAttention::project(const at::Tensor& x) co
 at::Tensor SelfAttention::combine(const at::Tensor& heads) const { return at::mm(heads, output_); }
 
 CrossAttention::CrossAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
-    : query_(parameters.add_kernel(name + ".query", {options.d_model, options.d_model}, options.d_model,
-                                   options.d_model)),
+    : query_(
+          parameters.add_kernel(name + ".query", {options.d_model, options.d_model}, options.d_model, options.d_model)),
       key_value_(parameters.add_kernel(name + ".key_value", {options.d_model, 2 * options.d_model}, options.d_model,
                                        options.d_model)),
       output_(parameters.add_kernel(name + ".output", {options.d_model, options.d_model}, options.d_model,

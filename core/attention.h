@@ -21,7 +21,8 @@ class AttentionLayout {
   AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal);
 
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
-  /// `query` [query rows, d], `key` and `value` [key rows, d] -> [query rows, d]; `weights_dropout` acts on the weights.
+  /// `query` [query rows, d], `key` and `value` [key rows, d] -> [query rows, d]; `weights_dropout` acts on the
+  /// weights.
   at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t heads,
                     double dropout_rate, const DropoutKey& dropout) const;
 
@@ -31,12 +32,12 @@ class AttentionLayout {
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has
   std::int64_t key_slots_ = 0;
-  at::Tensor query_row_of_slot_;         // [sequences * query slots] int64; undefined where rows are slots already
-  at::Tensor slot_of_query_row_;         // [query rows] int64; likewise
-  at::Tensor key_row_of_slot_;           // [sequences * key slots] int64; likewise
-  at::Tensor bias_;                      // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
-  std::vector<std::int64_t> sequence_;   // [sequences * query slots]: identities, for dropout
-  std::vector<std::int64_t> position_;   // [sequences * query slots]
+  at::Tensor query_row_of_slot_;        // [sequences * query slots] int64; undefined where rows are slots already
+  at::Tensor slot_of_query_row_;        // [query rows] int64; likewise
+  at::Tensor key_row_of_slot_;          // [sequences * key slots] int64; likewise
+  at::Tensor bias_;                     // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
+  std::vector<std::int64_t> sequence_;  // [sequences * query slots]: identities, for dropout
+  std::vector<std::int64_t> position_;  // [sequences * query slots]
 };
 
 /// Multi-head attention without biases, as the authors have it.

@@ -26,8 +26,8 @@ template <class SubLayer>
 at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, Site site,
                          const StackRows& rows, const DropoutKey& key, const SubLayer& f) const {
   const bool pre = options_.norm == Norm::pre;
-  const at::Tensor revised = dropout(f(pre ? norm(input) : input), options_.residual_dropout, key.with_site(site),
-                                     rows.exchange.local());
+  const at::Tensor revised =
+      dropout(f(pre ? norm(input) : input), options_.residual_dropout, key.with_site(site), rows.exchange.local());
   return pre ? x + revised : norm(x + revised);
 }
 
@@ -72,8 +72,7 @@ at::Tensor Block::step(const at::Tensor& state, const at::Tensor& signal, const 
 Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source,
                        const dist::Rows& decoder_rows) const {
   std::vector<at::Tensor> keys_values;
-  for (const Layer& layer : layers_)
-    keys_values.push_back(source.gather(layer.cross_attention->keys_values(encoded)));
+  for (const Layer& layer : layers_) keys_values.push_back(source.gather(layer.cross_attention->keys_values(encoded)));
   return {std::move(keys_values), AttentionLayout(decoder_rows, source.all(), false)};
 }
 

@@ -55,7 +55,8 @@ class Block {
                   const DropoutKey& dropout) const;
 
   /// For a decoder's block: what it will see of the encoder's final rows `encoded` [local source rows, d].
-  Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source, const dist::Rows& decoder_rows) const;
+  Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source,
+                  const dist::Rows& decoder_rows) const;
 
   std::vector<Layer>& layers() { return layers_; }
 

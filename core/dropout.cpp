@@ -18,9 +18,9 @@ constexpr std::size_t block_words = 4 * lanes;  // random words made at a time
 /// Philox for `lanes` counters that differ in their first word only, side by side so that the compiler can use vector
 /// instructions: word w of lane l goes to words[w * lanes + l]. Equals base::philox, as a test checks.
 __attribute__((target_clones("avx512f", "avx2", "default"))) void philox_block(std::uint32_t first,
-                                                                              std::array<std::uint32_t, 3> rest,
-                                                                              std::uint64_t key,
-                                                                              std::uint32_t* words) {
+                                                                               std::array<std::uint32_t, 3> rest,
+                                                                               std::uint64_t key,
+                                                                               std::uint32_t* words) {
   std::uint32_t counter[4][lanes];
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     counter[0][lane] = first + static_cast<std::uint32_t>(lane);

@@ -13,7 +13,8 @@ at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labe
   const auto others = static_cast<double>(logits.size(1) - 1);
   const double low = smoothing / others;
   const double entropy = -((1 - smoothing) * std::log(1 - smoothing) + others * low * std::log(low + 1e-20));
-  return -(1 - smoothing - low) * on_label - low * log_probability.sum() - entropy * static_cast<double>(labels.size(0));
+  return -(1 - smoothing - low) * on_label - low * log_probability.sum() -
+         entropy * static_cast<double>(labels.size(0));
 }
 
 }  // namespace ut::core

@@ -30,7 +30,8 @@ class UniversalTransformer {
   at::Tensor embed_source(const Batch& batch) const;  // H^0 of the encoder [source rows, d]
   at::Tensor embed_target(const Batch& batch) const;  // H^0 of the decoder [target rows, d], shifted by one
   /// Final states of the encoder [source rows, d].
-  at::Tensor encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout) const;
+  at::Tensor encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
+                    const DropoutKey& dropout) const;
   /// Final states of the decoder [target rows, d].
   at::Tensor decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
                     const DropoutKey& dropout) const;

@@ -10,11 +10,11 @@ class FeedForward final : public Transition {
  public:
   FeedForward(Parameters& parameters, const std::string& name, const ModelOptions& options)
       : dropout_rate_(options.transition_dropout),
-        kernel1_(parameters.add_kernel(name + ".kernel1", {options.d_model, options.ffn}, options.d_model,
-                                       options.ffn)),
+        kernel1_(
+            parameters.add_kernel(name + ".kernel1", {options.d_model, options.ffn}, options.d_model, options.ffn)),
         bias1_(parameters.add_constant(name + ".bias1", {options.ffn}, 0)),
-        kernel2_(parameters.add_kernel(name + ".kernel2", {options.ffn, options.d_model}, options.ffn,
-                                       options.d_model)),
+        kernel2_(
+            parameters.add_kernel(name + ".kernel2", {options.ffn, options.d_model}, options.ffn, options.d_model)),
         bias2_(parameters.add_constant(name + ".bias2", {options.d_model}, 0)) {}
 
   at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,

@@ -8,9 +8,8 @@ namespace ut::dist {
 
 Mesh::Mesh(std::unique_ptr<Communicator> world, int sequence_parallel) : world_(std::move(world)) {
   if (sequence_parallel < 1 || world_->size() % sequence_parallel != 0)
-    throw base::BadInput(
-        fmt::format("--sequence-parallel {}: must divide the number of ranks, which is {}", sequence_parallel,
-                    world_->size()));
+    throw base::BadInput(fmt::format("--sequence-parallel {}: must divide the number of ranks, which is {}",
+                                     sequence_parallel, world_->size()));
   sequence_ = world_->split(world_->rank() / sequence_parallel);
 }
 

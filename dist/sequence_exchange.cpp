@@ -139,15 +139,14 @@ class AllGatherExchange final : public SequenceExchange {
 
   Halo make_halo(std::int64_t before, std::int64_t after) const {
     const auto ranks = static_cast<std::size_t>(group_.size());
-    std::vector<std::vector<std::int64_t>> to_send(ranks);                              // [rank][rows]
+    std::vector<std::vector<std::int64_t>> to_send(ranks);                             // [rank][rows]
     std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> to_receive(ranks);  // [rank][(sequence, position)]
     for (std::size_t index = 0; index < sequences_.ids.size(); ++index) {
       const std::int64_t length = sequences_.lengths[index];
       const Span mine = share(length, group_.rank(), group_.size());
       for (int rank = 0; rank < group_.size(); ++rank) {
         if (rank == group_.rank()) continue;
-        for (const std::int64_t position :
-             missing_positions(share(length, rank, group_.size()), length, before, after))
+        for (const std::int64_t position : missing_positions(share(length, rank, group_.size()), length, before, after))
           if (position >= mine.begin && position < mine.end)
             to_send[static_cast<std::size_t>(rank)].push_back(local_.offsets[index] + position - mine.begin);
       }

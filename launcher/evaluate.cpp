@@ -29,8 +29,7 @@ int evaluate(Session& session) {
   std::unique_ptr<core::UniversalTransformer> model;
   agree(session.mesh.world(), [&] { model = load_model(options, *session.task); });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::greedy;
-  const Evaluation result =
-      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
+  const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;
   if (!options.json) {
     fmt::print("{} {}\n", name_of(options.split), describe(result, *session.task));

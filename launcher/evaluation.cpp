@@ -24,9 +24,8 @@ void count_teacher_forced(Evaluation& sum, const at::Tensor& logits, const RankB
   sum.score.right_symbols += right.logical_and(counted).sum().item<std::int64_t>();
 
   const dist::Rows& rows = has_targets ? batch.rows.target->local() : batch.rows.source->local();
-  const at::Tensor sequence =
-      (has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows)) -
-      (batch.sources.ids.empty() ? 0 : batch.sources.ids.front());  // [labels]
+  const at::Tensor sequence = (has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows)) -
+                              (batch.sources.ids.empty() ? 0 : batch.sources.ids.front());  // [labels]
   at::Tensor wrong = at::zeros({rows.sequences()}, at::kLong).index_add(0, sequence, right.logical_not().to(at::kLong));
   mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
   if (mesh.sequence_rank() != 0) return;
@@ -38,9 +37,9 @@ void count_greedy(Evaluation& sum, const core::UniversalTransformer& model, cons
                   std::span<const datasets::Example> examples, const core::Steps& steps, const Session& session) {
   std::size_t longest = 0;
   for (const auto& example : examples) longest = std::max(longest, example.target.size());
-  const auto outputs =
-      core::decode_greedily(model, batch.rows, batch.sources, steps,
-                            {static_cast<std::int64_t>(longest), datasets::end_of_sequence_id}, session.mesh.sequence());
+  const auto outputs = core::decode_greedily(model, batch.rows, batch.sources, steps,
+                                             {static_cast<std::int64_t>(longest), datasets::end_of_sequence_id},
+                                             session.mesh.sequence());
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < outputs.size(); ++index) {
     auto reference = examples[batch.first_example + index].target;
@@ -89,7 +88,8 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
 
 std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
-  if (!task.has_target()) return fmt::format("accuracy {:.3f} on {} questions", score.symbol_accuracy(), score.sequences);
+  if (!task.has_target())
+    return fmt::format("accuracy {:.3f} on {} questions", score.symbol_accuracy(), score.sequences);
   return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences", score.symbol_accuracy(),
                      score.sequence_accuracy(), score.sequences);
 }

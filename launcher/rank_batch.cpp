@@ -19,8 +19,7 @@ at::Tensor positions(const dist::Rows& rows, const RandomOffset& offset) {
   const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
   const std::uint64_t key = base::mix(offset.seed, static_cast<std::uint64_t>(offset.update));
   for (std::int64_t row = 0; row < rows.count(); ++row)
-    position[row] +=
-        base::Random(base::mix(key, static_cast<std::uint64_t>(sequence[row]))).uniform(0, offset.largest);
+    position[row] += base::Random(base::mix(key, static_cast<std::uint64_t>(sequence[row]))).uniform(0, offset.largest);
   return moved;
 }
 
@@ -82,7 +81,8 @@ void add_answers(core::Batch& batch, Examples examples) {
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const RandomOffset& offset) {
   const auto count = static_cast<std::int64_t>(all.size());
   const dist::Span mine = dist::share(count, mesh.data_rank(), mesh.data_parallel());
-  const Examples examples = all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
+  const Examples examples =
+      all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
   RankBatch batch;
   batch.first_example = static_cast<std::size_t>(mine.begin);
   dist::Sequences targets;

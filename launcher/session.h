@@ -29,8 +29,8 @@ core::ModelOptions model_options(const Options& options, const datasets::Task& t
 core::Steps steps_of(const Options& options);
 
 /// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.
-/// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer learned
-/// step signals than steps are asked for.
+/// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer
+/// learned step signals than steps are asked for.
 std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task);
 
 /// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.

@@ -31,8 +31,8 @@ int train(Session& session) {
     }
 
     dist::synchronise_gradients(gradient, session.mesh.world());
-    const double rate = core::learning_rate(options.optimizer.schedule, run.update(), options.max_updates,
-                                            options.model.d_model);
+    const double rate =
+        core::learning_rate(options.optimizer.schedule, run.update(), options.max_updates, options.model.d_model);
     const double norm = run.optimizer().step(parameters, gradient, rate);
     gradient.zero_();
 

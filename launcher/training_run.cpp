@@ -19,6 +19,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+const char* plural(int count) { return count == 1 ? "" : "s"; }
+
 }  // namespace
 
 std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t size) {
@@ -47,9 +49,9 @@ TrainingRun::TrainingRun(Session& session)
     metrics_.emplace(directory_->metrics(), update());
     progress_.emplace(session.options.quiet);
     progress_->say(session.task->description());
-    progress_->say(fmt::format("{} parameters, {} ranks (data-parallel {}, sequence-parallel {})",
-                               model_.parameters().elements(), world.size(), session.mesh.data_parallel(),
-                               session.mesh.sequence_parallel()));
+    progress_->say(fmt::format("{} parameters, {} rank{} (data-parallel {}, sequence-parallel {})",
+                               model_.parameters().elements(), world.size(), plural(world.size()),
+                               session.mesh.data_parallel(), session.mesh.sequence_parallel()));
   });
 }
 
@@ -170,8 +172,8 @@ int TrainingRun::end() {
     return 0;
   }
   if (session_.speaks())
-    progress_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume", update(),
-                               session_.options.run_dir));
+    progress_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume",
+                               update(), session_.options.run_dir));
   return 75;
 }
 
@@ -180,7 +182,8 @@ void TrainingRun::score_test_split() {
   dist::Communicator& world = session_.mesh.world();
   world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
   if (best_update_ != update())
-    core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), model_, nullptr);
+    core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), model_,
+                          nullptr);
   const Evaluation result = evaluate_split(session_, model_, datasets::Split::test, model_.steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;
@@ -190,7 +193,7 @@ void TrainingRun::score_test_split() {
                     {"sequence_accuracy", result.score.sequence_accuracy()}});
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
   progress_->result(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
-                             world.size() == 1 ? "" : "s", seconds));
+                                plural(world.size()), seconds));
 }
 
 double TrainingRun::hours() const { return earlier_hours_ + seconds_since(started_) / 3600; }

@@ -18,7 +18,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 const std::string tiny =
-    "--task copy --train-length 4 --evaluation-length 4 --evaluation-examples 8 --d-model 8 --heads 2 --ffn 8 --steps 1 "
+    "--task copy --train-length 4 --evaluation-length 4 --evaluation-examples 8 --d-model 8 --heads 2 --ffn 8 --steps "
+    "1 "
     "--batch 4 --max-updates 2 ";
 
 void expect_refused(const Outcome& outcome, const testing::Matcher<const std::string&>& says) {
@@ -41,7 +42,9 @@ class BadInput : public testing::Test {
   }
 
   std::string run_directory() const { return directory_ / "run"; }
-  Outcome train(const std::string& options) const { return run_ut("train " + options + " --run-dir " + run_directory()); }
+  Outcome train(const std::string& options) const {
+    return run_ut("train " + options + " --run-dir " + run_directory());
+  }
   void expect_nothing_written() const { EXPECT_FALSE(std::filesystem::exists(run_directory())); }
 
   /// A small model that was trained for two updates.
@@ -127,9 +130,9 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
 TEST_F(BadInput, RanksThatDoNotFit) {
   expect_refused(train(tiny + "--sequence-parallel 2"), AllOf(HasSubstr("--sequence-parallel"), HasSubstr("1")));
   expect_refused(train(tiny + "--ranks 3 --sequence-parallel 2"), HasSubstr("--sequence-parallel"));
-  const Outcome outcome = run_shell(fmt::format(
-      "mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}", std::getenv("UT"), tiny,
-      run_directory()));
+  const Outcome outcome = run_shell(
+      fmt::format("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}",
+                  std::getenv("UT"), tiny, run_directory()));
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.errors, AllOf(HasSubstr("--ranks"), HasSubstr("3"), HasSubstr("2")));
   expect_nothing_written();

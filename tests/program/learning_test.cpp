@@ -23,10 +23,10 @@ nlohmann::json evaluate(const std::string& run, const std::string& options = "")
 TEST(Learning, ReversesTenDigits) {
   const TemporaryDirectory directory;
   const std::string run = directory / "run";
-  const Outcome trained =
-      run_ut("train --task reverse --train-length 10 --evaluation-length 10 --dropout 0 --warmup 200 --max-updates 2500 "
-             "--evaluate-every 250 --checkpoint-every 0 --target-score 0.999 " +
-             settings + "--run-dir " + run);
+  const Outcome trained = run_ut(
+      "train --task reverse --train-length 10 --evaluation-length 10 --dropout 0 --warmup 200 --max-updates 2500 "
+      "--evaluate-every 250 --checkpoint-every 0 --target-score 0.999 " +
+      settings + "--run-dir " + run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_GE(evaluate(run).at("accuracy").get<double>(), 0.99);
 }

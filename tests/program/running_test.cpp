@@ -16,7 +16,8 @@ using testing::HasSubstr;
 std::string addition(int updates) {
   return fmt::format(
       "train --task addition --train-length 9 --evaluation-length 9 --evaluation-examples 40 --d-model 16 --heads 2 "
-      "--ffn 32 --steps 2 --dropout 0.2 --batch 8 --train-examples 100 --dtype float64 --log-every 1 --evaluate-every 10 "
+      "--ffn 32 --steps 2 --dropout 0.2 --batch 8 --train-examples 100 --dtype float64 --log-every 1 --evaluate-every "
+      "10 "
       "--checkpoint-every 10 --schedule constant --learning-rate 0.003 --warmup 5 --max-updates {} ",
       updates);
 }
@@ -44,9 +45,9 @@ TEST_F(Running, ResumesTheSameCurveOnTheSameAndOnAnotherMesh) {
 TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
   const std::string run = directory_ / "run";
   // The process that starts ranks gets the signal, as from a batch system or a person.
-  const Outcome stopped = run_shell(
-      fmt::format("timeout --preserve-status -s TERM 5 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
-                  std::getenv("UT"), addition(1000000), run));
+  const Outcome stopped =
+      run_shell(fmt::format("timeout --preserve-status -s TERM 5 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
+                            std::getenv("UT"), addition(1000000), run));
   EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
   EXPECT_EQ(stopped.errors, "");
   EXPECT_THAT(stopped.output, HasSubstr("--resume"));
@@ -58,10 +59,10 @@ TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
 }
 
 TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
-  const Outcome outcome = run_shell(
-      fmt::format("OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 {} {} "
-                  "--sequence-parallel 2 --run-dir {}",
-                  std::getenv("UT"), addition(4), directory_ / "run"));
+  const Outcome outcome =
+      run_shell(fmt::format("OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 {} {} "
+                            "--sequence-parallel 2 --run-dir {}",
+                            std::getenv("UT"), addition(4), directory_ / "run"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("2 ranks,"));
   EXPECT_EQ(losses_of(directory_ / "run").size(), 4);
@@ -76,7 +77,8 @@ TEST_F(Running, ARankThatFailsEndsTheJobWithOneMessage) {
                                                 make_unwritable, std::getenv("UT"), addition(1000000), run));
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-  EXPECT_THAT(outcome.errors, testing::MatchesRegex("ut: rank 0 on host [^\n]*, update [0-9]+: [^\n]*checkpoints[^\n]*\n"));
+  EXPECT_THAT(outcome.errors,
+              testing::MatchesRegex("ut: rank 0 on host [^\n]*, update [0-9]+: [^\n]*checkpoints[^\n]*\n"));
 }
 
 TEST_F(Running, EvaluatesAndDecodesOnRanks) {
@@ -92,7 +94,8 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
       EXPECT_EQ(scores(run_ut(evaluate + steps + ranks)), scores(run_ut(evaluate + steps))) << ranks << steps;
 
   const auto decode = [&](const std::string& ranks) {
-    return run_shell(fmt::format("printf '12+7\\n3+4\\n999+1\\n' | {} decode --run-dir {} {}", std::getenv("UT"), run, ranks));
+    return run_shell(
+        fmt::format("printf '12+7\\n3+4\\n999+1\\n' | {} decode --run-dir {} {}", std::getenv("UT"), run, ranks));
   };
   const Outcome decoded = decode("");
   EXPECT_EQ(decoded.exit_code, 0) << decoded.errors;
