@@ -101,6 +101,7 @@ TEST(Safetensors, RefuseADamagedHeader) {
       entry(R"("F32")", "[2,3]", "[0,16]"),                        // more elements than bytes
       entry(R"("F32")", "[1,2]", "[0,16]"),                        // fewer
       entry(R"("F32")", "[-2,-2]", "[0,16]"),                      // negative
+      entry(R"("F32")", "[0,-4]", "[0,0]"),                        // negative, of no bytes
       entry(R"("F32")", "[-4]", "[0,0]"),                          // negative
       entry(R"("F32")", "[4294967296,4294967296,4]", "[0,0]"),     // its size overflows to 0
       entry(R"("F32")", "[1099511627776]", "[0,4398046511104]"),   // more than there is

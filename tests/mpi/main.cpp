@@ -28,17 +28,20 @@ class FailurePrinter final : public testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : rank_(rank) {}
 
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = fmt::format("{}.{}", test.test_suite_name(), test.name());
+  }
+
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    fmt::print(stderr, "rank {}: {}.{}: {}:{}\n{}\n", rank_, test != nullptr ? test->test_suite_name() : "",
-               test != nullptr ? test->name() : "", result.file_name() != nullptr ? result.file_name() : "",
-               result.line_number(), result.message());
+    const char* file = result.file_name() != nullptr ? result.file_name() : "unknown file";
+    fmt::print(stderr, "rank {}: {}: {}:{}\n{}\n", rank_, test_, file, result.line_number(), result.message());
     if (result.fatally_failed()) dist::MpiSession::abort(1);
   }
 
  private:
   int rank_;
+  std::string test_;  // kept here, since GoogleTest cannot be asked while it reports
 };
 
 void choose_listeners(int rank) {
@@ -81,7 +84,7 @@ int main(int argc, char** argv) {
     return ut::tests::run_on_every_rank();
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
-    std::fflush(stderr);
+
     ut::dist::MpiSession::abort(1);
   }
 }
