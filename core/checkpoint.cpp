@@ -1,6 +1,7 @@
 #include "core/checkpoint.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -75,10 +76,12 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
                                        toString(target.scalar_type()), fmt::join(target.sizes(), "x")));
     at::Tensor(target).detach().copy_(found->second);
   }
-  for (const auto& [name, tensor] : content.tensors)
-    if (name.starts_with(prefix) &&
-        std::ranges::none_of(targets, [&](const auto& it) { return prefix + it.name == name; }))
+  for (const auto& entry : content.tensors) {
+    const std::string& name = entry.first;
+    const auto is_its = [&](const Parameter& target) { return prefix + target.name == name; };
+    if (name.starts_with(prefix) && std::ranges::none_of(targets, is_its))
       throw base::BadInput(fmt::format("{}: has a tensor {}, which the model does not", path.string(), name));
+  }
 }
 
 }  // namespace

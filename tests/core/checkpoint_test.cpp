@@ -27,42 +27,42 @@ class Checkpoint : public testing::Test {
   void update(int times) {
     for (; times > 0; --times) {
       const at::Tensor gradient =
-          random_tensor({model.parameters().elements()}, static_cast<std::uint64_t>(adam.updates()));
-      adam.step(model.parameters().flat(), gradient, 0.01);
+          random_tensor({model_.parameters().elements()}, static_cast<std::uint64_t>(adam_.updates()));
+      adam_.step(model_.parameters().flat(), gradient, 0.01);
     }
   }
 
   fs::path write() const {
-    write_checkpoint(directory.path(), model, adam, {{"cursor", 17}, {"best", 0.1}, {"task", "copy"}});
-    return find_checkpoint(directory.path(), "latest");
+    write_checkpoint(directory_.path(), model_, adam_, {{"cursor", 17}, {"best", 0.1}, {"task", "copy"}});
+    return find_checkpoint(directory_.path(), "latest");
   }
 
   std::string load_refusal(const fs::path& checkpoint) const {
-    UniversalTransformer other(model.options(), 6);
+    UniversalTransformer other(model_.options(), 6);
     Adam its({}, other.parameters());
     return bad_input([&] { load_checkpoint(checkpoint, other, &its); });
   }
 
   std::string find_refusal(const std::string& which) const {
-    return bad_input([&] { find_checkpoint(directory.path(), which); });
+    return bad_input([&] { find_checkpoint(directory_.path(), which); });
   }
 
-  bool has(const std::string& name) const { return fs::exists(directory.path() / name); }
+  bool has(const std::string& name) const { return fs::exists(directory_.path() / name); }
 
-  datasets::TemporaryDirectory directory;
-  UniversalTransformer model{small_options(), 5};
-  Adam adam{{}, model.parameters()};
+  datasets::TemporaryDirectory directory_;
+  UniversalTransformer model_{small_options(), 5};
+  Adam adam_{{}, model_.parameters()};
 };
 
 TEST_F(Checkpoint, ComesBackAsItWas) {
   update(3);
   const fs::path path = write();
-  UniversalTransformer other(model.options(), 6);
+  UniversalTransformer other(model_.options(), 6);
   Adam its({}, other.parameters());
   load_checkpoint(path, other, &its);
-  EXPECT_TRUE(other.parameters().flat().equal(model.parameters().flat()));
-  EXPECT_TRUE(its.first_moment().equal(adam.first_moment()));
-  EXPECT_TRUE(its.second_moment().equal(adam.second_moment()));
+  EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
+  EXPECT_TRUE(its.first_moment().equal(adam_.first_moment()));
+  EXPECT_TRUE(its.second_moment().equal(adam_.second_moment()));
   EXPECT_EQ(its.updates(), 3);
   const json state = read_state(path);
   EXPECT_EQ(state.at("cursor"), 17);
@@ -74,37 +74,37 @@ TEST_F(Checkpoint, ComesBackAsItWas) {
 TEST_F(Checkpoint, FillsAModelWithoutItsOptimizer) {
   update(1);
   const fs::path path = write();
-  UniversalTransformer other(model.options(), 6);
+  UniversalTransformer other(model_.options(), 6);
   load_checkpoint(path, other, nullptr);
-  EXPECT_TRUE(other.parameters().flat().equal(model.parameters().flat()));
-  EXPECT_TRUE(other.parameters().all()[0].tensor.equal(model.parameters().all()[0].tensor));
+  EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
+  EXPECT_TRUE(other.parameters().all()[0].tensor.equal(model_.parameters().all()[0].tensor));
 }
 
 TEST_F(Checkpoint, IsFoundByLatestBestAndUpdate) {
   EXPECT_THAT(find_refusal("latest"), HasSubstr("latest"));
   update(1);
   const fs::path first = write();
-  EXPECT_EQ(first, directory.path() / "update-00000001");
+  EXPECT_EQ(first, directory_.path() / "update-00000001");
   EXPECT_THAT(find_refusal("best"), HasSubstr("best"));
-  point_at(directory.path(), "best", 1);
+  point_at(directory_.path(), "best", 1);
   update(9);
   const fs::path second = write();
-  EXPECT_EQ(second, directory.path() / "update-00000010");
-  EXPECT_EQ(find_checkpoint(directory.path(), "best"), first);
-  EXPECT_EQ(find_checkpoint(directory.path(), "update-1"), first);
-  EXPECT_EQ(find_checkpoint(directory.path(), "update-00000010"), second);
+  EXPECT_EQ(second, directory_.path() / "update-00000010");
+  EXPECT_EQ(find_checkpoint(directory_.path(), "best"), first);
+  EXPECT_EQ(find_checkpoint(directory_.path(), "update-1"), first);
+  EXPECT_EQ(find_checkpoint(directory_.path(), "update-00000010"), second);
   for (const char* which : {"update-2", "update-", "update-x", "../x", "newest", "", "."})
-    EXPECT_THAT(find_refusal(which), HasSubstr(directory.path().string())) << which;
+    EXPECT_THAT(find_refusal(which), HasSubstr(directory_.path().string())) << which;
 }
 
 TEST_F(Checkpoint, OfARunThatWentOnFromAnEarlierUpdateReplacesTheOld) {
   update(2);
   write();
-  at::Tensor(model.parameters().flat()).add_(1);
+  at::Tensor(model_.parameters().flat()).add_(1);
   const fs::path path = write();
-  UniversalTransformer other(model.options(), 6);
+  UniversalTransformer other(model_.options(), 6);
   load_checkpoint(path, other, nullptr);
-  EXPECT_TRUE(other.parameters().flat().equal(model.parameters().flat()));
+  EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
 }
 
 TEST_F(Checkpoint, ThatIsCutShortIsRefused) {
@@ -149,7 +149,7 @@ TEST_F(Checkpoint, WithoutOneOfItsFilesIsRefused) {
 TEST_F(Checkpoint, OfAnotherModelIsRefused) {
   const fs::path path = write();
   const auto refused = [&](const auto& change) {
-    ModelOptions options = model.options();
+    ModelOptions options = model_.options();
     change(options);
     UniversalTransformer other(options, 5);
     return bad_input([&] { load_checkpoint(path, other, nullptr); });
@@ -167,8 +167,8 @@ TEST_F(Checkpoint, LeavesWhatAKilledWriteLeftAside) {
   update(1);
   write();
   update(1);
-  directory.write("update-00000002.tmp/model.safetensors", "half of a");
-  EXPECT_EQ(find_checkpoint(directory.path(), "latest"), directory.path() / "update-00000001");
+  directory_.write("update-00000002.tmp/model.safetensors", "half of a");
+  EXPECT_EQ(find_checkpoint(directory_.path(), "latest"), directory_.path() / "update-00000001");
   EXPECT_NE(find_refusal("update-2"), "");
   EXPECT_NE(find_refusal("update-00000002.tmp"), "");
   EXPECT_EQ(load_refusal(write()), "");
@@ -180,12 +180,12 @@ TEST_F(Checkpoint, RemovalKeepsTheNewestTheLatestAndTheBest) {
     update(1);
     write();
   }
-  point_at(directory.path(), "best", 2);
-  remove_old_checkpoints(directory.path(), 2);
+  point_at(directory_.path(), "best", 2);
+  remove_old_checkpoints(directory_.path(), 2);
   for (const auto& [update, kept] : {std::pair{1, false}, {2, true}, {3, false}, {4, true}, {5, true}})
     EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
-  point_at(directory.path(), "latest", 2);
-  remove_old_checkpoints(directory.path(), 0);
+  point_at(directory_.path(), "latest", 2);
+  remove_old_checkpoints(directory_.path(), 0);
   for (const auto& [update, kept] : {std::pair{2, true}, {4, false}, {5, false}})
     EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
 }
@@ -195,8 +195,8 @@ TEST_F(Checkpoint, RemovalCountsWholeCheckpointsOnly) {
   write();
   update(1);
   write();
-  directory.write("update-00000003.tmp/model.safetensors", "half of a");
-  remove_old_checkpoints(directory.path(), 2);
+  directory_.write("update-00000003.tmp/model.safetensors", "half of a");
+  remove_old_checkpoints(directory_.path(), 2);
   EXPECT_TRUE(has("update-00000001"));
   EXPECT_TRUE(has("update-00000002"));
 }

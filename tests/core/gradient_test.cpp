@@ -21,7 +21,7 @@ std::string name_of(const Kind& kind) {
                      kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
 }
 
-void PrintTo(const Kind& kind, std::ostream* stream) { *stream << name_of(kind); }
+std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
 
 class Gradient : public testing::TestWithParam<Kind> {
  protected:

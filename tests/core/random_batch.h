@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -165,7 +166,7 @@ inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture
 }
 
 /// Uniform in -1..1, a function of the seed. float64
-inline at::Tensor random_tensor(std::vector<std::int64_t> sizes, std::uint64_t seed) {
+inline at::Tensor random_tensor(const std::vector<std::int64_t>& sizes, std::uint64_t seed) {
   at::Tensor values = at::empty(sizes, at::kDouble);
   auto* data = values.mutable_data_ptr<double>();
   base::Random random(seed);

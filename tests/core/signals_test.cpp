@@ -12,7 +12,7 @@ constexpr std::int64_t positions = 500;
 
 /// Equations 6 and 7, for what counts from 1: column 2j is sin, 2j + 1 is cos, of index / 10000^(2j/d).
 double interleaved(std::int64_t index, std::int64_t column, std::int64_t d_model) {
-  const double exponent = static_cast<double>(column / 2 * 2) / static_cast<double>(d_model);
+  const double exponent = static_cast<double>(column - column % 2) / static_cast<double>(d_model);
   const double angle = static_cast<double>(index + 1) / std::pow(10000.0, exponent);
   return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
