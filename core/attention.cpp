@@ -88,7 +88,8 @@ at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
 
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                    std::int64_t heads, double dropout_rate, const DropoutKey& dropout) const {
-  const double scale = 1 / std::sqrt(static_cast<double>(query.size(1) / heads));
+  const std::int64_t head_columns = query.size(1) / heads;
+  const double scale = 1 / std::sqrt(static_cast<double>(head_columns));
   const at::Tensor q = by_head(query * scale, query_row_of_slot_, sequences_, query_slots_, heads);
   const at::Tensor k = by_head(key, key_row_of_slot_, sequences_, key_slots_, heads);
   const at::Tensor v = by_head(value, key_row_of_slot_, sequences_, key_slots_, heads);

@@ -19,7 +19,7 @@ double learning_rate(const ScheduleOptions& options, std::int64_t update, std::i
 double inverse_square_root_decay(std::int64_t update, std::int64_t warmup);
 
 /// Adam over the flat buffers: w -= rate * sqrt(1 - beta2^k) / (1 - beta1^k) * m / (sqrt(v) + epsilon), epsilon beside
-/// the uncorrected sqrt(v) as in the authors' framework; then decoupled weight decay, w -= rate * decay * w.
+/// the uncorrected sqrt(v) as in the authors' framework; before it decoupled weight decay, w -= rate * decay * w.
 class Adam {
  public:
   Adam(const OptimizerOptions& options, const Parameters& parameters);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -130,7 +131,7 @@ Sum sum_of(const Example& example) {
 
 std::int64_t remainder_of(const Ids& digits, std::int64_t modulus) {
   std::int64_t value = 0;
-  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) value = (value * 10 + *digit) % modulus;
+  for (const std::int64_t digit : digits | std::views::reverse) value = (value * 10 + digit) % modulus;
   return value;
 }
 

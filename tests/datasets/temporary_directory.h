@@ -27,7 +27,7 @@ class TemporaryDirectory {
 
   /// Writes a file in it, making the directories above; gives its path.
   std::filesystem::path write(const std::string& name, const std::string& content) const {
-    const std::filesystem::path file = path_ / name;
+    std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << content;
     return file;

@@ -94,10 +94,10 @@ TEST(Spawn, MpirunCommand) {
   SpawnRequest request;
   request.ranks = 2;
   request.arguments = {"train", "--data", "a b"};
-  EXPECT_THAT(mpirun_command(request, "/bin/ut", false),
-              ElementsAre("mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", "--mca",
-                          "mpi_yield_when_idle", "1", "-x", "OMP_NUM_THREADS", "-x",
-                          "UT_TERMINAL", "-n", "2", "/bin/ut", "train", "--data", "a b"));
+  EXPECT_THAT(
+      mpirun_command(request, "/bin/ut", false),
+      ElementsAre("mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+                  "-x", "OMP_NUM_THREADS", "-x", "UT_TERMINAL", "-n", "2", "/bin/ut", "train", "--data", "a b"));
   EXPECT_THAT(mpirun_command(request, "/bin/ut", true), IsSupersetOf({"--allow-run-as-root"}));
 }
 
