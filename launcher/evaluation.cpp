@@ -70,6 +70,7 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
   const std::int64_t examples = limit == 0 ? size : std::min(limit, size);
   const bool greedy = scoring == Scoring::greedy && session.task->has_target();
   Evaluation sum;
+  sum.scoring = scoring;
   std::int64_t labels = 0;
   for (std::int64_t begin = 0; begin < examples; begin += session.options.evaluation_batch) {
     datasets::Batch batch;
@@ -91,8 +92,9 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
   if (!task.has_target())
     return fmt::format("accuracy {:.3f} on {} questions", score.symbol_accuracy(), score.sequences);
-  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences", score.symbol_accuracy(),
-                     score.sequence_accuracy(), score.sequences);
+  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({})", score.symbol_accuracy(),
+                     score.sequence_accuracy(), score.sequences,
+                     evaluation.scoring == Scoring::greedy ? "decoded greedily" : "each symbol after the right ones");
 }
 
 }  // namespace ut::launcher

@@ -15,6 +15,7 @@ enum class Scoring { greedy, teacher_forced };
 struct Evaluation {
   double loss = 0;  // cross entropy a label, without smoothing; teacher-forced scoring only
   datasets::Score score;
+  Scoring scoring = Scoring::greedy;
 
   /// What training is steered by: the accuracy of answers, or of symbols.
   double accuracy() const { return score.symbol_accuracy(); }
@@ -24,7 +25,8 @@ struct Evaluation {
 Evaluation evaluate_split(const Session& session, const core::UniversalTransformer& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit);
 
-/// "accuracy 0.995 on 1000 questions" or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences".
+/// "accuracy 0.995 on 1000 questions", or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences" and how the
+/// outputs were made.
 std::string describe(const Evaluation& evaluation, const datasets::Task& task);
 
 }  // namespace ut::launcher

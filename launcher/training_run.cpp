@@ -117,8 +117,10 @@ bool TrainingRun::checkpoint_is_due() const {
 }
 
 void TrainingRun::evaluate() {
+  const auto begin = std::chrono::steady_clock::now();
   const Evaluation result = evaluate_split(session_, model_, datasets::Split::validation, model_.steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
+  last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
   evaluated_at_ = update();
   const bool is_best = !best_score_ || result.accuracy() > *best_score_;
   if (is_best) {

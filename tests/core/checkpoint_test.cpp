@@ -7,17 +7,17 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/bad_input.h"
 #include "tests/core/random_batch.h"
-#include "tests/datasets/bad_input.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::core {
 namespace {
 
 namespace fs = std::filesystem;
-using datasets::bad_input;
 using nlohmann::json;
 using testing::HasSubstr;
+using tests::bad_input;
 
 constexpr const char* files[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
@@ -40,16 +40,16 @@ class Checkpoint : public testing::Test {
   std::string load_refusal(const fs::path& checkpoint) const {
     UniversalTransformer other(model_.options(), 6);
     Adam its({}, other.parameters());
-    return bad_input([&] { load_checkpoint(checkpoint, other, &its); });
+    return tests::bad_input([&] { load_checkpoint(checkpoint, other, &its); });
   }
 
   std::string find_refusal(const std::string& which) const {
-    return bad_input([&] { find_checkpoint(directory_.path(), which); });
+    return tests::bad_input([&] { find_checkpoint(directory_.path(), which); });
   }
 
   bool has(const std::string& name) const { return fs::exists(directory_.path() / name); }
 
-  datasets::TemporaryDirectory directory_;
+  tests::TemporaryDirectory directory_;
   UniversalTransformer model_{small_options(), 5};
   Adam adam_{{}, model_.parameters()};
 };
@@ -152,7 +152,7 @@ TEST_F(Checkpoint, OfAnotherModelIsRefused) {
     ModelOptions options = model_.options();
     change(options);
     UniversalTransformer other(options, 5);
-    return bad_input([&] { load_checkpoint(path, other, nullptr); });
+    return tests::bad_input([&] { load_checkpoint(path, other, nullptr); });
   };
   EXPECT_THAT(refused([](ModelOptions& options) { options.vocabulary = 12; }), HasSubstr("table"));
   EXPECT_THAT(refused([](ModelOptions& options) { options.ffn = 13; }), HasSubstr("transition"));

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "base/error.h"
+#include "tests/bad_input.h"
 #include "tests/core/random_batch.h"
-#include "tests/datasets/bad_input.h"
 
 namespace ut::core {
 namespace {
@@ -189,9 +189,9 @@ TEST_F(StepsAtEvaluation, EndWhereALearnedSignalEnds) {
   options_.step_signal = StepSignal::learned;
   logits(1, 1);
   logits(options_.encoder_steps, options_.decoder_steps);
-  using datasets::bad_input;
-  EXPECT_THAT(bad_input([&] { logits(options_.encoder_steps + 1, 1); }), testing::HasSubstr("--steps 4"));
-  EXPECT_THAT(bad_input([&] { logits(1, options_.decoder_steps + 1); }), testing::HasSubstr("--steps 3"));
+  using tests::bad_input;
+  EXPECT_THAT(tests::bad_input([&] { logits(options_.encoder_steps + 1, 1); }), testing::HasSubstr("--steps 4"));
+  EXPECT_THAT(tests::bad_input([&] { logits(1, options_.decoder_steps + 1); }), testing::HasSubstr("--steps 3"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "tests/core/random_batch.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::core {
 namespace {
@@ -56,7 +56,7 @@ TEST(Safetensors, ComeBackAsTheyWere) {
 }
 
 TEST(Safetensors, AreReadFromAFile) {
-  const datasets::TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const auto path = directory.write("some.safetensors", safetensors_bytes(some_content()));
   EXPECT_TRUE(read_safetensors(path).at("kernel").equal(random_tensor({3, 4}, 1)));
   EXPECT_THROW(read_safetensors(directory.path() / "other.safetensors"), base::BadInput);

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "tests/datasets/bad_input.h"
+#include "tests/bad_input.h"
 
 namespace ut::datasets {
 namespace {
@@ -107,7 +107,7 @@ TEST_P(Sequences, TypedDigitsAreReadWithAndWithoutSpaces) {
   }
   EXPECT_EQ(task.render({3, 11, 2, 4}), "1902");
   for (const std::string line : {"", "  ", "12a", "1+2", "-1"})
-    EXPECT_EQ(bad_input([&] { task.parse(line); }), "'" + line + "': a line of decimal digits is needed");
+    EXPECT_EQ(tests::bad_input([&] { task.parse(line); }), "'" + line + "': a line of decimal digits is needed");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Sequences, testing::Values(Kind::copy, Kind::reverse));
@@ -130,9 +130,8 @@ Sum sum_of(const Example& example) {
 }
 
 std::int64_t remainder_of(const Ids& digits, std::int64_t modulus) {
-  std::int64_t value = 0;
-  for (const std::int64_t digit : digits | std::views::reverse) value = (value * 10 + digit) % modulus;
-  return value;
+  return std::accumulate(digits.rbegin(), digits.rend(), std::int64_t{0},
+                         [&](std::int64_t value, std::int64_t digit) { return (value * 10 + digit) % modulus; });
 }
 
 TEST(Addition, TargetIsTheSumByMachineArithmetic) {
@@ -219,7 +218,8 @@ TEST(Addition, IsTypedAndShownTheWayPeopleWriteIt) {
   EXPECT_EQ(source_of(task.parse("0+00")), (Ids{2, 12, 2, end_of_sequence_id}));
   EXPECT_EQ(task.render({11, 3}), "19");
   for (const std::string line : {"", "12", "12+", "+7", "1+2+3", "1-2", "a+b"})
-    EXPECT_EQ(bad_input([&] { task.parse(line); }), "'" + line + "': a sum of two whole numbers like 12+7 is needed");
+    EXPECT_EQ(tests::bad_input([&] { task.parse(line); }),
+              "'" + line + "': a sum of two whole numbers like 12+7 is needed");
 }
 
 class AllKinds : public testing::TestWithParam<Kind> {};
@@ -261,7 +261,7 @@ TEST_P(AllKinds, OptionsOutOfRangeAreNamedAsTyped) {
   const auto message = [](std::int64_t TaskOptions::*option, std::int64_t value) {
     TaskOptions options = small_options();
     options.*option = value;
-    return bad_input([&] { Algorithmic(GetParam(), options); });
+    return tests::bad_input([&] { Algorithmic(GetParam(), options); });
   };
   const std::int64_t shortest = GetParam() == Kind::addition ? 3 : 1;
   EXPECT_EQ(message(&TaskOptions::train_length, shortest), "");

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "datasets/babi.h"
-#include "tests/datasets/bad_input.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::datasets {
 namespace {
@@ -26,7 +26,7 @@ class PublishedBabi : public testing::Test {
       fmt::print("The published bAbI files are not checked: there is no {}\n", archive.string());
       return;
     }
-    unpacked = std::make_unique<TemporaryDirectory>();
+    unpacked = std::make_unique<tests::TemporaryDirectory>();
     const std::string command = fmt::format("tar -xJf '{}' -C '{}'", archive.string(), unpacked->path().string());
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
@@ -52,7 +52,7 @@ class PublishedBabi : public testing::Test {
     return longest;
   }
 
-  static inline std::unique_ptr<TemporaryDirectory> unpacked;
+  static inline std::unique_ptr<tests::TemporaryDirectory> unpacked;
 };
 
 TEST_F(PublishedBabi, EnHasAThousandQuestionsATask) {
@@ -114,9 +114,10 @@ TEST_F(PublishedBabi, JointTrainingNamesWhatIsMissing) {
 }
 
 TEST_F(PublishedBabi, SingleTaskNamesTheMissingFile) {
-  EXPECT_NE(bad_input([] { read("en-10k", "3"); }).find("en-10k/qa3_three-supporting-facts_train.txt: no such file"),
-            std::string::npos);
-  EXPECT_NE(bad_input([] { read("", "3", "10k"); }).find("en-valid-10k/qa3_train.txt: no such file"),
+  EXPECT_NE(
+      tests::bad_input([] { read("en-10k", "3"); }).find("en-10k/qa3_three-supporting-facts_train.txt: no such file"),
+      std::string::npos);
+  EXPECT_NE(tests::bad_input([] { read("", "3", "10k"); }).find("en-valid-10k/qa3_train.txt: no such file"),
             std::string::npos);
 }
 

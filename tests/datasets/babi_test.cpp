@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/datasets/bad_input.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::datasets {
 namespace {
@@ -38,7 +38,7 @@ class BabiFiles : public testing::Test {
     return texts;
   }
 
-  TemporaryDirectory directory_;
+  tests::TemporaryDirectory directory_;
   TaskOptions options_;
 };
 
@@ -74,7 +74,7 @@ TEST_F(BabiFiles, MemoryKeepsTheNewestFacts) {
   EXPECT_EQ(babi.parse("Ada left. Bo slept. Who sat?").source.size(), 2u);
   EXPECT_EQ(babi.vocabulary().text(), vocabulary);
   options_.babi_memory = -1;
-  EXPECT_EQ(bad_input([&] { read(); }).find("--babi-memory -1"), 0u);
+  EXPECT_EQ(tests::bad_input([&] { read(); }).find("--babi-memory -1"), 0u);
 }
 
 TEST_F(BabiFiles, VocabularyIsByDescendingCountThenAlphabetically) {
@@ -101,7 +101,7 @@ TEST_F(BabiFiles, WithoutValidationFileTheLastTenthOfTheStoriesIsKeptBack) {
 TEST_F(BabiFiles, OneStoryCannotBeSplit) {
   const auto train = directory_.write("qa1_train.txt", story);
   directory_.write("qa1_test.txt", other_story);
-  EXPECT_EQ(bad_input([&] { read(); }).find(train.string() + ": one story only"), 0u);
+  EXPECT_EQ(tests::bad_input([&] { read(); }).find(train.string() + ": one story only"), 0u);
 }
 
 TEST_F(BabiFiles, ListsLoseTheirCommasInTasks8And19AndJointly) {
@@ -158,25 +158,26 @@ TEST_F(BabiFiles, TypedStories) {
   EXPECT_TRUE(typed.target.empty());
   EXPECT_EQ(typed.answer, -1);
   EXPECT_EQ(babi.parse("Who sat?").source.size(), 1u);
-  EXPECT_EQ(bad_input([&] { babi.parse("Ada went abroad. Who sat?"); }), "'abroad': not a word of this data set");
-  EXPECT_EQ(bad_input([&] { babi.parse("Ada Ada Ada Ada Ada sat. Who sat?"); }),
+  EXPECT_EQ(tests::bad_input([&] { babi.parse("Ada went abroad. Who sat?"); }),
+            "'abroad': not a word of this data set");
+  EXPECT_EQ(tests::bad_input([&] { babi.parse("Ada Ada Ada Ada Ada sat. Who sat?"); }),
             "'Ada Ada Ada Ada Ada sat .': 7 words; a sentence of this data set has at most 6");
   for (const std::string line : {"", "Ada sat.", "Ada sat", "Who sat? Ada sat.", "Who sat? Who sat?", "Who sat? Ada"})
-    EXPECT_EQ(bad_input([&] { babi.parse(line); }).find("'" + line + "': facts that end with"), 0u) << line;
+    EXPECT_EQ(tests::bad_input([&] { babi.parse(line); }).find("'" + line + "': facts that end with"), 0u) << line;
 }
 
 TEST_F(BabiFiles, OptionsAndDirectoriesThatCannotBeAreNamed) {
   for (const std::string task : {"0", "21", "one", "1x", ""}) {
     options_.babi_task = task;
-    EXPECT_EQ(bad_input([&] { read(); }), "--babi-task " + task + ": it is 1 to 20, or all");
+    EXPECT_EQ(tests::bad_input([&] { read(); }), "--babi-task " + task + ": it is 1 to 20, or all");
   }
   options_.babi_task = "1";
-  EXPECT_NE(bad_input([&] { read(); }).find(directory_.path().string() + ": no bAbI files"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { read(); }).find(directory_.path().string() + ": no bAbI files"), std::string::npos);
   options_.data = (directory_.path() / "nowhere").string();
-  EXPECT_EQ(bad_input([&] { read(); }), "--data " + options_.data + ": no such directory");
+  EXPECT_EQ(tests::bad_input([&] { read(); }), "--data " + options_.data + ": no such directory");
   options_.babi_size = "2k";
-  EXPECT_EQ(bad_input([&] { read(); }), "--babi-size 2k: it is 1k, 10k or auto");
-  EXPECT_NE(bad_input([] { Babi{TaskOptions{}}; }).find("--data is needed"), std::string::npos);
+  EXPECT_EQ(tests::bad_input([&] { read(); }), "--babi-size 2k: it is 1k, 10k or auto");
+  EXPECT_NE(tests::bad_input([] { Babi{TaskOptions{}}; }).find("--data is needed"), std::string::npos);
 }
 
 TEST_F(BabiFiles, SizeThatContradictsTheDirectoryIsRefused) {
@@ -187,9 +188,9 @@ TEST_F(BabiFiles, SizeThatContradictsTheDirectoryIsRefused) {
   options_.babi_size = "1k";
   EXPECT_NE(read().description().find("/en:"), std::string::npos);
   options_.data = (directory_.path() / "en-10k").string();
-  EXPECT_EQ(bad_input([&] { read(); }).find("--babi-size 1k: --data"), 0u);
+  EXPECT_EQ(tests::bad_input([&] { read(); }).find("--babi-size 1k: --data"), 0u);
   options_.data += "/";
-  EXPECT_EQ(bad_input([&] { read(); }).find("--babi-size 1k: --data"), 0u);
+  EXPECT_EQ(tests::bad_input([&] { read(); }).find("--babi-size 1k: --data"), 0u);
   options_.babi_size = "10k";
   EXPECT_EQ(read().size(Split::train), 2);
 }
@@ -198,12 +199,12 @@ TEST_F(BabiFiles, MissingAndAmbiguousFilesAreNamed) {
   directory_.write("qa2_name_train.txt", story);
   directory_.write("qa12_test.txt", story);
   options_.babi_task = "2";
-  EXPECT_NE(bad_input([&] { read(); }).find("/qa2_name_test.txt: no such file"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { read(); }).find("/qa2_name_test.txt: no such file"), std::string::npos);
   options_.babi_task = "5";
-  EXPECT_NE(bad_input([&] { read(); }).find("/qa5_train.txt: no such file"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { read(); }).find("/qa5_train.txt: no such file"), std::string::npos);
   directory_.write("qa2_other_train.txt", story);
   options_.babi_task = "2";
-  EXPECT_NE(bad_input([&] { read(); }).find("qa2_name_train.txt and qa2_other_train.txt"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { read(); }).find("qa2_name_train.txt and qa2_other_train.txt"), std::string::npos);
 }
 
 struct Malformed {
@@ -214,13 +215,13 @@ struct Malformed {
 class MalformedBabi : public testing::TestWithParam<Malformed> {};
 
 TEST_P(MalformedBabi, NamesFileAndLine) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   directory.write("qa1_train.txt", story);
   directory.write("qa1_valid.txt", story);
   const auto file = directory.write("qa1_test.txt", GetParam().content);
   TaskOptions options;
   options.data = directory.path().string();
-  const std::string message = bad_input([&] { Babi{options}; });
+  const std::string message = tests::bad_input([&] { Babi{options}; });
   EXPECT_EQ(message.find(file.string() + GetParam().message), 0u) << message;
 }
 

@@ -14,8 +14,8 @@
 #include "base/file.h"
 #include "datasets/babi.h"
 #include "datasets/words.h"
-#include "tests/datasets/bad_input.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::datasets {
 namespace {
@@ -133,7 +133,7 @@ class Stories : public testing::TestWithParam<int> {
                            fmt::format("{}_{}.txt", names[static_cast<std::size_t>(GetParam() - 1)], split));
   }
 
-  TemporaryDirectory directory_;
+  tests::TemporaryDirectory directory_;
 };
 
 TEST_P(Stories, AnswersFollowFromTheStory) {
@@ -262,12 +262,12 @@ TEST_P(Stories, ShareNoNameOrThingWithBabi) {
 INSTANTIATE_TEST_SUITE_P(Facts, Stories, testing::Values(1, 2, 3));
 
 TEST(StoryOptionsTest, OutOfRangeIsNamed) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const auto message = [&](auto change) {
     StoryOptions options;
     options.out = directory.path();
     change(options);
-    return bad_input([&] { write_stories(options); });
+    return tests::bad_input([&] { write_stories(options); });
   };
   EXPECT_EQ(message([](StoryOptions& o) { o.facts = 4; }), "--facts 4: out of range; it is 1 to 3");
   EXPECT_EQ(message([](StoryOptions& o) { o.facts = 0; }), "--facts 0: out of range; it is 1 to 3");
@@ -277,20 +277,21 @@ TEST(StoryOptionsTest, OutOfRangeIsNamed) {
 }
 
 TEST(StoryOptionsTest, DirectoryThatCannotBeMadeIsNamed) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   StoryOptions options;
   options.out = directory.write("file", "") / "below";
-  EXPECT_NE(bad_input([&] { write_stories(options); }).find("--out " + options.out.string()), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { write_stories(options); }).find("--out " + options.out.string()), std::string::npos);
   options.out.clear();
-  EXPECT_NE(bad_input([&] { write_stories(options); }).find("--out"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { write_stories(options); }).find("--out"), std::string::npos);
 }
 
 TEST(StoryOptionsTest, FileThatCannotBeWrittenIsNamed) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   std::filesystem::create_directories(directory.path() / "qa1_one-supporting-fact_test.txt" / "in-the-way");
   StoryOptions options;
   options.out = directory.path();
-  EXPECT_NE(bad_input([&] { write_stories(options); }).find("qa1_one-supporting-fact_test.txt"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { write_stories(options); }).find("qa1_one-supporting-fact_test.txt"),
+            std::string::npos);
 }
 
 }  // namespace

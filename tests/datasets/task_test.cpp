@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/datasets/bad_input.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::datasets {
 namespace {
 
 TEST(MakeTask, MakesWhatItsNameSays) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const std::string story = "1 Ada sat.\n2 Who sat?\tAda\n";
   directory.write("qa1_train.txt", story + story);
   directory.write("qa1_test.txt", story);
@@ -26,7 +26,7 @@ TEST(MakeTask, MakesWhatItsNameSays) {
 TEST(MakeTask, UnknownNameListsTheRightOnes) {
   TaskOptions options;
   options.task = "sorting";
-  EXPECT_EQ(bad_input([&] { make_task(options); }),
+  EXPECT_EQ(tests::bad_input([&] { make_task(options); }),
             "--task sorting: there is no such task; it is one of copy, reverse, addition, babi");
 }
 

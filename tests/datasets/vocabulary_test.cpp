@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/datasets/bad_input.h"
-#include "tests/datasets/temporary_directory.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::datasets {
 namespace {
@@ -27,7 +27,7 @@ TEST(Vocabulary, WordsFollowTheReservedSymbols) {
 }
 
 TEST(Vocabulary, FileGivesItBack) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const Vocabulary vocabulary({"Füße", "+", "two words", "."});
   const Vocabulary read = Vocabulary::read(directory.write("words.txt", vocabulary.text()));
   EXPECT_EQ(read.text(), vocabulary.text());
@@ -36,7 +36,7 @@ TEST(Vocabulary, FileGivesItBack) {
 }
 
 TEST(Vocabulary, LineEndsOfOtherSystemsAreTaken) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   EXPECT_EQ(Vocabulary::read(directory.write("words.txt", "<pad>\r\n<EOS>\r\na")).text(), "<pad>\n<EOS>\na\n");
 }
 
@@ -59,9 +59,9 @@ TEST(Vocabulary, WordsThatNoFileCanHoldThrow) {
 class MalformedVocabulary : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
 TEST_P(MalformedVocabulary, NamesFileAndLine) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const auto path = directory.write("words.txt", GetParam().first);
-  const std::string message = bad_input([&] { Vocabulary::read(path); });
+  const std::string message = tests::bad_input([&] { Vocabulary::read(path); });
   EXPECT_EQ(message.find(path.string() + GetParam().second), 0u) << message;
 }
 
@@ -76,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Files, MalformedVocabulary,
                                          std::pair("<pad>\n<EOS>\na\0b\n"s, ":3: a NUL"s)));
 
 TEST(Vocabulary, MissingFileIsNamed) {
-  EXPECT_NE(bad_input([] { Vocabulary::read("/nowhere/words.txt"); }).find("/nowhere/words.txt"), std::string::npos);
+  EXPECT_NE(tests::bad_input([] { Vocabulary::read("/nowhere/words.txt"); }).find("/nowhere/words.txt"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "tests/launcher/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::launcher {
 namespace {
 
 TEST(Metrics, OneLineARecordInFullPrecision) {
-  const Scratch scratch;
-  const auto path = scratch.path("metrics.jsonl");
+  const tests::TemporaryDirectory scratch;
+  const auto path = scratch / "metrics.jsonl";
   const double loss = 0.1 + 0.2;
   {
     MetricsLog log(path, 0);
@@ -27,7 +27,7 @@ TEST(Metrics, OneLineARecordInFullPrecision) {
 }
 
 TEST(Metrics, LaterAndTornLinesAreDroppedOnResuming) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   const auto path = scratch.write("metrics.jsonl",
                                   "{\"update\":10}\n{\"update\":20}\n{\"split\":\"test\",\"update\":20}\n"
                                   "{\"update\":30}\n{\"update\":15}\n{\"upd");
@@ -38,17 +38,17 @@ TEST(Metrics, LaterAndTornLinesAreDroppedOnResuming) {
 }
 
 TEST(Metrics, ATornLineIsDroppedEvenWhereItReadsWhole) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   const auto path = scratch.write("metrics.jsonl", "{\"update\":1}\n{\"update\":2}");
   truncate_after(path, 100);
   EXPECT_EQ(base::read_file(path), "{\"update\":1}\n");
 }
 
 TEST(Metrics, NothingToTruncate) {
-  const Scratch scratch;
-  truncate_after(scratch.path("none"), 5);
-  EXPECT_FALSE(std::filesystem::exists(scratch.path("none")));
-  EXPECT_THROW(MetricsLog(scratch.path("no/such/directory"), 0), std::runtime_error);
+  const tests::TemporaryDirectory scratch;
+  truncate_after(scratch / "none", 5);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "none"));
+  EXPECT_THROW(MetricsLog(scratch / "no/such/directory", 0), std::runtime_error);
 }
 
 }  // namespace

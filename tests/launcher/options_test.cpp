@@ -6,7 +6,8 @@
 #include <regex>
 
 #include "launcher/option_table.h"
-#include "tests/launcher/scratch.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::launcher {
 namespace {
@@ -23,15 +24,15 @@ Options train(Words words) {
 }
 
 std::string refused(const Words& words) {
-  return refusal_of([&] { parse_options(words); });
+  return tests::bad_input([&] { parse_options(words); });
 }
 
 std::string train_refused(const Words& words) {
-  return refusal_of([&] { train(words); });
+  return tests::bad_input([&] { train(words); });
 }
 
 /// A run directory with what `ut train` writes down for these options.
-void record_run(const Scratch& scratch, Options options) {
+void record_run(const tests::TemporaryDirectory& scratch, Options options) {
   options.ranks = 2;
   scratch.write(std::string("run/") + config_name, to_config(options));
 }
@@ -77,7 +78,7 @@ TEST(Options, ScheduleBringsItsLearningRate) {
 }
 
 TEST(Options, CommandLineComesBeforeConfigComesBeforeDefaults) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   const auto file = scratch.write("my.conf", "# mine\n\nheads = 8   # trailing\n batch=32\nvariant = tensor2tensor\n");
   const Options options = train({"--batch", "16", "--config", file});
   EXPECT_EQ(options.model.heads, 8);
@@ -88,18 +89,19 @@ TEST(Options, CommandLineComesBeforeConfigComesBeforeDefaults) {
 }
 
 TEST(Options, ConfigErrorsNameFileAndLine) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   const auto unknown = scratch.write("unknown.conf", "heads = 4\nhaeds = 4\n");
-  EXPECT_THAT(train_refused({"--config", unknown}), AllOf(HasSubstr(unknown + " line 2"), HasSubstr("mean heads?")));
+  EXPECT_THAT(train_refused({"--config", unknown}),
+              AllOf(HasSubstr(unknown.string() + " line 2"), HasSubstr("mean heads?")));
   const auto value = scratch.write("value.conf", "heads = many\n");
-  EXPECT_THAT(train_refused({"--config", value}), AllOf(HasSubstr(value + " line 1"), HasSubstr("\"many\"")));
+  EXPECT_THAT(train_refused({"--config", value}), AllOf(HasSubstr(value.string() + " line 1"), HasSubstr("\"many\"")));
   const auto form = scratch.write("form.conf", "heads 4\n");
   EXPECT_THAT(train_refused({"--config", form}), HasSubstr("name = value"));
   const auto quotes = scratch.write("quotes.conf", "data = \"a\" b\n");
   EXPECT_THAT(train_refused({"--config", quotes}), HasSubstr("quotes"));
   const auto open = scratch.write("open.conf", "data = \"a\n");
   EXPECT_THAT(train_refused({"--config", open}), HasSubstr("quotes"));
-  EXPECT_THAT(train_refused({"--config", scratch.path("none")}), HasSubstr("no such file"));
+  EXPECT_THAT(train_refused({"--config", scratch / "none"}), HasSubstr("no such file"));
 }
 
 TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
@@ -169,7 +171,7 @@ TEST(Options, ConfigRoundTrip) {
                                  "2",
                                  "--max-hours",
                                  "0.1"});
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   const auto file = scratch.write("all.conf", to_config(options));
   const Options again = parse_options({"train", "--config", file, "--run-dir", "nowhere"});
   for (const auto& entry : option_table()) EXPECT_EQ(entry.get(again), entry.get(options)) << entry.name;
@@ -183,9 +185,9 @@ TEST(Options, RelativeDataBecomesAbsolute) {
 }
 
 TEST(Resume, NeedsNothingButTheRunDirectory) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--d-model", "64", "--sequence-parallel", "2", "--seed", "5"}));
-  const Options options = parse_options({"train", "--run-dir", scratch.path("run"), "--resume"});
+  const Options options = parse_options({"train", "--run-dir", scratch / "run", "--resume"});
   EXPECT_TRUE(options.resume);
   EXPECT_EQ(options.task.task, "copy");
   EXPECT_EQ(options.model.d_model, 64);
@@ -196,9 +198,9 @@ TEST(Resume, NeedsNothingButTheRunDirectory) {
 }
 
 TEST(Resume, SomeOptionsMayChange) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
-  const Options options = parse_options({"train", "--run-dir", scratch.path("run"), "--resume", "--max-updates", "9",
+  const Options options = parse_options({"train", "--run-dir", scratch / "run", "--resume", "--max-updates", "9",
                                          "--ranks", "3", "--log-every", "1", "--data", "/elsewhere"});
   EXPECT_EQ(options.max_updates, 9);
   EXPECT_EQ(options.ranks, 3);
@@ -207,9 +209,9 @@ TEST(Resume, SomeOptionsMayChange) {
 }
 
 TEST(Resume, OthersMayBeRepeatedButNotChange) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--d-model", "64", "--dropout", "0"}));
-  const Words resume = {"train", "--run-dir", scratch.path("run"), "--resume"};
+  const Words resume = {"train", "--run-dir", scratch / "run", "--resume"};
   const auto with = [&](const Words& more) {
     Words all = resume;
     all.insert(all.end(), more.begin(), more.end());
@@ -223,14 +225,14 @@ TEST(Resume, OthersMayBeRepeatedButNotChange) {
 }
 
 TEST(Resume, WithoutARunIsRefused) {
-  const Scratch scratch;
-  EXPECT_THAT(refused({"train", "--run-dir", scratch.path("none"), "--resume"}), HasSubstr("leave out --resume"));
+  const tests::TemporaryDirectory scratch;
+  EXPECT_THAT(refused({"train", "--run-dir", scratch / "none", "--resume"}), HasSubstr("leave out --resume"));
 }
 
 TEST(Evaluate, StartsFromTheRecordButForRanks) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--d-model", "64", "--sequence-parallel", "2", "--steps", "3", "--threads", "2"}));
-  const auto run = scratch.path("run");
+  const auto run = scratch / "run";
   const Options options = parse_options({"evaluate", "--run-dir", run, "--steps", "12", "--split", "validation",
                                          "--checkpoint", "update-00000100", "--json"});
   EXPECT_EQ(options.model.d_model, 64);
@@ -244,7 +246,7 @@ TEST(Evaluate, StartsFromTheRecordButForRanks) {
   EXPECT_EQ(options.threads, 0);
   EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--dtype", "float64"}), HasSubstr("is set when training"));
   EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--checkpoint", "newest"}), HasSubstr("update-N"));
-  EXPECT_THAT(refused({"decode", "--run-dir", scratch.path("none")}), HasSubstr("there is no run"));
+  EXPECT_THAT(refused({"decode", "--run-dir", scratch / "none"}), HasSubstr("there is no run"));
 }
 
 TEST(Data, Stories) {
@@ -267,12 +269,12 @@ TEST(Help, IsAskedForAnywhere) {
   EXPECT_EQ(parse_options({"--version"}).command, "version");
   for (const auto* command : {"train", "evaluate", "decode", "data"})
     EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
-  EXPECT_NE(refusal_of([] { help("nosuch"); }), "");
+  EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
 
 /// An option is accepted where the complaint about an impossible value is about the value.
 TEST(Help, EveryOptionInItIsAccepted) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
   const std::regex option_line("\n  --([a-z0-9-]+)( [A-Z]+)?");
   for (const std::string command : {"train", "evaluate", "decode", "data"}) {

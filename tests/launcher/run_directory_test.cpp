@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "tests/launcher/scratch.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::launcher {
 namespace {
@@ -22,26 +23,26 @@ Options options_for(const std::string& run_dir, bool resume = false) {
 }
 
 std::string refused(const Options& options) {
-  const auto checked = refusal_of([&] { check_run_directory(options); });
-  const auto opened = refusal_of([&] { const RunDirectory directory(options); });
+  const auto checked = tests::bad_input([&] { check_run_directory(options); });
+  const auto opened = tests::bad_input([&] { const RunDirectory directory(options); });
   EXPECT_EQ(checked, opened);
   return checked;
 }
 
 TEST(RunDirectory, HoldsTheOptionsAndPlacesForTheRest) {
-  const Scratch scratch;
-  const auto options = options_for(scratch.path("deep/run"));
+  const tests::TemporaryDirectory scratch;
+  const auto options = options_for(scratch / "deep/run");
   check_run_directory(options);
-  EXPECT_FALSE(std::filesystem::exists(scratch.path("deep")));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "deep"));
   const RunDirectory directory(options);
-  EXPECT_EQ(base::read_file(scratch.path("deep/run/options.conf")), to_config(options));
+  EXPECT_EQ(base::read_file(scratch / "deep/run/options.conf"), to_config(options));
   EXPECT_TRUE(std::filesystem::is_directory(directory.checkpoints()));
-  EXPECT_EQ(directory.metrics(), scratch.path("deep/run/metrics.jsonl"));
+  EXPECT_EQ(directory.metrics(), scratch / "deep/run/metrics.jsonl");
 }
 
 TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {
-  const Scratch scratch;
-  const auto run = scratch.path("run");
+  const tests::TemporaryDirectory scratch;
+  const auto run = scratch / "run";
   { const RunDirectory directory(options_for(run)); }
   { const RunDirectory again(options_for(run)); }  // had no checkpoint: nothing is lost
   scratch.write("run/checkpoints/update-1/state.json", "{}");
@@ -50,24 +51,24 @@ TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {
 }
 
 TEST(RunDirectory, NothingToResume) {
-  const Scratch scratch;
-  EXPECT_THAT(refused(options_for(scratch.path("run"), true)), HasSubstr("leave out --resume"));
-  EXPECT_FALSE(std::filesystem::exists(scratch.path("run")));
+  const tests::TemporaryDirectory scratch;
+  EXPECT_THAT(refused(options_for(scratch / "run", true)), HasSubstr("leave out --resume"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "run"));
 }
 
 TEST(RunDirectory, TwoRunsInOneAreRefused) {
-  const Scratch scratch;
-  const auto options = options_for(scratch.path("run"));
+  const tests::TemporaryDirectory scratch;
+  const auto options = options_for(scratch / "run");
   const RunDirectory directory(options);
   EXPECT_THAT(refused(options), AllOf(HasSubstr(options.run_dir), HasSubstr("another process trains there")));
 }
 
 TEST(RunDirectory, WhatCannotBeWrittenIsRefused) {
-  const Scratch scratch;
+  const tests::TemporaryDirectory scratch;
   const auto file = scratch.write("file", "");
   EXPECT_THAT(refused(options_for(file)), HasSubstr("is a file"));
-  EXPECT_THAT(refused(options_for(file + "/run")), HasSubstr("is a file"));
-  EXPECT_THAT(refusal_of([] { const RunDirectory directory(options_for("/proc/run")); }),
+  EXPECT_THAT(refused(options_for(file / "run")), HasSubstr("is a file"));
+  EXPECT_THAT(tests::bad_input([] { const RunDirectory directory(options_for("/proc/run")); }),
               HasSubstr("cannot be written to"));
 }
 

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "tests/launcher/scratch.h"
+#include "tests/bad_input.h"
 
 namespace ut::launcher {
 namespace {
@@ -71,7 +71,7 @@ TEST(Ranks, OfARecordYieldToMpirun) {
 }
 
 TEST(Ranks, OtherThanStartedAreRefusedWithBothNumbers) {
-  EXPECT_THAT(refusal_of([] {
+  EXPECT_THAT(tests::bad_input([] {
                 choose_ranks(options_with(2), {true, 0, 4});
               }),
               AllOf(HasSubstr("--ranks: 2"), HasSubstr("started 4")));
@@ -79,9 +79,9 @@ TEST(Ranks, OtherThanStartedAreRefusedWithBothNumbers) {
 
 TEST(Ranks, SequenceRanksMustDivideThem) {
   EXPECT_EQ(choose_ranks(options_with(4, 2), {}), 4);
-  EXPECT_THAT(refusal_of([] { choose_ranks(options_with(2, 4), {}); }),
+  EXPECT_THAT(tests::bad_input([] { choose_ranks(options_with(2, 4), {}); }),
               AllOf(HasSubstr("--sequence-parallel: 4"), HasSubstr("is 2")));
-  EXPECT_NE(refusal_of([] { choose_ranks(options_with(4, 3), {}); }), "");
+  EXPECT_NE(tests::bad_input([] { choose_ranks(options_with(4, 3), {}); }), "");
 }
 
 TEST(Spawn, ThreadsShareTheCores) {

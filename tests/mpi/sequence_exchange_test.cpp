@@ -121,7 +121,7 @@ TEST(SequenceExchange, GathersEveryRowInItsOrder) {
 TEST(SequenceExchange, GatherSendsBackTheSumOfWhatTheRanksMadeOfARow) {
   for_draws([](const SequenceExchange& exchange, const Sequences&, const Communicator& group) {
     at::Tensor rows = values_of(exchange.local(), 1).requires_grad_();
-    const auto weights_at = [](int rank) { return static_cast<std::uint64_t>(100 + rank); };
+    const auto weights_at = [](int rank) { return 100 + static_cast<std::uint64_t>(rank); };
     (exchange.gather(rows) * values_of(exchange.all(), weights_at(group.rank()))).sum().backward();
     at::Tensor expected = at::zeros_like(rows);
     for (int rank = 0; rank < group.size(); ++rank) expected += values_of(exchange.local(), weights_at(rank));

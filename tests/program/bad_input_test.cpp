@@ -32,7 +32,7 @@ class BadInput : public testing::Test {
  protected:
   /// A directory of bAbI files whose training file has this text.
   std::string stories(const std::string& text) const {
-    const std::string directory = directory_ / "stories";
+    std::string directory = directory_ / "stories";
     std::filesystem::create_directories(directory);
     const std::string good = "1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n";
     std::ofstream(directory + "/qa1_train.txt") << text;

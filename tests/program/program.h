@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_directory.h"
+
 namespace ut::tests {
 
 /// How a program ended and what it said.
@@ -19,21 +21,6 @@ struct Outcome {
 Outcome run_shell(const std::string& command);
 /// Runs the built program `ut` (environment variable UT) with these arguments, as a shell would split them.
 Outcome run_ut(const std::string& arguments);
-
-/// A directory that is removed at the end, with its path in a form that a shell takes as one word.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The loss of every update that metrics.jsonl has, in order.
 std::vector<double> losses_of(const std::string& run_directory);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace ut::datasets {
+namespace ut::tests {
 
 /// The message of the BadInput that `action` throws; empty where it throws none.
 template <typename Action>
@@ -17,4 +17,4 @@ std::string bad_input(Action action) {
   return {};
 }
 
-}  // namespace ut::datasets
+}  // namespace ut::tests

@@ -6,13 +6,13 @@
 #include <stdexcept>
 #include <string>
 
-namespace ut::datasets {
+namespace ut::tests {
 
 /// A new directory that is removed, with all in it, at the end of its scope.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "ut-datasets-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "ut-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
     path_ = name;
   }
@@ -24,6 +24,7 @@ class TemporaryDirectory {
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
   /// Writes a file in it, making the directories above; gives its path.
   std::filesystem::path write(const std::string& name, const std::string& content) const {
@@ -37,4 +38,4 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-}  // namespace ut::datasets
+}  // namespace ut::tests
