@@ -18,7 +18,7 @@ double uniform(std::uint64_t key, std::uint64_t element, std::size_t word) {
 }
 
 template <class Draw>
-at::Tensor filled(std::vector<std::int64_t> sizes, const Draw& draw) {
+at::Tensor filled(const std::vector<std::int64_t>& sizes, const Draw& draw) {
   at::Tensor values = at::empty(sizes, at::kDouble);
   auto* data = values.mutable_data_ptr<double>();
   for (std::int64_t element = 0; element < values.numel(); ++element)
@@ -41,22 +41,23 @@ at::Tensor Parameters::add(const std::string& name, const at::Tensor& value) {
   return parameters_.back().tensor;
 }
 
-at::Tensor Parameters::add_kernel(const std::string& name, std::vector<std::int64_t> sizes, std::int64_t fan_in,
+at::Tensor Parameters::add_kernel(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t fan_in,
                                   std::int64_t fan_out) {
   const double limit = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
-  return add(name, filled(std::move(sizes), [&, key = key(name)](std::uint64_t element) {
+  return add(name, filled(sizes, [&, key = key(name)](std::uint64_t element) {
                return limit * (2 * uniform(key, element, 0) - 1);
              }));
 }
 
-at::Tensor Parameters::add_normal(const std::string& name, std::vector<std::int64_t> sizes, double standard_deviation) {
-  return add(name, filled(std::move(sizes), [&, key = key(name)](std::uint64_t element) {
+at::Tensor Parameters::add_normal(const std::string& name, const std::vector<std::int64_t>& sizes,
+                                  double standard_deviation) {
+  return add(name, filled(sizes, [&, key = key(name)](std::uint64_t element) {
                const double radius = std::sqrt(-2 * std::log(uniform(key, element, 0)));  // Box-Muller
                return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform(key, element, 1));
              }));
 }
 
-at::Tensor Parameters::add_constant(const std::string& name, std::vector<std::int64_t> sizes, double value) {
+at::Tensor Parameters::add_constant(const std::string& name, const std::vector<std::int64_t>& sizes, double value) {
   return add(name, at::full(sizes, value, at::kDouble));
 }
 

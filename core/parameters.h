@@ -24,10 +24,10 @@ class Parameters {
   Parameters(Precision precision, std::uint64_t seed) : precision_(precision), seed_(seed) {}
 
   /// Uniform in +-sqrt(6 / (fan_in + fan_out)), as the authors initialise kernels.
-  at::Tensor add_kernel(const std::string& name, std::vector<std::int64_t> sizes, std::int64_t fan_in,
+  at::Tensor add_kernel(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t fan_in,
                         std::int64_t fan_out);
-  at::Tensor add_normal(const std::string& name, std::vector<std::int64_t> sizes, double standard_deviation);
-  at::Tensor add_constant(const std::string& name, std::vector<std::int64_t> sizes, double value);
+  at::Tensor add_normal(const std::string& name, const std::vector<std::int64_t>& sizes, double standard_deviation);
+  at::Tensor add_constant(const std::string& name, const std::vector<std::int64_t>& sizes, double value);
 
   /// Moves all parameters into the flat buffers; nothing is added after it.
   void flatten();

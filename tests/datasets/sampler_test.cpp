@@ -61,9 +61,9 @@ TEST(Sampler, AllOrdersAreEquallyLikely) {
   Sampler sampler(3, 1);
   std::map<Indices, int> counts;
   constexpr int epochs = 6000;
-  for (int epoch = 0; epoch < epochs; ++epoch) ++counts[sampler.indices(3 * epoch, 3)];
+  for (int epoch = 0; epoch < epochs; ++epoch) ++counts[sampler.indices(std::int64_t{3} * epoch, 3)];
   EXPECT_EQ(counts.size(), 6u);
-  for (const auto& [order, count] : counts) EXPECT_NEAR(count, epochs / 6, 150);
+  for (const auto& [order, count] : counts) EXPECT_NEAR(count, epochs / 6.0, 150);
 }
 
 TEST(Sampler, SenselessUseThrows) {

@@ -23,7 +23,7 @@ Options options_for(const std::string& run_dir, bool resume = false) {
 }
 
 std::string refused(const Options& options) {
-  const auto checked = tests::bad_input([&] { check_run_directory(options); });
+  auto checked = tests::bad_input([&] { check_run_directory(options); });
   const auto opened = tests::bad_input([&] { const RunDirectory directory(options); });
   EXPECT_EQ(checked, opened);
   return checked;

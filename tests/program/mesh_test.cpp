@@ -34,7 +34,7 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
  protected:
   /// The task's options; makes its data where it needs files.
   std::string task(const std::string& model) const {
-    const std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
+    std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
     if (model == "paper") return addition;
     if (model == "tensor2tensor") return addition + " --variant tensor2tensor --transition separable-convolution";
     const std::string stories = directory_ / "stories";
