@@ -1,6 +1,7 @@
 #include "launcher/stop_request.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace ut::launcher {
 namespace {

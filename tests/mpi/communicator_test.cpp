@@ -35,7 +35,7 @@ std::int64_t sum(const std::vector<std::int64_t>& counts) {
 }
 
 class MpiCommunicator : public testing::Test {
- protected:
+ public:
   std::int64_t sent(Purpose purpose) const { return group->sent_bytes().at(static_cast<std::size_t>(purpose)); }
 
   /// check(type, counts, columns) for many of them.

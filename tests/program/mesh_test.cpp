@@ -18,11 +18,11 @@ struct Mesh {
 
 /// Ragged lengths, dropout, clipping, accumulation and random offsets; a batch that four groups cannot share evenly.
 /// Adam divides a gradient by its own size, so where one is all but zero (a ReLU that one row alone switches on) it
-/// would turn float32's last bit into a step of the learning rate: hence the large epsilon.
+/// would turn float32's last bit into a step of the learning rate: hence the large epsilon and the small rate.
 std::string training(const std::string& model, const std::string& dtype) {
   return fmt::format(
       "train --d-model 16 --heads 2 --ffn 32 --steps 3 --dropout 0.2 --batch 6 --accumulate 2 --clip-norm 1 "
-      "--random-offset 9 --schedule constant --learning-rate 0.001 --epsilon 1e-4 --warmup 10 --max-updates {} "
+      "--random-offset 9 --schedule constant --learning-rate 0.0005 --epsilon 1e-4 --warmup 10 --max-updates {} "
       "--log-every 1 "
       "--evaluate-every 0 --checkpoint-every 0 --evaluation-limit 4 --seed 3 --dtype {} {}",
       updates, dtype, model);

@@ -25,7 +25,8 @@ Outcome run_ut(const std::string& arguments);
 /// The loss of every update that metrics.jsonl has, in order.
 std::vector<double> losses_of(const std::string& run_directory);
 
-/// Expects the models' newest checkpoints equal within `tolerance`, relative to each tensor's largest value.
+/// Expects the models' newest checkpoints equal within `tolerance`: in float64 relative to each tensor's largest value,
+/// in float32 to that or 1, whichever is more (biases start at 0).
 void expect_equal_parameters(const std::string& expected_run, const std::string& actual_run, double tolerance);
 
 /// Expects the same losses within a relative `tolerance`.
