@@ -18,7 +18,6 @@
 namespace ut::datasets {
 namespace {
 
-constexpr int questions_per_story = 5;
 constexpr std::int64_t most_stories = 100'000;
 
 /// How a kind of story is named and how long it is.

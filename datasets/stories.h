@@ -5,7 +5,9 @@
 
 namespace ut::datasets {
 
-/// What `ut data stories` makes. A story has five questions.
+inline constexpr int questions_per_story = 5;
+
+/// What `ut data stories` makes.
 struct StoryOptions {
   int facts = 1;                  // lines that a question needs: 1, 2 or 3
   std::int64_t train = 2000;      // stories

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 namespace ut::dist {
 namespace {
@@ -177,20 +178,6 @@ std::unique_ptr<Communicator> MpiSession::world() const {
   MPI_Comm copy = MPI_COMM_NULL;
   check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
   return std::make_unique<MpiCommunicator>(copy);
-}
-
-std::string MpiSession::host() {
-  std::string name(MPI_MAX_PROCESSOR_NAME, '\0');
-  int length = 0;
-  check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  return name.substr(0, static_cast<std::size_t>(length));
-}
-
-std::string MpiSession::version() {
-  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
-  int length = 0;
-  check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-  return text.substr(0, std::min(text.find(','), static_cast<std::size_t>(length)));
 }
 
 void MpiSession::abort(int exit_code) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "dist/communicator.h"
 
@@ -20,10 +19,6 @@ class MpiSession {
   /// All ranks of the program. Its collectives take CPU tensors.
   std::unique_ptr<Communicator> world() const;
 
-  /// This host's name, as MPI knows it.
-  static std::string host();
-  /// The library's own version line.
-  static std::string version();
   /// Ends every rank of the program now, with this exit code. Does not return.
   [[noreturn]] static void abort(int exit_code);
 };

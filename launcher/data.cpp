@@ -7,7 +7,7 @@
 namespace ut::launcher {
 namespace {
 
-constexpr std::int64_t questions_per_story = 5;  // as datasets/stories.h says
+using datasets::questions_per_story;
 
 std::int64_t stories_for(std::int64_t questions) { return (questions + questions_per_story - 1) / questions_per_story; }
 
