@@ -56,7 +56,8 @@ at::Tensor by_head(const at::Tensor& rows, const at::Tensor& row_of_slot, std::i
 
 }  // namespace
 
-AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal)
+AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal,
+                                 const std::optional<std::span<const std::int64_t>>& place)
     : sequences_(queries.sequences()), query_slots_(longest(queries)), key_slots_(longest(keys)) {
   const auto query_rows = row_of_slot(queries, query_slots_);
   sequence_ = in_slots(queries.sequence, query_rows);
@@ -65,8 +66,14 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
     query_row_of_slot_ = at::tensor(query_rows, at::kLong);
     slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
   }
-  if (!is_rectangular(keys, key_slots_)) key_row_of_slot_ = at::tensor(row_of_slot(keys, key_slots_), at::kLong);
-  if (causal || key_row_of_slot_.defined()) bias_ = bias(keys, causal);
+  const bool keys_are_rectangular = is_rectangular(keys, key_slots_);
+  if (!keys_are_rectangular || place) {
+    auto key_rows = row_of_slot(keys, key_slots_);
+    if (place)
+      for (auto& row : key_rows) row = (*place)[static_cast<std::size_t>(row)];
+    key_row_of_slot_ = at::tensor(key_rows, at::kLong);
+  }
+  if (causal || !keys_are_rectangular) bias_ = bias(keys, causal);
 }
 
 at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
@@ -110,6 +117,10 @@ std::pair<at::Tensor, at::Tensor> SelfAttention::project(const at::Tensor& x) co
   const at::Tensor projected = at::mm(x, query_key_value_);  // [rows, 3d]
   const std::int64_t d = x.size(1);
   return {projected.narrow(1, 0, d), projected.narrow(1, d, 2 * d)};
+}
+
+at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {
+  return at::mm(x, query_key_value_.narrow(1, x.size(1), 2 * x.size(1)));
 }
 
 at::Tensor SelfAttention::combine(const at::Tensor& heads) const { return at::mm(heads, output_); }

@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,12 +19,13 @@ namespace ut::core {
 class AttentionLayout {
  public:
   /// `queries` and `keys` list the same sequences; keys hold every position of them. Causal: a query sees the keys of
-  /// positions up to its own.
-  AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal);
+  /// positions up to its own. `place` [keys]: where each key stands among the rows that attend() is given, where that
+  /// is not in this order.
+  AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal,
+                  const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
 
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
-  /// `query` [query rows, d], `key` and `value` [key rows, d] -> [query rows, d]; `weights_dropout` acts on the
-  /// weights.
+  /// `query` [query rows, d], `key` and `value` [key rows, d] -> [query rows, d]; dropout acts on the weights.
   at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t heads,
                     double dropout_rate, const DropoutKey& dropout) const;
 
@@ -47,6 +50,8 @@ class SelfAttention {
 
   /// `x` [rows, d] -> queries [rows, d] and the rows to exchange, keys beside values [rows, 2d].
   std::pair<at::Tensor, at::Tensor> project(const at::Tensor& x) const;
+  /// The latter alone.
+  at::Tensor keys_values(const at::Tensor& x) const;
   /// Heads' outputs [rows, d] -> [rows, d].
   at::Tensor combine(const at::Tensor& heads) const;
 

@@ -23,57 +23,65 @@ Block::Block(Parameters& parameters, const std::string& name, const ModelOptions
 }
 
 template <class SubLayer>
-at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, Site site,
-                         const StackRows& rows, const DropoutKey& key, const SubLayer& f) const {
+at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
+                         Site site, const StackRows& rows, const DropoutKey& key, const SubLayer& f) const {
   const bool pre = options_.norm == Norm::pre;
-  const at::Tensor revised =
-      dropout(f(pre ? norm(input) : input), options_.residual_dropout, key.with_site(site), rows.exchange.local());
-  return pre ? x + revised : norm(x + revised);
+  const at::Tensor revised = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
+  const at::Tensor kept = dropout(revised, options_.residual_dropout, key.with_site(site), rows.local());
+  return pre ? x + kept : norm(x + kept);
 }
 
-at::Tensor Block::attend_to_self(const Layer& layer, const at::Tensor& input, const StackRows& rows,
+at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                                  const DropoutKey& key) const {
-  const auto [queries, keys_values] = layer.self_attention.project(input);
-  const auto all = rows.exchange.gather(keys_values).chunk(2, 1);  // keys and values [all rows, d]
-  return layer.self_attention.combine(rows.layout.attend(queries, all[0], all[1], options_.heads,
-                                                         options_.attention_dropout,
-                                                         key.with_site(Site::self_attention_weights)));
+  const SelfAttention& attention = layers_[layer].self_attention;
+  const auto [queries, fresh] = attention.project(input);
+  const at::Tensor seen = rows.see(layer, copied.defined() ? at::cat({fresh, attention.keys_values(copied)}) : fresh);
+  const auto all = seen.chunk(2, 1);  // keys and values [seen rows, d]
+  return attention.combine(rows.layout().attend(queries, all[0], all[1], options_.heads, options_.attention_dropout,
+                                                key.with_site(Site::self_attention_weights)));
 }
 
-at::Tensor Block::attend_to_memory(const Layer& layer, const at::Tensor& input, const at::Tensor& keys_values,
-                                   const Memory& memory, const DropoutKey& key) const {
-  const auto all = keys_values.chunk(2, 1);
-  return layer.cross_attention->combine(memory.layout.attend(layer.cross_attention->queries(input), all[0], all[1],
-                                                             options_.heads, options_.attention_dropout,
-                                                             key.with_site(Site::cross_attention_weights)));
+at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,
+                                   const StackRows& rows, const DropoutKey& key) const {
+  const CrossAttention& attention = *layers_[layer].cross_attention;
+  const auto all = memory.keys_values[layer].chunk(2, 1);
+  return attention.combine(rows.memory_layout().attend(attention.queries(input), all[0], all[1], options_.heads,
+                                                       options_.attention_dropout,
+                                                       key.with_site(Site::cross_attention_weights)));
 }
 
-at::Tensor Block::step(const at::Tensor& state, const at::Tensor& signal, const StackRows& rows, const Memory* memory,
-                       const DropoutKey& dropout) const {
-  at::Tensor x = state;
-  at::Tensor input = x + signal;  // what the first attention of the step sees
-  if (options_.residual == Residual::signal_in) x = input;
+at::Tensor Block::step(const at::Tensor& state, const at::Tensor& signal, StackRows& rows, const Memory* memory,
+                       const DropoutKey& dropout, const Copied* copied) const {
+  const bool signal_stays = options_.residual == Residual::signal_in;
+  at::Tensor input = state + signal;  // what the first attention of the step sees
+  at::Tensor x = signal_stays ? input : state;
+  at::Tensor copied_input = copied != nullptr ? copied->state + copied->signal : at::Tensor();
+  const at::Tensor copied_x = copied == nullptr || signal_stays ? copied_input : copied->state;
   for (std::size_t index = 0; index < layers_.size(); ++index) {
     const Layer& layer = layers_[index];
     const DropoutKey key = dropout.with_layer(index);
-    x = around(layer.self_attention_norm, x, input, Site::self_attention_output, rows, key,
-               [&](const at::Tensor& in) { return attend_to_self(layer, in, rows, key); });
+    x = around(
+        layer.self_attention_norm, x, input, copied_input, Site::self_attention_output, rows, key,
+        [&](const at::Tensor& in, const at::Tensor& copies) { return attend_to_self(index, in, copies, rows, key); });
     if (memory != nullptr)
-      x = around(*layer.cross_attention_norm, x, x, Site::cross_attention_output, rows, key, [&](const at::Tensor& in) {
-        return attend_to_memory(layer, in, memory->keys_values[index], *memory, key);
-      });
-    x = around(layer.transition_norm, x, x, Site::transition_output, rows, key,
-               [&](const at::Tensor& in) { return layer.transition->forward(in, rows.exchange, key); });
+      x = around(
+          *layer.cross_attention_norm, x, x, {}, Site::cross_attention_output, rows, key,
+          [&](const at::Tensor& in, const at::Tensor&) { return attend_to_memory(index, in, *memory, rows, key); });
+    x = around(layer.transition_norm, x, x, copied_x, Site::transition_output, rows, key,
+               [&](const at::Tensor& in, const at::Tensor& copies) {
+                 return layer.transition->forward(in, copies, rows, index, key);
+               });
     input = x;
+    copied_input = copied_x;
   }
   return x;
 }
 
-Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source,
-                       const dist::Rows& decoder_rows) const {
-  std::vector<at::Tensor> keys_values;
-  for (const Layer& layer : layers_) keys_values.push_back(source.gather(layer.cross_attention->keys_values(encoded)));
-  return {std::move(keys_values), AttentionLayout(decoder_rows, source.all(), false)};
+Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const {
+  Memory memory{{}, source.all()};
+  for (const Layer& layer : layers_)
+    memory.keys_values.push_back(source.gather(layer.cross_attention->keys_values(encoded)));
+  return memory;
 }
 
 }  // namespace ut::core

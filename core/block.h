@@ -10,25 +10,15 @@
 #include "core/attention.h"
 #include "core/dropout.h"
 #include "core/normalisation.h"
+#include "core/stack_rows.h"
 #include "core/transition.h"
-#include "dist/sequence_exchange.h"
 
 namespace ut::core {
 
-/// What a decoder's block sees of the encoder: keys and values of all source positions, made once for a batch, since
-/// neither the memory nor the tied projections change from step to step.
-struct Memory {
-  std::vector<at::Tensor> keys_values;  // for each layer of the block [source rows, 2d]
-  AttentionLayout layout;               // decoder rows over source rows
-};
-
-/// The rows that a stack works on, and how its positions see one another.
-struct StackRows {
-  const dist::SequenceExchange& exchange;
-  AttentionLayout layout;  // local rows over all rows of the same sequences
-
-  StackRows(const dist::SequenceExchange& rows, bool causal)
-      : exchange(rows), layout(rows.local(), rows.all(), causal) {}
+/// Rows that halted in the step before this one, and are seen by others from now on as they are then.
+struct Copied {
+  at::Tensor state;   // [copied rows, d]
+  at::Tensor signal;  // [copied rows, d]: P of this step
 };
 
 /// One layer: self-attention, in the decoder attention over the encoder, transition; each with residual, dropout and
@@ -49,26 +39,27 @@ class Block {
  public:
   Block(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
-  /// One step. `state` [rows, d] is H of the step before, `signal` [rows, d] is P of this step; `memory` for a
-  /// decoder. Returns H of this step [rows, d].
-  at::Tensor step(const at::Tensor& state, const at::Tensor& signal, const StackRows& rows, const Memory* memory,
-                  const DropoutKey& dropout) const;
+  /// One step. `state` [local rows, d] is H of the step before, `signal` [local rows, d] is P of this step; `memory`
+  /// for a decoder; `copied`, where there are any: each layer passes them on unchanged. Returns H of this step [local
+  /// rows, d].
+  at::Tensor step(const at::Tensor& state, const at::Tensor& signal, StackRows& rows, const Memory* memory,
+                  const DropoutKey& dropout, const Copied* copied = nullptr) const;
 
   /// For a decoder's block: what it will see of the encoder's final rows `encoded` [local source rows, d].
-  Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source,
-                  const dist::Rows& decoder_rows) const;
+  Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const;
 
   std::vector<Layer>& layers() { return layers_; }
 
  private:
-  at::Tensor attend_to_self(const Layer& layer, const at::Tensor& input, const StackRows& rows,
+  at::Tensor attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                             const DropoutKey& key) const;
-  at::Tensor attend_to_memory(const Layer& layer, const at::Tensor& input, const at::Tensor& keys_values,
-                              const Memory& memory, const DropoutKey& key) const;
-  /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives.
+  at::Tensor attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory, const StackRows& rows,
+                              const DropoutKey& key) const;
+  /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives. `f` is given
+  /// the input of the copied rows too, which nothing but itself comes of.
   template <class SubLayer>
-  at::Tensor around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, Site site,
-                    const StackRows& rows, const DropoutKey& key, const SubLayer& f) const;
+  at::Tensor around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
+                    Site site, const StackRows& rows, const DropoutKey& key, const SubLayer& f) const;
 
   ModelOptions options_;
   std::vector<Layer> layers_;

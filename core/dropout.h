@@ -9,7 +9,7 @@
 
 namespace ut::core {
 
-/// The places of a stack at which dropout acts.
+/// The places of a stack at which random numbers are drawn: dropout's, and noise in the halting unit's stead.
 enum class Site : std::uint32_t {
   input,
   self_attention_weights,
@@ -18,6 +18,7 @@ enum class Site : std::uint32_t {
   cross_attention_output,
   transition_hidden,
   transition_output,
+  halting,
 };
 
 /// What dropout's random numbers are keyed on, beside the row's identity and the column: seed, update, stack, step,

@@ -17,4 +17,14 @@ at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labe
          entropy * static_cast<double>(labels.size(0));
 }
 
+at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_rows, std::int64_t target_rows) {
+  at::Tensor mean = at::zeros({}, at::kDouble);
+  const auto add = [&mean](const at::Tensor& cost, std::int64_t rows) {
+    if (cost.defined()) mean = mean + cost / static_cast<double>(rows);
+  };
+  add(prediction.encoder.cost, source_rows);
+  add(prediction.decoder.cost, target_rows);
+  return mean;
+}
+
 }  // namespace ut::core

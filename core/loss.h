@@ -2,6 +2,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
+#include "core/model.h"
+
 namespace ut::core {
 
 /// Label-smoothed cross entropy, summed over rows: 1 - smoothing on the label and the rest spread evenly over the
@@ -9,5 +13,9 @@ namespace ut::core {
 /// `logits` [rows, vocabulary], `labels` [rows] int64 -> scalar. The caller divides by the update's global number of
 /// labels.
 at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing);
+
+/// Mean ponder time (updates + remainder) of the update's rows, encoder's and decoder's added: this rank's share,
+/// summed over its rows and divided by the rows of all ranks. Zero for a stack that does not halt. Scalar, float64.
+at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_rows, std::int64_t target_rows);
 
 }  // namespace ut::core

@@ -5,6 +5,13 @@
 #include <cmath>
 
 namespace ut::core {
+namespace {
+
+PonderTime ponder_time(const Revised& revised) {
+  return {revised.updates, revised.cost.defined() ? revised.cost.sum() : at::Tensor()};
+}
+
+}  // namespace
 
 UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed)
     : options_(options),
@@ -35,25 +42,32 @@ at::Tensor UniversalTransformer::embed_target(const Batch& batch) const {
   return at::embedding(table_, previous.clamp_min(0)) * scale;
 }
 
-at::Tensor UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
-                                        const DropoutKey& dropout) const {
-  return encoder_.forward(embedded, batch.source_position, steps, StackRows(*batch.source, false), nullptr, dropout);
+Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
+                                     const DropoutKey& dropout) const {
+  const auto rows = encoder_.make_rows(*batch.source, nullptr);
+  return encoder_.forward(embedded, batch.source_position, steps, *rows, nullptr, dropout);
 }
 
-at::Tensor UniversalTransformer::decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch,
-                                        std::int64_t steps, const DropoutKey& dropout) const {
-  return decoder_->forward(embedded, batch.target_position, steps, StackRows(*batch.target, true), &memory, dropout);
+Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch,
+                                     std::int64_t steps, const DropoutKey& dropout) const {
+  const auto rows = decoder_->make_rows(*batch.target, &memory);
+  return decoder_->forward(embedded, batch.target_position, steps, *rows, &memory, dropout);
 }
 
 at::Tensor UniversalTransformer::logits(const at::Tensor& states) const { return at::mm(states, table_.t()); }
 
-at::Tensor UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const {
-  at::Tensor states = encode(embed_source(batch), batch, steps.encoder, dropout);
+Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const {
+  Revised revised = encode(embed_source(batch), batch, steps.encoder, dropout);
+  Prediction prediction;
+  prediction.encoder = ponder_time(revised);
   if (decoder_) {
-    const Memory memory = decoder_->block().remember(states, *batch.source, batch.target->local());
-    states = decode(embed_target(batch), memory, batch, steps.decoder, dropout);
+    const Memory memory = decoder_->block().remember(revised.state, *batch.source);
+    revised = decode(embed_target(batch), memory, batch, steps.decoder, dropout);
+    prediction.decoder = ponder_time(revised);
   }
-  return logits(batch.read_rows.defined() ? states.index_select(0, batch.read_rows) : states);
+  prediction.logits =
+      logits(batch.read_rows.defined() ? revised.state.index_select(0, batch.read_rows) : revised.state);
+  return prediction;
 }
 
 }  // namespace ut::core

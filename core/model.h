@@ -15,6 +15,19 @@ struct Steps {
   std::int64_t decoder;
 };
 
+/// Steps that rows took, and what of it the loss holds down.
+struct PonderTime {
+  at::Tensor updates;  // [rows] int64
+  at::Tensor cost;     // float64, the sum over rows of updates + remainder; undefined without halting
+};
+
+/// What a model says of a batch.
+struct Prediction {
+  at::Tensor logits;  // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8)
+  PonderTime encoder;
+  PonderTime decoder;  // its tensors are undefined where there is no decoder
+};
+
 /// The Universal Transformer: tables, a tied encoder block, a tied decoder block. Works on this rank's rows; meets
 /// other ranks only through the exchanges in a batch.
 class UniversalTransformer {
@@ -23,18 +36,16 @@ class UniversalTransformer {
   UniversalTransformer(const UniversalTransformer&) = delete;
   UniversalTransformer& operator=(const UniversalTransformer&) = delete;
 
-  /// Scores of every symbol for the rows that are read [labels, vocabulary], before the softmax (equation 8).
-  at::Tensor forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const;
+  Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const;
 
   /// The parts of forward(), for decoding and for who wants to look inside.
   at::Tensor embed_source(const Batch& batch) const;  // H^0 of the encoder [source rows, d]
   at::Tensor embed_target(const Batch& batch) const;  // H^0 of the decoder [target rows, d], shifted by one
-  /// Final states of the encoder [source rows, d].
-  at::Tensor encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
-                    const DropoutKey& dropout) const;
-  /// Final states of the decoder [target rows, d].
-  at::Tensor decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
-                    const DropoutKey& dropout) const;
+  /// What the encoder makes of the source rows.
+  Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout) const;
+  /// What the decoder makes of the target rows.
+  Revised decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
+                 const DropoutKey& dropout) const;
   /// [rows, d] -> [rows, vocabulary], with the shared table.
   at::Tensor logits(const at::Tensor& states) const;
 
@@ -42,6 +53,7 @@ class UniversalTransformer {
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
+  const Recurrence& encoder() const { return encoder_; }
   Recurrence& encoder() { return encoder_; }
   const Recurrence& decoder() const { return *decoder_; }
   Recurrence& decoder() { return *decoder_; }

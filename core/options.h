@@ -19,13 +19,35 @@ enum class StepSignal { sinusoid, learned };
 enum class TransitionKind { feed_forward, separable_convolution };
 enum class Precision { float32, float64 };
 
+/// none: T steps. act: adaptive computation time as in the papers' Appendix B: every position goes on evolving, the
+/// output is the weighted mean kept beside it. act_copy: as in the papers' text: once a position halts, its state is
+/// that mean, is copied on, and costs nothing any more.
+enum class Halting { none, act, act_copy };
+/// basic: each position decides. global: one decision a sequence, of its positions' mean probability. random: the
+/// probability is noise.
+enum class ActKind { basic, global, random };
+/// accumulated: sum of weight * state (Graves). interpolated: y = w x + (1 - w) y, the listing of Appendix B.
+enum class ActOutput { accumulated, interpolated };
+
+struct HaltingOptions {
+  Halting encoder = Halting::none;
+  Halting decoder = Halting::none;
+  ActKind kind = ActKind::basic;
+  ActOutput output = ActOutput::accumulated;
+  double threshold = 0.99;  // 1 - epsilon
+  double bias = -3;         // the halting unit's, at the start
+  double balance = 0;       // rows move between ranks when one runs more than this times the mean; 0: never
+
+  bool any() const { return encoder != Halting::none || decoder != Halting::none; }
+};
+
 /// What makes a model: its shape, and the choices in which the papers and the authors' code differ.
 struct ModelOptions {
   Architecture architecture = Architecture::encoder_decoder;
   std::int64_t d_model = 128;
   std::int64_t heads = 4;
   std::int64_t ffn = 512;
-  std::int64_t encoder_steps = 4;  // T
+  std::int64_t encoder_steps = 4;  // T; with halting the most steps of a position
   std::int64_t decoder_steps = 4;
   std::int64_t block_layers = 1;  // layers inside the tied block
   Norm norm = Norm::post;
@@ -33,6 +55,7 @@ struct ModelOptions {
   Signal signal = Signal::interleaved;
   StepSignal step_signal = StepSignal::sinusoid;
   TransitionKind transition = TransitionKind::feed_forward;
+  HaltingOptions halting;
   double residual_dropout = 0.1;    // on each sub-layer's output
   double attention_dropout = 0.1;   // on attention weights
   double transition_dropout = 0.1;  // inside the transition

@@ -9,6 +9,30 @@
 #include "core/signals.h"
 
 namespace ut::core {
+namespace {
+
+/// What rows came to that have left the running set, in the order in which they did.
+class HaltedRows {
+ public:
+  /// `stopped` [rows]: numbers of rows among those that `ponder` keeps the books of.
+  void add(const Pondering& ponder, const at::Tensor& stopped) {
+    states_.push_back(ponder.mean().index_select(0, stopped));
+    updates_.push_back(ponder.updates().index_select(0, stopped));
+    costs_.push_back(ponder.cost().index_select(0, stopped));
+  }
+
+  /// In the order in which the stack was given them.
+  Revised all(const StackRows& rows) const {
+    return {rows.home(at::cat(states_)), rows.home(at::cat(updates_)), rows.home(at::cat(costs_))};
+  }
+
+ private:
+  std::vector<at::Tensor> states_;
+  std::vector<at::Tensor> updates_;
+  std::vector<at::Tensor> costs_;
+};
+
+}  // namespace
 
 Recurrence::Recurrence(Parameters& parameters, const std::string& name, const ModelOptions& options, std::int64_t steps,
                        bool decoder)
@@ -17,29 +41,83 @@ Recurrence::Recurrence(Parameters& parameters, const std::string& name, const Mo
   if (options.step_signal == StepSignal::learned)
     step_table_ = parameters.add_normal(name + ".step_signal", {steps, options.d_model},
                                         1 / std::sqrt(static_cast<double>(options.d_model)));
+  if (halting() != Halting::none) halting_unit_.emplace(parameters, name + ".halting", options);
 }
 
-at::Tensor Recurrence::step_signals(std::int64_t steps) const {
-  if (!step_table_.defined()) return sinusoid(at::arange(steps), options_.d_model, options_.signal);
+std::unique_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const {
+  const dist::Rows* memory_rows = memory == nullptr ? nullptr : &memory->rows;
+  return halting() == Halting::act_copy ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
+                                        : make_whole_rows(exchange, decoder_, memory_rows);
+}
+
+at::Tensor Recurrence::position_signals(const at::Tensor& position, const at::Tensor& like) const {
+  return sinusoid(position, options_.d_model, options_.signal).to(like.options());
+}
+
+at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) const {
+  if (!step_table_.defined()) return sinusoid(at::arange(steps), options_.d_model, options_.signal).to(like.options());
   if (steps > step_table_.size(0))
     throw base::BadInput(fmt::format("--steps {}: the model's learned step signal has {} steps; give at most that many",
                                      steps, step_table_.size(0)));
   return step_table_.narrow(0, 0, steps) * std::sqrt(static_cast<double>(options_.d_model));
 }
 
-at::Tensor Recurrence::forward(at::Tensor state, const at::Tensor& position, std::int64_t steps, const StackRows& rows,
-                               const Memory* memory, const DropoutKey& dropout,
-                               const std::function<void(std::int64_t, const at::Tensor&)>& watch) const {
+Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
+                            const Memory* memory, const DropoutKey& dropout, const Watch& watch) const {
   const DropoutKey stack = dropout.with_stack(decoder_ ? 1 : 0);
-  const at::Tensor position_signal = sinusoid(position, options_.d_model, options_.signal).to(state.options());
-  const at::Tensor step_signal = step_signals(steps).to(state.options());
-  state = core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.exchange.local());
+  const at::Tensor input = core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.local());
+  Revised revised = halting() == Halting::none
+                        ? revise_all(input, position, steps, rows, memory, stack, watch)
+                        : revise_until_halted(input, position, steps, rows, memory, stack, watch);
+  if (final_norm_) revised.state = (*final_norm_)(revised.state);
+  return revised;
+}
+
+Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
+                               const Memory* memory, const DropoutKey& stack, const Watch& watch) const {
+  const at::Tensor position_signal = position_signals(position, state);
+  const at::Tensor step_signal = step_signals(steps, state);
   for (std::int64_t step = 1; step <= steps; ++step) {
     const at::Tensor signal = position_signal + step_signal[step - 1];  // P^t, [rows, d]
     state = block_.step(state, signal, rows, memory, stack.with_step(step));
-    if (watch) watch(step, state);
+    if (watch) watch(step, rows.local(), state, nullptr);
   }
-  return final_norm_ ? (*final_norm_)(state) : state;
+  return {state, at::full({state.size(0)}, steps, at::kLong), {}};
+}
+
+Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
+                                        const Memory* memory, const DropoutKey& stack, const Watch& watch) const {
+  const bool copies = halting() == Halting::act_copy;
+  at::Tensor position_signal = position_signals(position, state);
+  const at::Tensor step_signal = step_signals(steps, state);
+  Pondering ponder(state, options_.halting);
+  HaltedRows halted;
+  std::optional<Copied> copied;
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    const DropoutKey key = stack.with_step(step);
+    const at::Tensor signal = position_signal + step_signal[step - 1];  // P^t, [running rows, d]
+    ponder.decide(halting_unit_->probability(state + signal, step, rows, key), copies && step == steps);
+    rows.start_parting(ponder.running());  // who goes on is told while the step is made
+    state = block_.step(state, signal, rows, memory, key, copied ? &*copied : nullptr);
+    ponder.take(state);
+    if (watch) watch(step, rows.local(), state, &ponder);
+
+    const dist::Parting parting = rows.part();
+    if (copies) halted.add(ponder, parting.stopped);
+    if (!rows.any_running()) break;
+    const bool all_stay = parting.still.size(0) == state.size(0) && !rows.has_moved();
+    copied.reset();
+    if (!copies || all_stay) continue;
+    if (parting.copied.size(0) > 0)
+      copied = {ponder.mean().index_select(0, parting.copied),
+                position_signal.index_select(0, parting.copied) + step_signal[step]};
+    const auto stay = [&](const at::Tensor& part) { return rows.move(part.index_select(0, parting.still)); };
+    state = stay(state);
+    ponder = ponder.going_on(stay);
+    position = stay(position);
+    position_signal = rows.has_moved() ? position_signals(position, state) : stay(position_signal);
+  }
+  return copies ? halted.all(rows) : Revised{ponder.mean(), ponder.updates(), ponder.cost()};
 }
 
 }  // namespace ut::core

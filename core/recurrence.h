@@ -7,34 +7,58 @@
 #include <string>
 
 #include "core/block.h"
+#include "core/halting.h"
 
 namespace ut::core {
 
-/// A stack: one tied block, applied T times to all positions in parallel. Encoder and decoder are each one.
+/// What a stack made of its rows.
+struct Revised {
+  at::Tensor state;    // [rows, d]
+  at::Tensor updates;  // [rows] int64: the steps that each row took
+  at::Tensor cost;     // [rows] float64: its ponder time, updates + remainder; undefined without halting
+};
+
+/// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with halting,
+/// what each comes to.
+using Watch =
+    std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder)>;
+
+/// A stack: one tied block, applied again and again to all positions in parallel. Encoder and decoder are each one.
 class Recurrence {
  public:
   /// `name` is "encoder" or "decoder"; `steps` is T in training, and the rows of the step table where it is learned.
   Recurrence(Parameters& parameters, const std::string& name, const ModelOptions& options, std::int64_t steps,
              bool decoder);
 
-  /// H^T from H^0. `state` [rows, d]; `position` [rows] int64, from 0, offset included; `memory` for a decoder.
-  /// After every step `watch`, if given, is called with the step's number from 1 and its state.
+  /// Revises H^0 `steps` times, or with halting at most so often. `state` [rows, d]; `position` [rows] int64, from 0,
+  /// offset included; `rows` as make_rows() gives them, at their start; `memory` for a decoder. Collective.
   /// Throws base::BadInput where more steps are asked for than a learned step signal has.
-  at::Tensor forward(at::Tensor state, const at::Tensor& position, std::int64_t steps, const StackRows& rows,
-                     const Memory* memory, const DropoutKey& dropout,
-                     const std::function<void(std::int64_t, const at::Tensor&)>& watch = {}) const;
+  Revised forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
+                  const Memory* memory, const DropoutKey& dropout, const Watch& watch = {}) const;
 
+  /// The rows of an exchange as this stack's halting needs them. Both arguments must outlive them.
+  std::unique_ptr<StackRows> make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const;
+
+  Halting halting() const { return decoder_ ? options_.halting.decoder : options_.halting.encoder; }
   Block& block() { return block_; }
   const Block& block() const { return block_; }
+  /// Decides in the halting unit's stead.
+  void replace_halting_unit(HaltingDraw draw) { halting_unit_->replace(std::move(draw)); }
 
  private:
-  at::Tensor step_signals(std::int64_t steps) const;  // [steps, d]
+  Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
+                     const Memory* memory, const DropoutKey& stack, const Watch& watch) const;
+  Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
+                              const Memory* memory, const DropoutKey& stack, const Watch& watch) const;
+  at::Tensor position_signals(const at::Tensor& position, const at::Tensor& like) const;  // [rows, d]
+  at::Tensor step_signals(std::int64_t steps, const at::Tensor& like) const;              // [steps, d]
 
   ModelOptions options_;
   bool decoder_;
   Block block_;
   std::optional<LayerNorm> final_norm_;  // pre-norm only
   at::Tensor step_table_;                // [steps, d]; learned step signals only
+  std::optional<HaltingUnit> halting_unit_;
 };
 
 }  // namespace ut::core

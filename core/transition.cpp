@@ -17,10 +17,10 @@ class FeedForward final : public Transition {
             parameters.add_kernel(name + ".kernel2", {options.ffn, options.d_model}, options.ffn, options.d_model)),
         bias2_(parameters.add_constant(name + ".bias2", {options.d_model}, 0)) {}
 
-  at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,
+  at::Tensor forward(const at::Tensor& x, const at::Tensor&, StackRows& rows, std::size_t,
                      const DropoutKey& key) const override {
     at::Tensor hidden = at::relu(at::addmm(bias1_, x, kernel1_));  // [rows, ffn]
-    hidden = dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), exchange.local());
+    hidden = dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
     return at::addmm(bias2_, hidden, kernel2_);
   }
 
@@ -37,20 +37,20 @@ class SeparableConvolution {
  public:
   SeparableConvolution(Parameters& parameters, const std::string& name, std::int64_t width, std::int64_t in,
                        std::int64_t out, bool causal)
-      : before_(causal ? width - 1 : width / 2),
-        after_(causal ? 0 : width / 2),
+      : reach_{causal ? width - 1 : width / 2, causal ? 0 : width / 2},
         depthwise_(parameters.add_kernel(name + ".depthwise", {width, in}, width, width)),
         pointwise_(parameters.add_kernel(name + ".pointwise", {in, out}, in, out)),
         bias_(parameters.add_constant(name + ".bias", {out}, 0)) {}
 
-  at::Tensor operator()(const at::Tensor& x, const dist::SequenceExchange& exchange) const {
-    const at::Tensor neighbours = exchange.neighbours(x, before_, after_);  // [rows, width, in]
-    return at::addmm(bias_, (neighbours * depthwise_).sum(1), pointwise_);
+  const Reach& reach() const { return reach_; }
+
+  /// `windows` [rows, width, in] -> [rows, out]
+  at::Tensor operator()(const at::Tensor& windows) const {
+    return at::addmm(bias_, (windows * depthwise_).sum(1), pointwise_);
   }
 
  private:
-  std::int64_t before_;
-  std::int64_t after_;
+  Reach reach_;
   at::Tensor depthwise_;  // [width, in]
   at::Tensor pointwise_;  // [in, out]
   at::Tensor bias_;       // [out]
@@ -64,10 +64,13 @@ class ConvolutionTransition final : public Transition {
         first_(parameters, name + ".convolution1", 3, options.d_model, options.ffn, causal),
         second_(parameters, name + ".convolution2", 5, options.ffn, options.d_model, causal) {}
 
-  at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, StackRows& rows, std::size_t layer,
                      const DropoutKey& key) const override {
-    const at::Tensor hidden = at::relu(first_(x, exchange));  // [rows, ffn]
-    return second_(dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), exchange.local()), exchange);
+    const at::Tensor sent = copied.defined() ? at::cat({x, copied}) : x;
+    const Windows windows = rows.windows(layer, sent, first_.reach(), second_.reach());
+    const at::Tensor hidden = at::relu(first_(windows.first));  // [inner rows, ffn]
+    return second_(
+        windows.second(dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), windows.inner)));
   }
 
  private:

@@ -7,7 +7,7 @@
 
 #include "core/dropout.h"
 #include "core/parameters.h"
-#include "dist/sequence_exchange.h"
+#include "core/stack_rows.h"
 
 namespace ut::core {
 
@@ -16,8 +16,9 @@ class Transition {
  public:
   virtual ~Transition() = default;
 
-  /// `x` [rows, d] -> [rows, d]; the exchange's local rows say which row is which.
-  virtual at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,
+  /// `x` [local rows, d] -> [local rows, d]. `copied` [copied rows, d]: what others see here of rows that have just
+  /// halted; undefined: there are none. `layer`: the number of the block's layer that this is part of.
+  virtual at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, StackRows& rows, std::size_t layer,
                              const DropoutKey& dropout) const = 0;
 };
 

@@ -131,7 +131,8 @@ void Babi::read_task(std::int64_t task, bool joint, WordTable& table) {
   } else if (!train.empty()) {
     validation = take_last_tenth(train, find_babi_file(directory_, task, "train").string());
   }
-  const auto append = [](Part& part, std::vector<BabiStory> stories) {
+  const auto append = [task](Part& part, std::vector<BabiStory> stories) {
+    for (BabiStory& story : stories) story.task = task;
     part.stories.insert(part.stories.end(), std::make_move_iterator(stories.begin()),
                         std::make_move_iterator(stories.end()));
   };
@@ -181,6 +182,13 @@ std::string Babi::description() const {
   return text;
 }
 
+std::vector<std::string> Babi::groups() const {
+  std::vector<std::string> names;
+  if (task_ == "all")
+    for (std::int64_t task = 1; task <= tasks; ++task) names.push_back(fmt::format("task {}", task));
+  return names;
+}
+
 std::int64_t Babi::size(Split split) const { return static_cast<std::int64_t>(part(split).places.size()); }
 
 std::int64_t Babi::facts_kept(std::int64_t facts) const { return memory_ > 0 ? std::min(facts, memory_) : facts; }
@@ -198,6 +206,7 @@ Example Babi::example(Split split, std::int64_t index) const {
     example.source.emplace_back(fact.begin(), fact.end());
   }
   example.answer = question.answer;
+  if (task_ == "all") example.group = story.task - 1;
   return example;
 }
 

@@ -24,6 +24,8 @@ class Babi final : public Task {
   const Vocabulary& vocabulary() const override { return vocabulary_; }
   std::int64_t words_per_row() const override { return words_per_row_; }
   bool has_target() const override { return false; }
+  /// The tasks, in joint training.
+  std::vector<std::string> groups() const override;
   std::int64_t size(Split split) const override;
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;

@@ -20,6 +20,7 @@ struct BabiQuestion {
 struct BabiStory {
   std::vector<Sentence> facts;  // oldest first; questions are not facts
   std::vector<BabiQuestion> questions;
+  std::int64_t task = 0;  // 1 to 20
 };
 
 /// What becomes of an answer that is a list, such as `apple,milk`.

@@ -9,10 +9,15 @@ std::int64_t Batch::labels() const {
   return sum;
 }
 
-std::int64_t Batch::rows() const {
+std::int64_t Batch::source_rows() const {
   std::int64_t sum = 0;
-  for (const Example& example : examples)
-    sum += static_cast<std::int64_t>(example.source.size() + example.target.size());
+  for (const Example& example : examples) sum += static_cast<std::int64_t>(example.source.size());
+  return sum;
+}
+
+std::int64_t Batch::target_rows() const {
+  std::int64_t sum = 0;
+  for (const Example& example : examples) sum += static_cast<std::int64_t>(example.target.size());
   return sum;
 }
 

@@ -11,6 +11,7 @@ struct Example {
   std::vector<std::vector<std::int64_t>> source;  // [source rows][words of the row]
   std::vector<std::int64_t> target;               // [target rows], end of sequence included; empty: see answer
   std::int64_t answer = -1;                       // class read at the first source row where there is no target
+  std::int64_t group = 0;                         // of the task's groups()
 };
 
 /// The examples of one update (or of one step of an evaluation), before any rank's share is cut from it.
@@ -20,8 +21,10 @@ struct Batch {
 
   /// Number of labels (target rows, or one answer an example): what the summed loss is divided by.
   std::int64_t labels() const;
+  std::int64_t source_rows() const;
+  std::int64_t target_rows() const;
   /// Source rows and target rows together.
-  std::int64_t rows() const;
+  std::int64_t rows() const { return source_rows() + target_rows(); }
 };
 
 }  // namespace ut::datasets

@@ -11,6 +11,14 @@ double share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
+Score& Score::operator+=(const Score& other) {
+  symbols += other.symbols;
+  right_symbols += other.right_symbols;
+  sequences += other.sequences;
+  right_sequences += other.right_sequences;
+  return *this;
+}
+
 double Score::symbol_accuracy() const { return share(right_symbols, symbols); }
 
 double Score::sequence_accuracy() const { return share(right_sequences, sequences); }

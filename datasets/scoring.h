@@ -12,6 +12,7 @@ struct Score {
   std::int64_t sequences = 0;
   std::int64_t right_sequences = 0;
 
+  Score& operator+=(const Score& other);
   double symbol_accuracy() const;    // 0 where nothing was counted
   double sequence_accuracy() const;  // 0 where nothing was counted
 };

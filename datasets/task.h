@@ -25,6 +25,8 @@ class Task {
   virtual std::int64_t words_per_row() const = 0;
   /// True where examples have a target sequence (encoder-decoder), false where they have an answer (encoder).
   virtual bool has_target() const = 0;
+  /// Names of the kinds of examples that are scored apart; empty: all are of one kind.
+  virtual std::vector<std::string> groups() const { return {}; }
   virtual std::int64_t size(Split split) const = 0;
   /// index in 0..size(split)-1
   virtual Example example(Split split, std::int64_t index) const = 0;

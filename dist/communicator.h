@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,6 +18,9 @@ inline constexpr std::size_t purposes = 3;
 /// Bytes that this rank handed to the network, by purpose. Reductions count as a ring would send them:
 /// 2 (n-1)/n of the tensor for an all-reduce, (n-1)/n for a reduce-scatter.
 using SentBytes = std::array<std::int64_t, purposes>;
+
+/// A collective under way: call it once to wait for what it brings.
+using Arriving = std::function<at::Tensor()>;
 
 /// A group of ranks and its collectives. Every rank of the group must call the same collectives in the same order.
 /// Rows are cut along the first dimension; a rank may have none. Throws std::runtime_error where the transport fails.
@@ -32,6 +36,9 @@ class Communicator {
   /// Every rank's rows, one rank's after the other's. `local` [counts[rank], ...] -> [sum(counts), ...].
   virtual at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                      Purpose purpose) = 0;
+  /// The same, begun and not waited for, so that work can go on meanwhile; other collectives may come between.
+  virtual Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                         Purpose purpose) = 0;
   /// The sum over ranks of `all` [sum(counts), ...], of which this rank keeps its part [counts[rank], ...].
   virtual at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
                                          Purpose purpose) = 0;

@@ -30,6 +30,8 @@ MPI_Datatype datatype(const at::Tensor& tensor) {
       return MPI_DOUBLE;
     case at::kLong:
       return MPI_INT64_T;
+    case at::kByte:
+      return MPI_UINT8_T;
     default:
       throw std::runtime_error(fmt::format("MPI communicator: no data type for {}", toString(tensor.scalar_type())));
   }
@@ -119,6 +121,32 @@ class MpiCommunicator final : public Communicator {
           "MPI_Allgatherv");
     add_sent(purpose, bytes_of(mine) * (size_ - 1));
     return all;
+  }
+
+  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                 Purpose purpose) override {
+    /// What MPI reads and writes until the collective is done.
+    struct Pending {
+      Pending(const at::Tensor& rows, std::span<const std::int64_t> all_counts)
+          : parts(all_counts), mine(rows.contiguous()), all(new_rows(mine, parts.total)), row(mine) {}
+
+      Parts parts;
+      at::Tensor mine;
+      at::Tensor all;
+      RowType row;
+      MPI_Request request = MPI_REQUEST_NULL;
+    };
+    const auto pending = std::make_shared<Pending>(local, counts);
+    const at::Tensor& mine = pending->mine;
+    check(MPI_Iallgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), pending->row.get(),
+                          pending->all.data_ptr(), pending->parts.counts.data(), pending->parts.begins.data(),
+                          pending->row.get(), communicator_, &pending->request),
+          "MPI_Iallgatherv");
+    add_sent(purpose, bytes_of(mine) * (size_ - 1));
+    return [pending] {
+      check(MPI_Wait(&pending->request, MPI_STATUS_IGNORE), "MPI_Wait");
+      return pending->all;
+    };
   }
 
   at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,

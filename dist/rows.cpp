@@ -25,4 +25,20 @@ Rows rows_of(const Sequences& sequences, int rank, int ranks) {
   return {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)};
 }
 
+std::pair<Rows, std::vector<std::int64_t>> rows_of_sequences(const Rows& rows,
+                                                             std::span<const std::int64_t> sequences) {
+  std::vector<std::int64_t> places;
+  Rows result;
+  result.offsets.push_back(0);
+  for (const std::int64_t sequence : sequences) {
+    const auto index = static_cast<std::size_t>(sequence);
+    for (auto row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row) places.push_back(row);
+    result.offsets.push_back(static_cast<std::int64_t>(places.size()));
+  }
+  const at::Tensor numbers = at::tensor(places, at::kLong);
+  result.sequence = rows.sequence.index_select(0, numbers);
+  result.position = rows.position.index_select(0, numbers);
+  return {std::move(result), std::move(places)};
+}
+
 }  // namespace ut::dist

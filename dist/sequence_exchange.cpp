@@ -1,53 +1,15 @@
 #include "dist/sequence_exchange.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/functions/utils.h>
-#include <torch/csrc/autograd/variable.h>
 
-#include <functional>
 #include <map>
 #include <utility>
 
+#include "dist/differentiable.h"
+#include "dist/running_exchange.h"
+
 namespace ut::dist {
 namespace {
-
-using Collective = std::function<at::Tensor(const at::Tensor&)>;
-
-/// A node of the autograd graph whose backward is a collective.
-class CollectiveBackward final : public torch::autograd::Node {
- public:
-  CollectiveBackward(Collective backward, const at::Tensor& output)
-      : backward_(std::move(backward)), sizes_(output.sizes().vec()), options_(output.options()) {}
-
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
-    // A rank whose rows nothing depended on still has to take part.
-    const at::Tensor gradient = gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_);
-    return {backward_(gradient)};
-  }
-  std::string name() const override { return "CollectiveBackward"; }
-
- private:
-  Collective backward_;
-  std::vector<std::int64_t> sizes_;
-  at::TensorOptions options_;
-};
-
-/// forward(input), with `backward` as its derivative.
-at::Tensor differentiable(const at::Tensor& input, const Collective& forward, Collective backward) {
-  at::Tensor output;
-  {
-    const at::NoGradGuard no_graph;
-    output = forward(input.detach());
-  }
-  if (torch::autograd::compute_requires_grad(input)) {
-    auto node = std::make_shared<CollectiveBackward>(std::move(backward), output);
-    node->set_next_edges(torch::autograd::collect_next_edges(input));
-    torch::autograd::create_gradient_edge(output, std::move(node));
-  }
-  return output;
-}
 
 /// What one convolution width needs from other ranks.
 struct Halo {
@@ -90,14 +52,7 @@ class AllGatherExchange final : public SequenceExchange {
 
   at::Tensor gather(const at::Tensor& rows) const override {
     if (group_.size() == 1) return rows;
-    auto& group = group_;
-    const auto counts = counts_;
-    const at::Tensor gathered = differentiable(
-        rows, [&](const at::Tensor& mine) { return group.all_gather_rows(mine, counts, Purpose::exchange); },
-        [&group, counts](const at::Tensor& gradient) {
-          return group.reduce_scatter_rows(gradient, counts, Purpose::exchange);
-        });
-    return gathered.index_select(0, order_);
+    return all_gather(rows, counts_, group_).index_select(0, order_);
   }
 
   at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
@@ -106,6 +61,24 @@ class AllGatherExchange final : public SequenceExchange {
     const at::Tensor known =
         group_.size() == 1 ? at::cat({rows, outside}) : at::cat({rows, received_rows(rows, halo), outside});
     return known.index_select(0, halo.table).view({local_.count(), before + 1 + after, rows.size(1)});
+  }
+
+  at::Tensor sum(const at::Tensor& values) const override { return all_sum(values, group_); }
+
+  std::function<bool()> start_any(bool mine) const override {
+    const std::vector<std::int64_t> one_each(static_cast<std::size_t>(group_.size()), 1);
+    const at::Tensor flag = at::full({1}, mine ? 1 : 0, at::kByte);
+    return
+        [said = group_.start_all_gather_rows(flag, one_each, Purpose::control)] { return said().any().item<bool>(); };
+  }
+
+  std::unique_ptr<RunningExchange> running(double balance) const override {
+    std::vector<std::vector<std::int64_t>> held(static_cast<std::size_t>(group_.size()));
+    std::int64_t row = 0;
+    for (const std::int64_t length : sequences_.lengths)
+      for (std::int64_t position = 0; position < length; ++position)
+        held[static_cast<std::size_t>(owner(position, length, group_.size()))].push_back(row++);
+    return std::make_unique<RunningExchange>(all_, std::move(held), group_, balance);
   }
 
  private:
@@ -121,15 +94,7 @@ class AllGatherExchange final : public SequenceExchange {
   }
 
   at::Tensor received_rows(const at::Tensor& rows, const Halo& halo) const {
-    auto& group = group_;
-    const auto sent = halo.sent;
-    const auto received = halo.received;
-    return differentiable(
-        rows.index_select(0, halo.to_send),
-        [&](const at::Tensor& out) { return group.all_to_all_rows(out, sent, received, Purpose::exchange); },
-        [&group, sent, received](const at::Tensor& gradient) {
-          return group.all_to_all_rows(gradient, received, sent, Purpose::exchange);
-        });
+    return all_to_all(rows.index_select(0, halo.to_send), halo.sent, halo.received, group_);
   }
 
   const Halo& halo_for(std::int64_t before, std::int64_t after) const {

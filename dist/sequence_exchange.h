@@ -3,12 +3,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "dist/communicator.h"
 #include "dist/rows.h"
 
 namespace ut::dist {
+
+class RunningExchange;
 
 /// How the ranks that share sequences tell one another their positions' representations. Made for one batch; every
 /// rank of the group calls the same functions in the same order. Differentiable: a backward pass runs the matching
@@ -29,6 +32,14 @@ class SequenceExchange {
   /// positions later in its sequence, itself included; zeros beyond the sequence's ends.
   /// `rows` [local rows, c] -> [local rows, before + 1 + after, c].
   virtual at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const = 0;
+
+  /// The sum of `values` over the ranks that share these sequences, the same bits on each.
+  virtual at::Tensor sum(const at::Tensor& values) const = 0;
+  /// Begins to ask whether any of these ranks says so; the answer comes when the result is called.
+  virtual std::function<bool()> start_any(bool mine) const = 0;
+  /// An exchange among the rows that have not halted, which are all of them to begin with. It may outlive this one.
+  /// `balance` as RunningExchange takes it.
+  virtual std::unique_ptr<RunningExchange> running(double balance) const = 0;
 };
 
 /// Exchange by all-gather over `group`; on a group of one rank nothing moves. Positions are cut by share().

@@ -9,6 +9,9 @@ class SingleCommunicator final : public Communicator {
   int size() const override { return 1; }
   void all_reduce_sum(at::Tensor, Purpose) override {}
   at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override { return local; }
+  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
+    return [local] { return local; };
+  }
   at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t>, Purpose) override { return all; }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
                              Purpose) override {

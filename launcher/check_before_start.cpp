@@ -10,6 +10,7 @@ namespace ut::launcher {
 
 void check_before_start(const Options& options) {
   at::set_num_threads(1);  // the process that starts ranks waits for signals, and no thread may take them from it
+  if (options.task.task.empty()) return;
   const auto task = datasets::make_task(options.task);
   if (options.command != "train") {
     load_model(options, *task);

@@ -8,6 +8,7 @@ namespace ut::launcher {
 int train(Session& session);
 int evaluate(Session& session);
 int decode(Session& session);
+int bench(Session& session);
 
 /// What can be said before ranks start: reads the data and looks at the run directory, writes nothing.
 /// Throws base::BadInput.

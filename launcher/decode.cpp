@@ -43,7 +43,7 @@ using Outputs = std::vector<std::vector<std::int64_t>>;
 /// The answers of this data group's examples that this rank reads; an empty output for the others.
 Outputs read_answers(const core::UniversalTransformer& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
-  const at::Tensor answers = model.forward(batch.rows, steps, {}).argmax(1);
+  const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1);
   const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows);
   Outputs outputs(batch.sources.ids.size());
   for (std::int64_t read = 0; read < answers.size(0); ++read)
@@ -76,7 +76,8 @@ Outputs decode_batch(const Session& session, const core::UniversalTransformer& m
     return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
   const std::int64_t longest = session.task->longest_target(datasets::Split::test);
   Outputs outputs = core::decode_greedily(model, batch.rows, batch.sources, steps,
-                                          {longest, datasets::end_of_sequence_id}, session.mesh.sequence());
+                                          {longest, datasets::end_of_sequence_id}, session.mesh.sequence())
+                        .outputs;
   if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
   return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
 }

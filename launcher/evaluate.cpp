@@ -21,6 +21,12 @@ const char* name_of(datasets::Split split) {
   return "test";
 }
 
+nlohmann::ordered_json to_json(const Results& results) {
+  nlohmann::ordered_json json{{"accuracy", results.score.symbol_accuracy()}, {"sequences", results.score.sequences}};
+  if (!results.pondered.is_empty()) json["ponder"] = to_json(results.pondered);
+  return json;
+}
+
 }  // namespace
 
 int evaluate(Session& session) {
@@ -32,16 +38,20 @@ int evaluate(Session& session) {
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;
   if (!options.json) {
-    fmt::print("{} {}\n", name_of(options.split), describe(result, *session.task));
+    fmt::print("{} {}\n{}{}", name_of(options.split), describe(result, *session.task),
+               describe_histogram(result.pondered), describe_groups(result, *session.task));
     return 0;
   }
-  nlohmann::json line{{"split", name_of(options.split)},
-                      {"accuracy", result.score.symbol_accuracy()},
-                      {"sequence_accuracy", result.score.sequence_accuracy()},
-                      {"sequences", result.score.sequences},
-                      {"encoder_steps", steps.encoder},
-                      {"decoder_steps", steps.decoder},
-                      {"ranks", session.mesh.world().size()}};
+  nlohmann::ordered_json line{{"split", name_of(options.split)},
+                              {"accuracy", result.score.symbol_accuracy()},
+                              {"sequence_accuracy", result.score.sequence_accuracy()},
+                              {"sequences", result.score.sequences},
+                              {"encoder_steps", steps.encoder},
+                              {"decoder_steps", steps.decoder},
+                              {"ranks", session.mesh.world().size()}};
+  if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);
+  for (std::size_t group = 0; group < result.groups.size(); ++group)
+    line["groups"][session.task->groups()[group]] = to_json(result.groups[group]);
   if (options.teacher_forced || !session.task->has_target()) line["loss"] = result.loss;
   fmt::print("{}\n", line.dump());
   return 0;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,13 +23,18 @@ RankEnvironment rank_environment() {
   return find_rank_environment([](const char* name) { return std::getenv(name); });
 }
 
+std::function<int(Session&)> command_named(const std::string& name) {
+  if (name == "train") return train;
+  if (name == "evaluate") return evaluate;
+  return name == "bench" ? bench : decode;
+}
+
 int run_command(const Options& options, const std::vector<std::string>& arguments) {
   const RankEnvironment environment = rank_environment();
   const std::int64_t ranks = choose_ranks(options, environment);
-  const auto command = options.command == "train" ? train : options.command == "evaluate" ? evaluate : decode;
   if (environment.is_rank || ranks == 1) {
     if (options.command == "train") catch_stop_requests();
-    return run_on_ranks(options, environment, command);
+    return run_on_ranks(options, environment, command_named(options.command));
   }
   check_before_start(options);
   return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments});

@@ -15,7 +15,9 @@ namespace ut::launcher {
 namespace {
 
 constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
-constexpr unsigned every_command = run_commands | command_data;
+constexpr unsigned model_commands = command_train | command_bench;  // those that make a new model
+constexpr unsigned rank_commands = run_commands | command_bench;
+constexpr unsigned every_command = rank_commands | command_data;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -237,7 +239,7 @@ void add_task(Table& table) {
 }
 
 OptionEntry variant() {
-  auto entry = choice<Variant>("variant", "whose choices norm, residual, signal and step-signal follow",
+  auto entry = choice<Variant>("variant", "whose choices norm, residual, signal, step-signal and act-output follow",
                                [](auto& o) -> auto& { return o.variant; },
                                {{"paper", Variant::paper}, {"tensor2tensor", Variant::tensor2tensor}});
   entry.set = [set = entry.set](Options& options, const std::string& text) {
@@ -247,6 +249,7 @@ OptionEntry variant() {
     options.model.residual = paper ? core::Residual::signal_out : core::Residual::signal_in;
     options.model.signal = paper ? core::Signal::interleaved : core::Signal::halves;
     options.model.step_signal = paper ? core::StepSignal::sinusoid : core::StepSignal::learned;
+    options.model.halting.output = paper ? core::ActOutput::accumulated : core::ActOutput::interpolated;
     return true;
   };
   return first(entry);
@@ -259,6 +262,7 @@ OptionEntry steps() {
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     if (!set(options, text)) return false;
     options.model.decoder_steps = options.model.encoder_steps;
+    options.max_steps = 0;  // that of a source that comes before: this one's is set after
     return true;
   };
   return first(entry);
@@ -283,7 +287,7 @@ OptionEntry dropout() {
 }
 
 void add_model_shape(Table& table) {
-  table.add("Model", command_train, true,
+  table.add("Model", model_commands, true,
             {variant(),
              whole(
                  "d-model", "width of a position's representation", [](auto& o) -> auto& { return o.model.d_model; }, 2,
@@ -292,9 +296,9 @@ void add_model_shape(Table& table) {
                  "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << 20),
              whole(
                  "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
-  table.add("Model", run_commands, true, {steps(), decoder_steps()});
+  table.add("Model", rank_commands, true, {steps(), decoder_steps()});
   table.add(
-      "Model", command_train, true,
+      "Model", model_commands, true,
       {whole(
            "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; }, 1),
        choice<core::TransitionKind>("transition", "after attention",
@@ -303,9 +307,63 @@ void add_model_shape(Table& table) {
                                      {"separable-convolution", core::TransitionKind::separable_convolution}})});
 }
 
+std::vector<std::pair<std::string, core::Halting>> halting_names() {
+  return {{"none", core::Halting::none}, {"act", core::Halting::act}, {"act-copy", core::Halting::act_copy}};
+}
+
+OptionEntry halting() {
+  auto entry = choice<core::Halting>(
+      "halting", "whether positions stop by themselves, in encoder and decoder",
+      [](auto& o) -> auto& { return o.model.halting.encoder; }, halting_names());
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    options.model.halting.decoder = options.model.halting.encoder;
+    return true;
+  };
+  return first(entry);
+}
+
+void add_halting(Table& table) {
+  table.add("Halting", model_commands, true,
+            {halting(), without_default(choice<core::Halting>(
+                            "decoder-halting", "in the decoder, where not --halting",
+                            [](auto& o) -> auto& { return o.model.halting.decoder; }, halting_names()))});
+  table.add("Halting", rank_commands, true,
+            {whole(
+                "max-steps", "most steps of a position that halts; 0: as --steps and --decoder-steps say",
+                [](auto& o) -> auto& { return o.max_steps; }, 0)});
+  table.add(
+      "Halting", model_commands, true,
+      {choice<core::ActKind>(
+           "act-kind", "who decides: each position, the sequence's mean, or noise",
+           [](auto& o) -> auto& { return o.model.halting.kind; },
+           {{"basic", core::ActKind::basic}, {"global", core::ActKind::global}, {"random", core::ActKind::random}}),
+       choice<core::ActOutput>(
+           "act-output", "sum of weight x state, or y = w x + (1 - w) y",
+           [](auto& o) -> auto& { return o.model.halting.output; },
+           {{"accumulated", core::ActOutput::accumulated}, {"interpolated", core::ActOutput::interpolated}}),
+       real(
+           "halting-threshold", "1 - epsilon: a position stops once its probabilities sum to more",
+           [](auto& o) -> auto& { return o.model.halting.threshold; }, "a number above 0 and up to 1",
+           [](double x) { return x > 0 && x <= 1; }),
+       real(
+           "halting-bias", "of the halting unit at the start; from 0 on most runs stay at two steps",
+           [](auto& o) -> auto& { return o.model.halting.bias; }, "a number", [](double) { return true; }),
+       not_negative(
+           "ponder-weight", "of the mean ponder time in the loss", [](auto& o) -> auto& { return o.ponder_weight; })});
+  table.add("Halting", command_train, true,
+            {whole(
+                "ponder-warmup", "updates until that weight is reached",
+                [](auto& o) -> auto& { return o.ponder_warmup; }, 0)});
+  table.add("Halting", rank_commands, true,
+            {changeable(not_negative(
+                "balance", "act-copy: rows move once a rank runs more than X times the mean; 0: never",
+                [](auto& o) -> auto& { return o.model.halting.balance; }))});
+}
+
 void add_model_choices(Table& table) {
   table.add(
-      "Model", command_train, true,
+      "Model", model_commands, true,
       {choice<core::Norm>("norm", "layer normalisation after or before each part",
                           [](auto& o) -> auto& { return o.model.norm; },
                           {{"post", core::Norm::post}, {"pre", core::Norm::pre}}),
@@ -321,8 +379,8 @@ void add_model_choices(Table& table) {
 }
 
 void add_dropout(Table& table) {
-  table.add("Model", command_train, false, {dropout()});
-  table.add("Model", command_train, true,
+  table.add("Model", model_commands, false, {dropout()});
+  table.add("Model", model_commands, true,
             {without_default(share(
                  "residual-dropout", "on each sub-layer's output, where not --dropout",
                  [](auto& o) -> auto& { return o.model.residual_dropout; })),
@@ -460,11 +518,46 @@ void add_evaluation(Table& table) {
                  [](auto& o) -> auto& { return o.teacher_forced; })});
 }
 
+/// 0 or more than 1: X is a mean of numbers of steps.
+OptionEntry bench_ponder() {
+  return real(
+      "bench-ponder", "ponder times are drawn, of this mean, and not decided by halting units; 0: they decide",
+      [](auto& o) -> auto& { return o.bench.ponder; }, "0 or a number from 1 up to the most steps of a position",
+      [](double x) { return x == 0 || x >= 1; });
+}
+
+void add_bench(Table& table) {
+  table.add(
+      "Batch", command_bench, true,
+      {whole(
+           "batch", "sequences per update, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
+       whole(
+           "length", "symbols of a sequence, and of its target", [](auto& o) -> auto& { return o.bench.length; }, 1),
+       whole(
+           "min-length", "lengths are drawn from N to --length; 0: all have that",
+           [](auto& o) -> auto& { return o.bench.min_length; }, 0),
+       flag(
+           "encoder-only", "no decoder and no targets: one label a sequence, read at its first position",
+           [](auto& o) -> auto& { return o.bench.encoder_only; }),
+       whole(
+           "vocab", "different symbols", [](auto& o) -> auto& { return o.bench.vocabulary; }, 2),
+       whole(
+           "seed", "of parameters, dropout, symbols, lengths and drawn ponder times",
+           [](auto& o) -> auto& { return o.seed; }, 0)});
+  table.add("Measurement", command_bench, true,
+            {bench_ponder(), whole(
+                                 "iterations", "updates that are measured, after some that are not",
+                                 [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
+  table.add("Measurement", command_bench, false,
+            {flag(
+                "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
+}
+
 void add_ranks(Table& table) {
   auto ranks = without_default(changeable(whole(
       "ranks", "processes; without mpirun or srun around it the program starts them",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
-  table.add("Ranks", run_commands, true,
+  table.add("Ranks", rank_commands, true,
             {ranks,
              changeable(whole(
                  "sequence-parallel", "ranks that share a sequence's positions; divides the ranks",
@@ -509,9 +602,11 @@ std::vector<OptionEntry> make_table() {
   add_task(table);
   add_model_shape(table);
   add_model_choices(table);
+  add_halting(table);
   add_dropout(table);
   add_training(table);
   add_evaluation(table);
+  add_bench(table);
   add_ranks(table);
   add_data(table);
   add_run(table);

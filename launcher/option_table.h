@@ -9,7 +9,13 @@
 namespace ut::launcher {
 
 /// The commands that take options, as bits: an option names those that know it.
-enum Command : unsigned { command_train = 1, command_evaluate = 2, command_decode = 4, command_data = 8 };
+enum Command : unsigned {
+  command_train = 1,
+  command_evaluate = 2,
+  command_decode = 4,
+  command_data = 8,
+  command_bench = 16
+};
 
 /// One option: the parser, the help, the saved configuration and the rules for resuming are all made from this.
 struct OptionEntry {
@@ -20,7 +26,7 @@ struct OptionEntry {
   std::string description;
   std::string expected;       // what a right value is, after "needs"
   bool sets_others = false;   // applied before the others of its source, because it sets what they can set apart
-  bool recorded = false;      // saved in the run directory
+  bool recorded = false;      // saved in the run directory; by bench, told beside its results
   bool may_change = false;    // when resuming
   bool shows_default = true;  // in the help
   /// False where the text is not what is expected.

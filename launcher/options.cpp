@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "launcher/option_table.h"
+#include "launcher/session.h"
 
 namespace ut::launcher {
 namespace {
@@ -31,6 +32,8 @@ const std::vector<CommandEntry>& commands() {
       {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
       {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
        "run a trained model on lines of standard input"},
+      {"bench", command_bench, "ut bench [options]",
+       "measure speed, memory and traffic of training, on made-up symbols"},
       {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
   return table;
 }
@@ -88,8 +91,13 @@ struct Assignment {
   std::string origin;  // how messages name it: "--heads", or file, line and name
 };
 
+/// Whether the command uses a trained model, as its run directory has it.
+bool starts_from_record(const CommandEntry& command) {
+  return command.bit == command_evaluate || command.bit == command_decode;
+}
+
 [[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
-  if (find_option(name, command_train) && command.bit != command_train && command.bit != command_data)
+  if (find_option(name, command_train) && starts_from_record(command))
     throw base::BadInput(fmt::format("{}: is set when training and cannot be changed by ut {}", origin, command.name));
   std::vector<std::string> names = {"config", "help"};
   for (const auto& entry : option_table())
@@ -106,7 +114,7 @@ struct Assignment {
 }
 
 std::string describe(const OptionEntry& entry, const CommandEntry& command) {
-  const bool from_record = entry.recorded && entry.group != "Ranks" && command.bit != command_train;
+  const bool from_record = entry.recorded && entry.group != "Ranks" && starts_from_record(command);
   if (from_record) return fmt::format("{} (default: the run's)", entry.description);
   if (!entry.shows_default) return entry.description;
   const auto value = entry.get(Options());
@@ -287,6 +295,27 @@ void check_together(const Options& options) {
                     schedule.warmup, options.max_updates));
 }
 
+void check_bench(const Options& options) {
+  const BenchOptions& bench = options.bench;
+  if (bench.min_length > bench.length)
+    throw base::BadInput(
+        fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
+  if (bench.ponder == 0) return;
+  const core::HaltingOptions& halting = options.model.halting;
+  std::vector<std::int64_t> limits;  // of the stacks that halt
+  if (halting.encoder != core::Halting::none) limits.push_back(steps_of(options).encoder);
+  if (halting.decoder != core::Halting::none && !bench.encoder_only) limits.push_back(steps_of(options).decoder);
+  if (limits.empty())
+    throw base::BadInput(fmt::format(
+        "--bench-ponder: {} given, but no position halts; needs --halting act or --halting act-copy", bench.ponder));
+  const std::int64_t most = *std::ranges::min_element(limits);
+  if (bench.ponder > static_cast<double>(most))
+    throw base::BadInput(
+        fmt::format("--bench-ponder: {} given, needs at most the {} steps that a position may take "
+                    "(--max-steps, --steps)",
+                    bench.ponder, most));
+}
+
 Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,
                     const CommandEntry& command) {
   if (given.run_dir.empty())
@@ -315,6 +344,9 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   for (const auto& source : sources) apply(options, source, command);
   if (command.bit == command_data) {
     if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
+  } else if (command.bit == command_bench) {
+    check_together(options);
+    check_bench(options);
   } else {
     options = run_options(options, sources, command);
   }

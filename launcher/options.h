@@ -22,9 +22,19 @@ struct DataOptions {
   std::int64_t test = 1000;
 };
 
+/// What `ut bench` takes of its own: a batch that is drawn, and how it is measured.
+struct BenchOptions {
+  std::int64_t length = 40;     // source rows of a sequence, and target rows
+  std::int64_t min_length = 0;  // lengths are drawn from here to `length`; 0: all have that
+  std::int64_t vocabulary = 64;
+  std::int64_t iterations = 10;  // measured updates
+  bool encoder_only = false;
+  double ponder = 0;  // mean ponder time that is drawn in the halting units' stead; 0: they decide
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, data; or help, version
+  std::string command;  // train, evaluate, decode, bench, data; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
@@ -33,9 +43,12 @@ struct Options {
   core::ModelOptions model;  // architecture, vocabulary and words_per_row are the task's to fill in
   core::OptimizerOptions optimizer;
 
-  std::int64_t batch = 64;      // sequences per micro-batch, over all ranks
+  std::int64_t batch = 64;      // sequences per micro-batch, over all ranks; bench: per update
   std::int64_t accumulate = 1;  // micro-batches per update
   double label_smoothing = 0.1;
+  std::int64_t max_steps = 0;      // of a position, where it halts by itself; 0: as without halting
+  double ponder_weight = 0.01;     // of the mean ponder time in the loss
+  std::int64_t ponder_warmup = 0;  // updates until that weight is reached
   std::int64_t random_offset = 0;  // largest random offset of positions in training; 0: none
   std::uint64_t seed = 1;          // of parameters, dropout, order of examples; of stories in `ut data`
   std::int64_t max_updates = 5000;
@@ -60,10 +73,11 @@ struct Options {
 
   datasets::Split split = datasets::Split::test;  // evaluate
   std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
-  bool json = false;                              // evaluate
+  bool json = false;                              // evaluate, bench
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
 
   DataOptions data;
+  BenchOptions bench;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();

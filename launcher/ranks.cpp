@@ -57,7 +57,9 @@ int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> worl
   dist::Mesh mesh(std::move(world), static_cast<int>(options.sequence_parallel));
   Session session{options, mesh, nullptr};
   try {
-    agree(mesh.world(), [&] { session.task = datasets::make_task(options.task); });
+    agree(mesh.world(), [&] {
+      if (!options.task.task.empty()) session.task = datasets::make_task(options.task);
+    });
     return command(session);
   } catch (const AgreedBadInput&) {
     throw;

@@ -20,8 +20,8 @@ class AgreedBadInput : public base::BadInput {
 void agree(dist::Communicator& world, const std::function<void()>& step);
 
 /// Runs a command as the rank, or the only process, that this program is: starts MPI where it is around, makes the
-/// mesh, reads the data. Returns the exit code. Where a rank fails alone, it says so in one line with its rank, host,
-/// update and cause, and ends the whole job.
+/// mesh, reads the data of the command's task if it has one. Returns the exit code. Where a rank fails alone, it says
+/// so in one line with its rank, host, update and cause, and ends the whole job.
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command);
 

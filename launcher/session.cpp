@@ -10,8 +10,16 @@
 
 namespace ut::launcher {
 
-core::ModelOptions model_options(const Options& options, const datasets::Task& task) {
+core::ModelOptions model_options(const Options& options) {
   core::ModelOptions model = options.model;
+  const core::Steps steps = steps_of(options);
+  model.encoder_steps = steps.encoder;
+  model.decoder_steps = steps.decoder;
+  return model;
+}
+
+core::ModelOptions model_options(const Options& options, const datasets::Task& task) {
+  core::ModelOptions model = model_options(options);
   model.architecture = task.has_target() ? core::Architecture::encoder_decoder : core::Architecture::encoder;
   model.vocabulary = task.vocabulary().size();
   model.words_per_row = task.words_per_row();
@@ -26,7 +34,13 @@ void check_vocabulary(const std::string& checkpoint, const std::string& recorded
                     checkpoint, task.vocabulary().size()));
 }
 
-core::Steps steps_of(const Options& options) { return {options.model.encoder_steps, options.model.decoder_steps}; }
+core::Steps steps_of(const Options& options) {
+  const auto of_stack = [&options](core::Halting halting, std::int64_t steps) {
+    return halting != core::Halting::none && options.max_steps > 0 ? options.max_steps : steps;
+  };
+  return {of_stack(options.model.halting.encoder, options.model.encoder_steps),
+          of_stack(options.model.halting.decoder, options.model.decoder_steps)};
+}
 
 std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task) {
   const auto checkpoint =

@@ -15,17 +15,20 @@ namespace ut::launcher {
 struct Session {
   const Options& options;
   dist::Mesh& mesh;
-  std::unique_ptr<datasets::Task> task;
-  std::int64_t update = -1;  // being worked on, for messages about failures; -1: none yet
+  std::unique_ptr<datasets::Task> task;  // none where a command works on no data set
+  std::int64_t update = -1;              // being worked on, for messages about failures; -1: none yet
 
   /// Rank 0 speaks; the others only of errors.
   bool speaks() const { return mesh.world().rank() == 0; }
 };
 
-/// The model's shape as options and task together give it.
+/// The model's shape as the options give it. What a task has to say of it is left as it is there.
+core::ModelOptions model_options(const Options& options);
+/// As options and task together give it.
 core::ModelOptions model_options(const Options& options, const datasets::Task& task);
 
-/// The steps that the options ask for; `--steps` may differ from those the model was trained with.
+/// The steps that the options ask for, of halting stacks the most; they may differ from those the model was trained
+/// with.
 core::Steps steps_of(const Options& options);
 
 /// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.

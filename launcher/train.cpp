@@ -21,13 +21,17 @@ int train(Session& session) {
     const datasets::Batch batch = run.next_batch();  // of all ranks, the same on each
     const auto labels = static_cast<double>(batch.labels());
     double loss = 0;
+    Pondered pondered;
 
     for (const MicroBatch& part : micro_batches(batch, options.batch)) {
       const core::Batch rows = rank_batch(part.examples, part.first_id, session.mesh, run.random_offset()).rows;
-      const at::Tensor logits = model.forward(rows, model.steps(), dropout);
-      const at::Tensor share = core::summed_cross_entropy(logits, rows.labels, options.label_smoothing) / labels;
+      const core::Prediction made = model.forward(rows, model.steps(), dropout);
+      const at::Tensor share =
+          core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) / labels +
+          run.ponder_weight() * core::mean_ponder_time(made, batch.source_rows(), batch.target_rows());
       share.backward();
       loss += share.item<double>();
+      pondered.add(made, options.model.halting);
     }
 
     dist::synchronise_gradients(gradient, session.mesh.world());
@@ -36,7 +40,7 @@ int train(Session& session) {
     const double norm = run.optimizer().step(parameters, gradient, rate);
     gradient.zero_();
 
-    run.report({loss, rate, norm, batch.rows()});
+    run.report({loss, rate, norm, batch.rows(), pondered});
     if (run.evaluation_is_due()) run.evaluate();
     if (run.checkpoint_is_due()) run.write_checkpoint();
   }

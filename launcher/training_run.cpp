@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/checkpoint.h"
 #include "launcher/evaluation.h"
@@ -79,6 +80,14 @@ RandomOffset TrainingRun::random_offset() const {
   return {session_.options.random_offset, session_.options.seed, update()};
 }
 
+double TrainingRun::ponder_weight() const {
+  const Options& options = session_.options;
+  const double grown = options.ponder_warmup == 0
+                           ? 1
+                           : std::min(1.0, static_cast<double>(update()) / static_cast<double>(options.ponder_warmup));
+  return options.ponder_weight * grown;
+}
+
 void TrainingRun::report(const UpdateResult& result) {
   const Options& options = session_.options;
   const bool over = options.max_hours > 0 && hours() >= options.max_hours;
@@ -88,18 +97,24 @@ void TrainingRun::report(const UpdateResult& result) {
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
   rows_since_log_ += result.rows;
+  pondered_since_log_.add(result.pondered);
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
-  if (!session_.speaks() || !(is_due(update(), options.log_every) || last)) return;
+  if (!is_due(update(), options.log_every) && !last) return;
+  Pondered pondered = std::exchange(pondered_since_log_, {});
+  if (options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_.steps());
+  if (!session_.speaks()) return;
 
   const double rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, seconds_since(last_log_));
   last_log_ = std::chrono::steady_clock::now();
   rows_since_log_ = 0;
-  metrics_->append({{"update", update()},
-                    {"loss", loss},
-                    {"learning_rate", result.learning_rate},
-                    {"gradient_norm", result.gradient_norm},
-                    {"rows_per_s", rows_per_second},
-                    {"hours", hours()}});
+  nlohmann::ordered_json record{{"update", update()},
+                                {"loss", loss},
+                                {"learning_rate", result.learning_rate},
+                                {"gradient_norm", result.gradient_norm},
+                                {"rows_per_s", rows_per_second},
+                                {"hours", hours()}};
+  if (!pondered.is_empty()) record["ponder"] = to_json(pondered);
+  metrics_->append(record);
   Report shown;
   shown.update = update();
   shown.max_updates = options.max_updates;
@@ -108,6 +123,7 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.gradient_norm = result.gradient_norm;
   shown.rows_per_second = rows_per_second;
   shown.score = best_score_;
+  if (!pondered.is_empty()) shown.ponder = pondered.mean();
   progress_->report(shown, last);
 }
 

@@ -10,6 +10,7 @@
 #include "core/optimizer.h"
 #include "datasets/sampler.h"
 #include "launcher/metrics.h"
+#include "launcher/ponder_counts.h"
 #include "launcher/progress.h"
 #include "launcher/rank_batch.h"
 #include "launcher/run_directory.h"
@@ -32,6 +33,7 @@ struct UpdateResult {
   double learning_rate;
   double gradient_norm;
   std::int64_t rows;  // of all ranks
+  Pondered pondered;  // this rank's rows
 };
 
 /// All of a training run that lasts from update to update: model, optimizer, place in the data, scores, and what is
@@ -47,6 +49,8 @@ class TrainingRun {
   std::int64_t update() const { return optimizer_.updates(); }  // updates done
   datasets::Batch next_batch();
   RandomOffset random_offset() const;
+  /// What the mean ponder time weighs in this update's loss: it grows to `--ponder-weight` over `--ponder-warmup`.
+  double ponder_weight() const;
 
   /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping.
   void report(const UpdateResult& result);
@@ -75,6 +79,7 @@ class TrainingRun {
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_log_ = started_;
   std::int64_t rows_since_log_ = 0;
+  Pondered pondered_since_log_;
   double earlier_hours_ = 0;  // of the run before it was resumed
   std::optional<double> best_score_;
   std::int64_t best_update_ = -1;

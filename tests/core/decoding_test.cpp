@@ -18,7 +18,14 @@ class Decoding : public testing::Test {
   std::vector<std::vector<std::int64_t>> decode(const DecodingOptions& options) const {
     Batch batch;
     add_source(batch, sequences_, *group_);
-    return decode_greedily(*model_, batch, sources_of(sequences_), model_->steps(), options, *group_);
+    return decode_greedily(*model_, batch, sources_of(sequences_), model_->steps(), options, *group_).outputs;
+  }
+
+  /// What the model finds likeliest at every place of these targets, which it is given all at once. [target rows]
+  at::Tensor likeliest(const std::vector<std::vector<std::int64_t>>& targets) {
+    for (std::size_t index = 0; index < targets.size(); ++index) sequences_[index].target = targets[index];
+    const Batch batch = make_batch(sequences_, Architecture::encoder_decoder, *group_);
+    return model_->forward(batch, model_->steps(), {}).logits.argmax(1);
   }
 
   std::unique_ptr<dist::Communicator> group_ = dist::make_single_communicator();
@@ -26,20 +33,32 @@ class Decoding : public testing::Test {
   std::vector<ExampleSequence> sequences_ = random_sequences(4, 6, 8, small_options());
 };
 
-TEST_F(Decoding, GivesTheMostLikelySymbolAfterEachOfItsOwn) {
-  constexpr std::int64_t longest = 12;
-  const auto outputs = decode({longest, -1});  // no symbol ends a sequence
-  ASSERT_EQ(outputs.size(), sequences_.size());
-  for (std::size_t index = 0; index < outputs.size(); ++index) {
-    ASSERT_EQ(outputs[index].size(), longest);
-    sequences_[index].target = outputs[index];
-  }
-  const at::Tensor logits =
-      model_->forward(make_batch(sequences_, Architecture::encoder_decoder, *group_), model_->steps(), {});
+at::Tensor joined(const std::vector<std::vector<std::int64_t>>& outputs) {
   std::vector<std::int64_t> all;
   for (const auto& output : outputs) all.insert(all.end(), output.begin(), output.end());
-  EXPECT_TRUE(logits.argmax(1).equal(at::tensor(all, at::kLong)));
-  EXPECT_GT(std::get<0>(at::_unique(at::tensor(all, at::kLong))).numel(), 2) << "outputs that could hide a mistake";
+  return at::tensor(all, at::kLong);
+}
+
+TEST_F(Decoding, GivesTheMostLikelySymbolAfterEachOfItsOwn) {
+  constexpr std::int64_t longest = 20;  // more than a cache has room for at first
+  for (const Halting halting : {Halting::none, Halting::act, Halting::act_copy}) {
+    model_ = talkative_model(lively_halting(halting, halting));
+    const auto outputs = decode({longest, -1});  // no symbol ends a sequence
+    for (const auto& output : outputs) ASSERT_EQ(output.size(), longest);
+    EXPECT_TRUE(likeliest(outputs).equal(joined(outputs)));
+    EXPECT_GT(std::get<0>(at::_unique(joined(outputs))).numel(), 2) << "outputs that could hide a mistake";
+  }
+}
+
+TEST_F(Decoding, WithHaltingByTheSequencesMeanGoesOverAllPositionsForEachSymbol) {
+  HaltingOptions halting = lively_halting(Halting::act, Halting::act_copy);
+  halting.kind = ActKind::global;
+  model_ = talkative_model(halting);
+  for (const std::int64_t length : {1, 4, 7}) {
+    const auto outputs = decode({length, -1});
+    const at::Tensor ends = at::arange(length - 1, length * std::ssize(outputs), length);
+    EXPECT_TRUE(likeliest(outputs).index_select(0, ends).equal(joined(outputs).index_select(0, ends))) << length;
+  }
 }
 
 TEST_F(Decoding, StopsEachSequenceAtItsEnd) {

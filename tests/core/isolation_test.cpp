@@ -24,7 +24,7 @@ class Isolation : public testing::TestWithParam<TransitionKind> {
     const at::NoGradGuard no_graph;
     UniversalTransformer model(options_, 7);
     roughen(model, 8);
-    return model.forward(make_batch(examples, options_.architecture, *group_), model.steps(), key);
+    return model.forward(make_batch(examples, options_.architecture, *group_), model.steps(), key).logits;
   }
 
   /// For each row of `before`, the largest difference from the same row of `after`.
@@ -146,11 +146,11 @@ TEST(Positions, OffsetsReachTheSignals) {
   const auto group = dist::make_single_communicator();
   const UniversalTransformer model(small_options(), 7);
   Batch batch = make_batch(random_sequences(9, 2, 6, model.options()), Architecture::encoder_decoder, *group);
-  const at::Tensor before = model.forward(batch, model.steps(), {});
+  const at::Tensor before = model.forward(batch, model.steps(), {}).logits;
   batch.source_position = batch.source_position + 1;
-  const at::Tensor moved_source = model.forward(batch, model.steps(), {});
+  const at::Tensor moved_source = model.forward(batch, model.steps(), {}).logits;
   batch.target_position = batch.target_position + 1;
-  const at::Tensor moved_both = model.forward(batch, model.steps(), {});
+  const at::Tensor moved_both = model.forward(batch, model.steps(), {}).logits;
   EXPECT_GT((before - moved_source).abs().min().item<double>(), 0);
   EXPECT_GT((moved_both - moved_source).abs().min().item<double>(), 0);
 }
@@ -161,8 +161,10 @@ class StepsAtEvaluation : public testing::Test {
   at::Tensor logits(std::int64_t encoder, std::int64_t decoder) const {
     const at::NoGradGuard no_graph;
     const UniversalTransformer model(options_, 7);
-    return model.forward(make_batch(random_sequences(9, 2, 6, options_), options_.architecture, *group_),
-                         {encoder, decoder}, {});
+    return model
+        .forward(make_batch(random_sequences(9, 2, 6, options_), options_.architecture, *group_), {encoder, decoder},
+                 {})
+        .logits;
   }
 
   ModelOptions options_ = small_options();

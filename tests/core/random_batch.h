@@ -180,19 +180,32 @@ inline void roughen(UniversalTransformer& model, std::uint64_t seed, double by =
   at::Tensor(model.parameters().flat()).add_(random_tensor({model.parameters().elements()}, seed), by);
 }
 
+/// Halting whose units let positions stop at many different steps, once the parameters are rough.
+inline HaltingOptions lively_halting(Halting encoder, Halting decoder) {
+  HaltingOptions halting;
+  halting.encoder = encoder;
+  halting.decoder = decoder;
+  halting.threshold = 0.9;
+  halting.bias = -1;
+  return halting;
+}
+
 /// A model whose greedy outputs differ from source to source and from place to place, as few untrained ones' do.
-inline std::unique_ptr<UniversalTransformer> talkative_model() {
+inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOptions& halting = {}) {
   ModelOptions options = small_options();
+  options.halting = halting;
+  if (halting.any()) options.encoder_steps = options.decoder_steps = 5;
   options.norm = Norm::pre;
   options.residual = Residual::signal_in;
   auto model = std::make_unique<UniversalTransformer>(options, 3);
-  roughen(*model, 2, 0.3);
+  roughen(*model, 2, halting.any() ? 0.6 : 0.3);
   return model;
 }
 
-/// Summed over this rank's labels.
+/// Summed over this rank's labels and, with halting, its rows.
 inline at::Tensor loss_of(const UniversalTransformer& model, const Batch& batch, const DropoutKey& key) {
-  return summed_cross_entropy(model.forward(batch, model.steps(), key), batch.labels, 0.1);
+  const Prediction prediction = model.forward(batch, model.steps(), key);
+  return summed_cross_entropy(prediction.logits, batch.labels, 0.1) + 0.3 * mean_ponder_time(prediction, 1, 1);
 }
 
 }  // namespace ut::core

@@ -6,34 +6,18 @@
 #include "tests/golden/weights.h"
 
 namespace ut::golden {
-namespace {
-
-/// Rows of a stack against the authors' padded arrays; what these hold at padding nobody looks at.
-void compare_stack(Comparison& comparison, const std::string& stack, const StackTrace& trace, const at::Tensor& rows) {
-  const Case& golden = comparison.golden();
-  const auto check = [&](const std::string& name, std::int64_t axis, const at::Tensor& got) {
-    if (golden.has(stack + name))
-      comparison.check(Quantity::output, stack + name, got, rows_of_array(golden.array(stack + name), axis, rows));
-  };
-  check("steps/state", 1, at::stack(trace.states));
-  check("state", 0, trace.states.back());
-  check("output", 0, trace.output);
-}
-
-}  // namespace
-
 void compare_full_model(const Case& golden, core::Precision precision, Comparison& comparison) {
   GoldenModel model(golden, precision);
   const GoldenBatch rows(golden, model.options());
   const core::Batch& batch = rows.batch;
   const Prediction prediction = model.predict(batch);
-  compare_stack(comparison, "enc/", prediction.encoder, rows.source_rows);
-  compare_stack(comparison, "dec/", prediction.decoder, rows.target_rows);
+  compare_trace(comparison, "enc/", prediction.encoder, rows.source_rows);
+  compare_trace(comparison, "dec/", prediction.decoder, rows.target_rows);
   if (golden.has("logits"))
     comparison.check(Quantity::output, "logits", prediction.logits,
                      rows_of_array(golden.array("logits"), 0, rows.target_rows));
 
-  const at::Tensor scores = model.scores(batch);
+  const at::Tensor& scores = prediction.scores;
   const double smoothing = golden.hparams().at("label_smoothing").get<double>();
   const auto labels = static_cast<double>(batch.labels.numel());
   const at::Tensor sum = core::summed_cross_entropy(scores, batch.labels, smoothing);
@@ -44,10 +28,20 @@ void compare_full_model(const Case& golden, core::Precision precision, Compariso
                    core::summed_cross_entropy(scores, batch.labels, 0).item<double>());
   comparison.check(Quantity::loss, "loss_denominator_no_smoothing", labels);
   comparison.check(Quantity::loss, "loss_training", loss.item<double>());
-  comparison.check(Quantity::loss, "loss", loss.item<double>());
-
+  const auto check_gradients = [&](const std::string& prefix) {
+    for (const auto* parameters : model.parameters())
+      compare_gradients(comparison, model.options().norm, *parameters, prefix);
+  };
+  double added = 0;
+  if (prediction.act_loss.defined()) {
+    added = prediction.act_loss.item<double>();
+    comparison.check(Quantity::loss, "act_loss", added);
+    prediction.act_loss.backward({}, /*retain_graph=*/true);
+    check_gradients("grad_act_loss/");
+  }
+  comparison.check(Quantity::loss, "loss", loss.item<double>() + added);
   loss.backward();
-  for (const auto* parameters : model.parameters()) compare_gradients(comparison, model.options().norm, *parameters);
+  check_gradients("grad/");
 }
 
 }  // namespace ut::golden

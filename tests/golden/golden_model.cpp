@@ -19,21 +19,22 @@ at::Tensor positions(const at::Tensor& ids) { return at::arange(ids.size(1)).exp
 GoldenBatch::GoldenBatch(const Case& golden, const core::ModelOptions& options)
     : group(dist::make_single_communicator()) {
   add_source(golden.array("inputs").to(at::kLong), options);
-  add_target(golden.array("targets").to(at::kLong));
+  add_target(golden.array("targets").to(at::kLong), options);
 }
 
 void GoldenBatch::add_source(const at::Tensor& ids, const core::ModelOptions& options) {
   const bool has_gap = ids.eq(0).logical_and(up_to_last(ids)).any().item<bool>();
   if (has_gap && options.transition == core::TransitionKind::separable_convolution)
     throw NotSupported("padding inside a sequence, with convolutions");
-  source_rows = real_rows(ids);
-  batch.source = dist::make_all_gather_exchange(sequences_of(ids), *group);
+  const bool keeps_padding = options.halting.any();
+  source_rows = keeps_padding ? at::arange(ids.numel()) : real_rows(ids);
+  batch.source = keeps_padding ? make_padded_exchange(ids) : dist::make_all_gather_exchange(sequences_of(ids), *group);
   batch.source_words = ids.flatten().index_select(0, source_rows).unsqueeze(1);
   batch.source_position = positions(ids).index_select(0, source_rows);
 }
 
-void GoldenBatch::add_target(const at::Tensor& ids) {
-  const at::Tensor real = up_to_last(ids);
+void GoldenBatch::add_target(const at::Tensor& ids, const core::ModelOptions& options) {
+  const at::Tensor real = options.halting.any() ? at::ones_like(ids) : up_to_last(ids);
   target_rows = real_rows(real);
   batch.target = dist::make_all_gather_exchange(sequences_of(real), *group);
   const at::Tensor before = at::cat({at::zeros({ids.size(0), 1}, at::kLong), ids.slice(1, 0, -1)}, 1);
@@ -44,7 +45,8 @@ void GoldenBatch::add_target(const at::Tensor& ids) {
   if (batch.labels.numel() < labels.numel()) batch.read_rows = real_rows(labels);
 }
 
-GoldenModel::GoldenModel(const Case& golden, core::Precision precision) : model_(model_options(golden, precision), 0) {
+GoldenModel::GoldenModel(const Case& golden, core::Precision precision)
+    : golden_(golden), model_(model_options(golden, precision), 0) {
   load_weights(golden, options().norm, model_.parameters());
   golden.ignore("target_space_id");
   if (golden.hparams().value("use_target_space_embedding", false)) {
@@ -56,6 +58,7 @@ GoldenModel::GoldenModel(const Case& golden, core::Precision precision) : model_
     load_weights(golden, options().norm, *target_space_);
   }
   require_all_weights_used(golden);
+  if (options().halting.any()) remove_padding(golden, model_.encoder().block(), golden.array("inputs"));
 }
 
 std::vector<const core::Parameters*> GoldenModel::parameters() const {
@@ -64,38 +67,35 @@ std::vector<const core::Parameters*> GoldenModel::parameters() const {
   return all;
 }
 
+/// Padding is embedded as zeros; the target space's row is added to it all the same.
 at::Tensor GoldenModel::embed(const core::Batch& batch) const {
-  const at::Tensor words = model_.embed_source(batch);
+  at::Tensor words = model_.embed_source(batch);
+  if (options().halting.any()) words = words * batch.source_words.ne(0).to(words.scalar_type());
   return target_space_ ? words + target_space_->all().front().tensor.index_select(0, target_space_id_) : words;
 }
 
 Prediction GoldenModel::predict(const core::Batch& batch) {
   Prediction prediction;
   const auto run = [](const core::Recurrence& stack, const at::Tensor& embedded, const at::Tensor& position,
-                      std::int64_t steps, const core::StackRows& rows, const core::Memory* memory) {
+                      std::int64_t steps, const dist::SequenceExchange& exchange, const core::Memory* memory) {
     StackTrace trace;
-    trace.output = stack.forward(embedded, position, steps, rows, memory, {},
-                                 [&](std::int64_t, const at::Tensor& state) { trace.states.push_back(state); });
+    const auto rows = stack.make_rows(exchange, memory);
+    trace.revised = stack.forward(embedded, position, steps, *rows, memory, {}, trace.watch());
     return trace;
   };
-  prediction.encoder = run(model_.encoder(), embed(batch), batch.source_position, options().encoder_steps,
-                           core::StackRows(*batch.source, false), nullptr);
-  const core::Memory memory =
-      model_.decoder().block().remember(prediction.encoder.output, *batch.source, batch.target->local());
+  prediction.encoder =
+      run(model_.encoder(), embed(batch), batch.source_position, options().encoder_steps, *batch.source, nullptr);
+  const core::Memory memory = model_.decoder().block().remember(prediction.encoder.revised.state, *batch.source);
   prediction.decoder = run(model_.decoder(), model_.embed_target(batch), batch.target_position, options().decoder_steps,
-                           core::StackRows(*batch.target, true), &memory);
-  prediction.logits = model_.logits(prediction.decoder.output);
+                           *batch.target, &memory);
+  prediction.logits = model_.logits(prediction.decoder.revised.state);
+  const bool adds_nothing = !target_space_ && !options().halting.any();
+  prediction.scores = adds_nothing                ? model_.forward(batch, model_.steps(), {}).logits
+                      : batch.read_rows.defined() ? prediction.logits.index_select(0, batch.read_rows)
+                                                  : prediction.logits;
+  if (options().halting.any())
+    prediction.act_loss = prediction.encoder.act_loss(golden_) + prediction.decoder.act_loss(golden_);
   return prediction;
-}
-
-at::Tensor GoldenModel::scores(const core::Batch& batch) {
-  if (!target_space_) return model_.forward(batch, model_.steps(), {});
-  const at::Tensor logits = predict(batch).logits;
-  return batch.read_rows.defined() ? logits.index_select(0, batch.read_rows) : logits;
-}
-
-at::Tensor rows_of_array(const at::Tensor& array, std::int64_t axis, const at::Tensor& rows) {
-  return array.flatten(axis, axis + 1).index_select(axis, rows);
 }
 
 }  // namespace ut::golden

@@ -14,7 +14,8 @@ using nlohmann::json;
 
 /// What the model under test can do.
 std::map<std::string, std::vector<json>> supported_values() {
-  return {{"recurrence_type", {"basic"}},
+  return {{"recurrence_type", {"basic", "act"}},
+          {"act_type", {"basic", "global", "random", "accumulated"}},
           {"layer_preprocess_sequence", {"n", "none"}},
           {"layer_postprocess_sequence", {"da", "dan"}},
           {"norm_type", {"layer"}},
@@ -33,14 +34,13 @@ std::map<std::string, std::vector<json>> supported_values() {
           {"mix_with_transformer", {nullptr, false, ""}}};
 }
 
-/// What is read elsewhere, or makes no difference to a fixed number of steps.
+/// What is read elsewhere.
 std::set<std::string> free_names() {
   return {"hidden_size",
           "filter_size",
           "num_heads",
           "num_rec_steps",
           "act_max_steps",
-          "act_type",
           "act_epsilon",
           "act_loss_weight",
           "label_smoothing",
@@ -56,14 +56,22 @@ bool is_off(const json& value) {
          value == json("none");
 }
 
+core::HaltingOptions halting_options(const json& hparams) {
+  core::HaltingOptions options;
+  options.encoder = options.decoder = core::Halting::act;
+  const std::string type = hparams.at("act_type").get<std::string>();
+  options.output = type == "accumulated" ? core::ActOutput::accumulated : core::ActOutput::interpolated;
+  if (type == "global") options.kind = core::ActKind::global;
+  if (type == "random") options.kind = core::ActKind::random;
+  options.threshold = 1 - hparams.at("act_epsilon").get<double>();
+  return options;
+}
+
 }  // namespace
 
 void check_supported(const json& hparams) {
   const auto supported = supported_values();
   const auto free = free_names();
-  if (hparams.value("recurrence_type", "basic") == "act")
-    throw NotSupported(
-        fmt::format("adaptive halting (recurrence_type act, act_type {})", hparams.value("act_type", "?")));
   for (const auto& [name, value] : hparams.items()) {
     const auto found = supported.find(name);
     if (found == supported.end() ? free.contains(name) || is_off(value)
@@ -85,6 +93,10 @@ core::ModelOptions model_options(const Case& golden, core::Precision precision) 
   options.heads = hparams.at("num_heads").get<std::int64_t>();
   options.ffn = hparams.at("filter_size").get<std::int64_t>();
   options.encoder_steps = options.decoder_steps = hparams.at("num_rec_steps").get<std::int64_t>();
+  if (hparams.at("recurrence_type") == "act") {
+    options.encoder_steps = options.decoder_steps = hparams.at("act_max_steps").get<std::int64_t>();
+    options.halting = halting_options(hparams);
+  }
   options.block_layers = hparams.value("num_inrecurrence_layers", std::int64_t{1});
   options.norm = hparams.at("layer_preprocess_sequence") == "n" ? core::Norm::pre : core::Norm::post;
   options.residual = core::Residual::signal_in;

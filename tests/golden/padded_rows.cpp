@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/golden/case.h"
+#include "dist/running_exchange.h"
 
 namespace ut::golden {
 namespace {
@@ -42,6 +42,14 @@ class PaddedExchange final : public dist::SequenceExchange {
         .view({local_.count(), before + 1 + after, rows.size(1)});
   }
 
+  at::Tensor sum(const at::Tensor& values) const override { return values; }
+  std::function<bool()> start_any(bool mine) const override {
+    return [mine] { return mine; };
+  }
+  std::unique_ptr<dist::RunningExchange> running(double) const override {
+    throw NotSupported("padding with halted positions that are copied: the authors' code has no such thing");
+  }
+
  private:
   at::Tensor real_;  // [sequences, length] bool
   std::int64_t length_;
@@ -55,9 +63,9 @@ class ZeroAtPadding final : public core::Transition {
   ZeroAtPadding(std::unique_ptr<core::Transition> inner, const at::Tensor& real)
       : inner_(std::move(inner)), padded_(real.eq(0).flatten().unsqueeze(1)) {}
 
-  at::Tensor forward(const at::Tensor& x, const dist::SequenceExchange& exchange,
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, core::StackRows& rows, std::size_t layer,
                      const core::DropoutKey& dropout) const override {
-    return inner_->forward(x, exchange, dropout).masked_fill(padded_, 0);
+    return inner_->forward(x, copied, rows, layer, dropout).masked_fill(padded_, 0);
   }
 
  private:
@@ -83,9 +91,13 @@ std::shared_ptr<const dist::SequenceExchange> make_padded_exchange(const at::Ten
   return std::make_shared<PaddedExchange>(real);
 }
 
-std::unique_ptr<core::Transition> make_zero_at_padding(std::unique_ptr<core::Transition> inner,
-                                                       const at::Tensor& real) {
-  return std::make_unique<ZeroAtPadding>(std::move(inner), real);
+bool all_real(const at::Tensor& real) { return real.ne(0).all().item<bool>(); }
+
+void remove_padding(const Case& golden, core::Block& block, const at::Tensor& real) {
+  const bool convolves = golden.hparams().at("transformer_ffn_type") == "sepconv";  // which masks its input instead
+  if (convolves || !golden.hparams().value("use_pad_remover", true)) return;
+  for (auto& layer : block.layers())
+    layer.transition = std::make_unique<ZeroAtPadding>(std::move(layer.transition), real);
 }
 
 }  // namespace ut::golden

@@ -4,9 +4,10 @@
 
 #include <memory>
 
-#include "core/transition.h"
+#include "core/block.h"
 #include "dist/communicator.h"
 #include "dist/sequence_exchange.h"
+#include "tests/golden/case.h"
 
 namespace ut::golden {
 
@@ -21,7 +22,9 @@ dist::Sequences sequences_of(const at::Tensor& real);
 /// local row and asks, but only positions that are not 0 there are seen by others.
 std::shared_ptr<const dist::SequenceExchange> make_padded_exchange(const at::Tensor& real);
 
-/// `inner`, with a result of exactly 0 at padded rows: what the authors' pad remover leaves there.
-std::unique_ptr<core::Transition> make_zero_at_padding(std::unique_ptr<core::Transition> inner, const at::Tensor& real);
+bool all_real(const at::Tensor& real);
+
+/// Where the case has the authors' pad remover, makes an encoder's transitions give exactly 0 at padded rows.
+void remove_padding(const Case& golden, core::Block& block, const at::Tensor& real);
 
 }  // namespace ut::golden

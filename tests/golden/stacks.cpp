@@ -6,6 +6,7 @@
 #include "tests/golden/hyperparameters.h"
 #include "tests/golden/kinds.h"
 #include "tests/golden/padded_rows.h"
+#include "tests/golden/stack_trace.h"
 #include "tests/golden/weights.h"
 
 namespace ut::golden {
@@ -39,27 +40,32 @@ at::Tensor mask(const Case& golden, const std::string& name, const std::string& 
   return golden.has(name) ? golden.array(name) : at::ones(golden.array(of).sizes().slice(0, 2));
 }
 
-bool all_real(const at::Tensor& real) { return real.ne(0).all().item<bool>(); }
-
-/// Runs the stack; compares its states, its output, the loss and all gradients but those of the inputs.
-void run(const Stack& stack, const at::Tensor& inputs, const core::StackRows& rows, const core::Memory* memory,
+/// Runs the stack; compares its states, its output, the loss and all gradients but those of the memory.
+void run(Stack& stack, const at::Tensor& inputs, const dist::SequenceExchange& exchange, const core::Memory* memory,
          Comparison& comparison) {
   const Case& golden = comparison.golden();
   const auto sizes = golden.array("inputs").sizes();
-  std::vector<at::Tensor> states;
-  const at::Tensor output =
-      stack.recurrence.forward(inputs, rows.exchange.local().position, stack.options.encoder_steps, rows, memory, {},
-                               [&](std::int64_t, const at::Tensor& state) { states.push_back(state.view(sizes)); });
-  comparison.check(Quantity::output, stack.prefix + "steps/state", at::stack(states));
-  comparison.check(Quantity::output, stack.prefix + "state", states.back());
-  comparison.check(Quantity::output, stack.prefix + "output", output.view(sizes));
+  if (golden.has("random_p")) stack.recurrence.replace_halting_unit(recorded_noise(golden));
+  const auto rows = stack.recurrence.make_rows(exchange, memory);
+  StackTrace trace;
+  trace.revised = stack.recurrence.forward(inputs, exchange.local().position, stack.options.encoder_steps, *rows,
+                                           memory, {}, trace.watch());
+  compare_trace(comparison, stack.prefix, trace, at::arange(inputs.size(0)));
 
+  if (const at::Tensor act_loss = trace.act_loss(golden); act_loss.defined()) {
+    comparison.check(Quantity::loss, "act_loss", act_loss.item<double>());
+    if (act_loss.requires_grad()) act_loss.backward({}, /*retain_graph=*/true);
+    compare_gradients(comparison, stack.options.norm, stack.parameters, "grad_act_loss/");
+    if (inputs.grad().defined())
+      comparison.check(Quantity::gradient, "grad_act_loss/inputs", inputs.grad().view(sizes));
+  }
   const at::Tensor coefficients = golden.array("loss_coef").to(at::kDouble);
-  const at::Tensor loss = (output.view(sizes).to(at::kDouble) * coefficients).sum();
+  const at::Tensor loss = (trace.revised.state.view(sizes).to(at::kDouble) * coefficients).sum();
+  const double added = trace.revised.cost.defined() ? trace.act_loss(golden).item<double>() : 0;
   comparison.check(Quantity::loss, "loss_main", loss.item<double>());
-  comparison.check(Quantity::loss, "loss", loss.item<double>());
+  comparison.check(Quantity::loss, "loss", loss.item<double>() + added);
   loss.backward();
-  compare_gradients(comparison, stack.options.norm, stack.parameters);
+  compare_gradients(comparison, stack.options.norm, stack.parameters, "grad/");
   comparison.check(Quantity::gradient, "grad/inputs", inputs.grad().view(sizes));
 }
 
@@ -71,16 +77,12 @@ void compare_encoder_stack(const Case& golden, core::Precision precision, Compar
   const auto group = dist::make_single_communicator();
   const auto exchange =
       all_real(real) ? dist::make_all_gather_exchange(sequences_of(real), *group) : make_padded_exchange(real);
-  const bool removes_padding =
-      golden.hparams().value("use_pad_remover", true) && stack.options.transition == core::TransitionKind::feed_forward;
-  if (removes_padding && !all_real(real))
-    for (auto& layer : stack.recurrence.block().layers())
-      layer.transition = make_zero_at_padding(std::move(layer.transition), real);
-  run(stack, leaf(golden, "inputs", precision), core::StackRows(*exchange, false), nullptr, comparison);
+  if (!all_real(real)) remove_padding(golden, stack.recurrence.block(), real);
+  run(stack, leaf(golden, "inputs", precision), *exchange, nullptr, comparison);
 }
 
 void compare_decoder_stack(const Case& golden, core::Precision precision, Comparison& comparison) {
-  const Stack stack(golden, precision, true);
+  Stack stack(golden, precision, true);
   golden.ignore("nonpadding");  // the authors' decoder stack has no mask of its own rows
   const auto group = dist::make_single_communicator();
   const auto exchange =
@@ -88,9 +90,8 @@ void compare_decoder_stack(const Case& golden, core::Precision precision, Compar
   const at::Tensor real = mask(golden, "memory_nonpadding", "memory");
   const auto source = dist::make_all_gather_exchange(sequences_of(real), *group);
   const at::Tensor memory = leaf(golden, "memory", precision);
-  const core::Memory seen =
-      stack.recurrence.block().remember(memory.index_select(0, real_rows(real)), *source, exchange->local());
-  run(stack, leaf(golden, "inputs", precision), core::StackRows(*exchange, true), &seen, comparison);
+  const core::Memory seen = stack.recurrence.block().remember(memory.index_select(0, real_rows(real)), *source);
+  run(stack, leaf(golden, "inputs", precision), *exchange, &seen, comparison);
   comparison.check(Quantity::gradient, "grad/memory", memory.grad().view(golden.array("memory").sizes()));
 }
 

@@ -23,8 +23,10 @@ core::OptimizerOptions optimizer_options(const nlohmann::json& optimizer) {
 /// The training loss; leaves its gradient in the parameters.
 double loss_and_gradient(GoldenModel& model, const core::Batch& batch, double smoothing) {
   for (const auto* parameters : model.parameters()) parameters->flat_gradient().zero_();
-  const at::Tensor loss = core::summed_cross_entropy(model.scores(batch), batch.labels, smoothing) /
-                          static_cast<double>(batch.labels.numel());
+  const Prediction prediction = model.predict(batch);
+  at::Tensor loss = core::summed_cross_entropy(prediction.scores, batch.labels, smoothing) /
+                    static_cast<double>(batch.labels.numel());
+  if (prediction.act_loss.defined()) loss = loss + prediction.act_loss;
   loss.backward();
   return loss.item<double>();
 }

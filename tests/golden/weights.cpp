@@ -45,6 +45,7 @@ std::vector<std::string> golden_names(const std::string& ours, core::Norm norm) 
   if (rest == "step_signal") return {stack + "step_embedding"};
   if (rest == "final_norm.scale") return {stack + "final_ln/scale"};
   if (rest == "final_norm.bias") return {stack + "final_ln/bias"};
+  if (rest.starts_with("halting.")) return {stack + "halt/" + rest.substr(rest.find('.') + 1)};
   const auto end_of_layer = rest.find('.');
   const auto names = names_in_layer(norm);
   const auto found = names.find(rest.substr(end_of_layer + 1));
@@ -93,9 +94,10 @@ void require_all_weights_used(const Case& golden) {
   if (!unused.empty()) throw NotSupported(fmt::format("the model has no {}", fmt::join(unused, ", ")));
 }
 
-void compare_gradients(Comparison& comparison, core::Norm norm, const core::Parameters& parameters) {
+void compare_gradients(Comparison& comparison, core::Norm norm, const core::Parameters& parameters,
+                       const std::string& prefix) {
   for (const auto& parameter : parameters.all())
-    compare_parts(comparison, Quantity::gradient, "grad/", golden_names(parameter.name, norm), parameter.tensor.grad());
+    compare_parts(comparison, Quantity::gradient, prefix, golden_names(parameter.name, norm), parameter.tensor.grad());
 }
 
 void compare_weights(Comparison& comparison, core::Norm norm, const core::Parameters& parameters,

@@ -12,8 +12,9 @@ void load_weights(const Case& golden, core::Norm norm, const core::Parameters& p
 /// Throws NotSupported where the case has weights that nothing was filled from.
 void require_all_weights_used(const Case& golden);
 
-/// The parameters' gradients against the case's `grad/`.
-void compare_gradients(Comparison& comparison, core::Norm norm, const core::Parameters& parameters);
+/// The parameters' gradients against the case's arrays under `prefix` (grad/, grad_act_loss/).
+void compare_gradients(Comparison& comparison, core::Norm norm, const core::Parameters& parameters,
+                       const std::string& prefix);
 
 /// The parameters against the case's arrays under `prefix` (weights_after_2/).
 void compare_weights(Comparison& comparison, core::Norm norm, const core::Parameters& parameters,

@@ -249,6 +249,63 @@ TEST(Evaluate, StartsFromTheRecordButForRanks) {
   EXPECT_THAT(refused({"decode", "--run-dir", scratch / "none"}), HasSubstr("there is no run"));
 }
 
+TEST(Bench, NeedsNothingAndHasItsOwnBatch) {
+  const Options defaults = parse_options({"bench"});
+  EXPECT_EQ(defaults.command, "bench");
+  EXPECT_EQ(defaults.bench.iterations, 10);
+  EXPECT_TRUE(defaults.task.task.empty());
+  const Options options = parse_options({"bench",
+                                         "--variant",
+                                         "tensor2tensor",
+                                         "--batch",
+                                         "3",
+                                         "--length",
+                                         "9",
+                                         "--min-length",
+                                         "4",
+                                         "--vocab",
+                                         "7",
+                                         "--encoder-only",
+                                         "--halting",
+                                         "act-copy",
+                                         "--max-steps",
+                                         "12",
+                                         "--bench-ponder",
+                                         "2.5",
+                                         "--iterations",
+                                         "1",
+                                         "--json"});
+  EXPECT_EQ(options.model.norm, core::Norm::pre);
+  EXPECT_EQ(options.batch, 3);
+  EXPECT_EQ(options.bench.length, 9);
+  EXPECT_EQ(options.bench.min_length, 4);
+  EXPECT_EQ(options.bench.vocabulary, 7);
+  EXPECT_TRUE(options.bench.encoder_only);
+  EXPECT_EQ(options.bench.ponder, 2.5);
+  EXPECT_EQ(options.bench.iterations, 1);
+  EXPECT_TRUE(options.json);
+}
+
+TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
+  const auto bench_refused = [](Words words) {
+    words.insert(words.begin(), "bench");
+    return refused(words);
+  };
+  EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
+  EXPECT_THAT(bench_refused({"--min-length", "41"}), AllOf(HasSubstr("--min-length: 41"), HasSubstr("--length")));
+  EXPECT_THAT(bench_refused({"--bench-ponder", "3"}), AllOf(HasSubstr("--bench-ponder: 3"), HasSubstr("--halting")));
+  EXPECT_THAT(bench_refused({"--halting", "act", "--bench-ponder", "0.5"}), HasSubstr("from 1"));
+  EXPECT_THAT(bench_refused({"--halting", "act", "--max-steps", "6", "--bench-ponder", "7"}), HasSubstr("the 6 steps"));
+  EXPECT_THAT(bench_refused({"--halting", "act", "--decoder-steps", "2", "--bench-ponder", "3"}),
+              HasSubstr("the 2 steps"));
+  const Words decoder_alone = {"--decoder-halting", "act", "--bench-ponder", "3"};
+  EXPECT_EQ(bench_refused(decoder_alone), "");
+  Words without_decoder = decoder_alone;
+  without_decoder.emplace_back("--encoder-only");
+  EXPECT_THAT(bench_refused(without_decoder), HasSubstr("no position halts"));
+  EXPECT_THAT(bench_refused({"--task", "copy"}), HasSubstr("--task: unknown option"));
+}
+
 TEST(Data, Stories) {
   const Options options = parse_options({"data", "stories", "--facts", "2", "--train", "500", "--out", "x"});
   EXPECT_EQ(options.data.kind, "stories");
@@ -267,7 +324,7 @@ TEST(Help, IsAskedForAnywhere) {
   EXPECT_EQ(options.topic, "train");
   EXPECT_EQ(parse_options({"help", "decode"}).topic, "decode");
   EXPECT_EQ(parse_options({"--version"}).command, "version");
-  for (const auto* command : {"train", "evaluate", "decode", "data"})
+  for (const auto* command : {"train", "evaluate", "decode", "bench", "data"})
     EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
   EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
@@ -277,7 +334,7 @@ TEST(Help, EveryOptionInItIsAccepted) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
   const std::regex option_line("\n  --([a-z0-9-]+)( [A-Z]+)?");
-  for (const std::string command : {"train", "evaluate", "decode", "data"}) {
+  for (const std::string command : {"train", "evaluate", "decode", "bench", "data"}) {
     const auto text = help(command);
     int found = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), option_line), end; match != end; ++match, ++found) {

@@ -96,6 +96,31 @@ TEST_P(MeshModel, GivesTheSameInItsOtherForms) {
   expect_same_on_every_mesh(options_, random_sequences(4, 5, 9, options_));
 }
 
+TEST_P(MeshModel, GivesTheSameWithHalting) {
+  options_.encoder_steps = options_.decoder_steps = 5;
+  const auto check = [&](std::uint64_t seed, std::int64_t longest) {
+    SCOPED_TRACE(fmt::format("halting {} and {}, kind {}, balance {}", static_cast<int>(options_.halting.encoder),
+                             static_cast<int>(options_.halting.decoder), static_cast<int>(options_.halting.kind),
+                             options_.halting.balance));
+    expect_same_on_every_mesh(options_, random_sequences(seed, 5, longest, options_));
+  };
+  std::uint64_t seed = 20;
+  for (const auto& [encoder, decoder] : {std::pair{Halting::act, Halting::act},
+                                         {Halting::act_copy, Halting::act_copy},
+                                         {Halting::none, Halting::act_copy},
+                                         {Halting::act_copy, Halting::act}})
+    for (const ActKind kind : {ActKind::basic, ActKind::global, ActKind::random}) {
+      options_.halting = lively_halting(encoder, decoder);
+      options_.halting.kind = kind;
+      check(++seed, 9);
+      options_.norm = options_.norm == Norm::post ? Norm::pre : Norm::post;
+      options_.residual = options_.residual == Residual::signal_in ? Residual::signal_out : Residual::signal_in;
+      options_.block_layers = 3 - options_.block_layers;
+      options_.halting.balance = 1;
+      check(++seed, 3);
+    }
+}
+
 TEST_P(MeshModel, GivesTheSameForFewerSequencesThanDataGroups) {
   for (const std::int64_t count : {1, 2}) {
     SCOPED_TRACE(fmt::format("{} sequences", count));
@@ -139,13 +164,15 @@ TEST(MeshGradients, CostTheSameBytesHoweverManySteps) {
   });
 }
 
-TEST(MeshDecoding, GivesWhatOneRankGives) {
-  const auto model = talkative_model();
+class MeshDecoding : public testing::TestWithParam<Halting> {};
+
+TEST_P(MeshDecoding, GivesWhatOneRankGives) {
+  const auto model = talkative_model(lively_halting(GetParam(), GetParam()));
   const Examples examples = random_sequences(4, 6, 8, model->options());
   const auto decode = [&](const Examples& mine, dist::Communicator& group) {
     Batch batch;
     add_source(batch, mine, group);
-    return decode_greedily(*model, batch, sources_of(mine), model->steps(), {12, 5}, group);
+    return decode_greedily(*model, batch, sources_of(mine), model->steps(), {12, 5}, group).outputs;
   };
   for_meshes([&](const dist::Mesh& mesh) {
     const Examples mine = share_of(examples, mesh);
@@ -154,6 +181,8 @@ TEST(MeshDecoding, GivesWhatOneRankGives) {
     EXPECT_EQ(outputs, decode(mine, *single));
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Halting, MeshDecoding, testing::Values(Halting::none, Halting::act, Halting::act_copy));
 
 }  // namespace
 }  // namespace ut::core

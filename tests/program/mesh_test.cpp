@@ -35,8 +35,12 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
   /// The task's options; makes its data where it needs files.
   std::string task(const std::string& model) const {
     std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
+    const std::string tensor2tensor = " --variant tensor2tensor --transition separable-convolution";
+    const std::string halting = " --max-steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 --halting ";
     if (model == "paper") return addition;
-    if (model == "tensor2tensor") return addition + " --variant tensor2tensor --transition separable-convolution";
+    if (model == "tensor2tensor") return addition + tensor2tensor;
+    if (model == "act") return addition + tensor2tensor + halting + "act";
+    if (model == "act_copy") return addition + halting + "act-copy --balance 1.2";
     const std::string stories = directory_ / "stories";
     EXPECT_EQ(run_ut("data stories --facts 2 --train 200 --validation 20 --test 20 --out " + stories).exit_code, 0);
     return "--task babi --babi-task 2 --data " + stories;
@@ -65,7 +69,7 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Training,
-                         testing::Combine(testing::Values("paper", "tensor2tensor", "stories"),
+                         testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy"),
                                           testing::Values("float64", "float32")),
                          [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/dropout.h"
+#include "core/options.h"
+#include "core/parameters.h"
+#include "core/stack_rows.h"
+
+namespace ut::core {
+
+/// Halting probabilities [rows] float64 of a step's rows, from elsewhere than a halting unit.
+using HaltingDraw = std::function<at::Tensor(std::int64_t step, const dist::Rows& rows)>;
+
+/// What decides, before each step, how likely a position is to stop: one affine map and a sigmoid.
+class HaltingUnit {
+ public:
+  HaltingUnit(Parameters& parameters, const std::string& name, const ModelOptions& options);
+
+  /// `x` [local rows, d], the states with their signals -> [local rows] float64.
+  at::Tensor probability(const at::Tensor& x, std::int64_t step, const StackRows& rows,
+                         const DropoutKey& dropout) const;
+
+  /// Takes the unit's place.
+  void replace(HaltingDraw draw) { draw_ = std::move(draw); }
+
+ private:
+  ActKind kind_;
+  at::Tensor kernel_;  // [d, 1]; undefined: random
+  at::Tensor bias_;    // [1]
+  HaltingDraw draw_;
+};
+
+/// The books of adaptive computation time for some rows (the papers' Appendix B), all [rows] and in float64 but for the
+/// mean, so that decisions do not hang on the precision of the states.
+class Pondering {
+ public:
+  /// Rows that have not yet taken a step. `state` [rows, d].
+  Pondering(const at::Tensor& state, const HaltingOptions& options);
+
+  /// Decides with `probability` [rows] who goes on; `last`: nobody does, and the weight that is left goes to this step.
+  void decide(const at::Tensor& probability, bool last);
+  /// Takes this step's states [rows, d] into the mean.
+  void take(const at::Tensor& state);
+
+  /// The rows that go on: what `stay` makes of each part of the books [rows, ...].
+  Pondering going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
+
+  const at::Tensor& running() const { return running_; }          // bool: takes a step after this one
+  const at::Tensor& proposed() const { return proposed_; }        // what decide() was given last
+  const at::Tensor& weight() const { return weight_; }            // of the last step's state
+  const at::Tensor& probability() const { return probability_; }  // cumulative
+  const at::Tensor& remainder() const { return remainder_; }
+  const at::Tensor& updates() const { return updates_; }     // int64
+  const at::Tensor& mean() const { return mean_; }           // [rows, d]
+  at::Tensor cost() const { return updates_ + remainder_; }  // N + R, which the loss holds down
+
+ private:
+  HaltingOptions options_;
+  at::Tensor running_;
+  at::Tensor proposed_;
+  at::Tensor weight_;
+  at::Tensor probability_;
+  at::Tensor remainder_;
+  at::Tensor updates_;
+  at::Tensor mean_;
+};
+
+}  // namespace ut::core

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/attention.h"
+#include "dist/running_exchange.h"
+#include "dist/sequence_exchange.h"
+
+namespace ut::core {
+
+/// What a decoder's block sees of the encoder: keys and values of all source positions, made once for a batch, since
+/// neither the memory nor the tied projections change from step to step.
+struct Memory {
+  std::vector<at::Tensor> keys_values;  // for each layer of the block [source rows, 2d]
+  dist::Rows rows;                      // of the source
+};
+
+/// How far a convolution looks to each side.
+struct Reach {
+  std::int64_t before;
+  std::int64_t after;
+  std::int64_t width() const { return before + 1 + after; }
+};
+
+/// What two convolutions one after the other look at.
+struct Windows {
+  at::Tensor first;  // [inner rows, width of the first, c]
+  dist::Rows inner;  // where the first is needed
+  /// What the first gives [inner rows, c] -> what the second looks at [local rows, width of the second, c].
+  std::function<at::Tensor(const at::Tensor&)> second;
+};
+
+/// The rows that a stack revises, and how they see one another. Rows that have halted for good and are seen by others
+/// are copied: in the step after they halted, and only then, whoever sends rows of the local ones sends theirs too.
+class StackRows {
+ public:
+  virtual ~StackRows() = default;
+
+  /// The rows that the next step revises.
+  virtual const dist::Rows& local() const = 0;
+  /// Local rows over what see() gives.
+  virtual const AttentionLayout& layout() const = 0;
+  /// Local rows over the rows of a memory.
+  virtual const AttentionLayout& memory_layout() const = 0;
+
+  /// Keys and values of a layer, of the local and then the copied rows [rows, 2d] -> of all rows that may be seen.
+  /// Once for each layer in each step. Collective.
+  virtual at::Tensor see(std::size_t layer, const at::Tensor& keys_values) = 0;
+  /// The same for what a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
+  virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;
+  /// Each local row's value [local rows] in, the mean over all rows of its sequence out. Collective.
+  virtual at::Tensor mean_over_sequence(const at::Tensor& values) const = 0;
+
+  /// Begins to tell the ranks that share these sequences which local rows run on: `running` [local rows] bool.
+  virtual void start_parting(const at::Tensor& running) = 0;
+  /// Ends it. Rows that halt leave if this is a set of running rows, else all stay. Collective.
+  virtual dist::Parting part() = 0;
+  /// Whether a row of these sequences runs on any of the ranks; after part().
+  virtual bool any_running() const = 0;
+  /// What stood with the rows that stayed [rows, ...], where they are now; and whether that is elsewhere. Collective.
+  virtual at::Tensor move(const at::Tensor& rows) const = 0;
+  virtual bool has_moved() const = 0;
+  /// What stood with the rows that halted here, in that order, as the rows that this rank began with. Collective.
+  virtual at::Tensor home(const at::Tensor& halted) const = 0;
+};
+
+/// All rows of the exchange's sequences at every step. `memory`: the rows of the memory, in a decoder. The exchange
+/// must live as long as this.
+std::unique_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
+                                           const dist::Rows* memory);
+/// The rows that have not halted. `balance`: see dist::RunningExchange.
+std::unique_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
+                                             const dist::Rows* memory, double balance);
+
+/// The windows of `local` rows over `known` [known rows, c], in which place[row] is the place of each of the rows
+/// `seen`: all positions of the same sequences, from 0. Zeros stand beyond a sequence's ends.
+Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
+                     std::span<const std::int64_t> place, const Reach& first, const Reach& second);
+
+/// The mean of `values` [rows] float64 over each row's sequence, of which `sequence_index` [rows] says the number;
+/// `sum` adds over ranks.
+at::Tensor mean_by_sequence(const at::Tensor& values, const at::Tensor& sequence_index, std::int64_t sequences,
+                            const std::function<at::Tensor(const at::Tensor&)>& sum);
+
+}  // namespace ut::core

@@ -1,0 +1,82 @@
+#include "dist/differentiable.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <functional>
+#include <utility>
+
+namespace ut::dist {
+namespace {
+
+using Collective = std::function<at::Tensor(const at::Tensor&)>;
+
+/// A node of the autograd graph whose backward is a collective.
+class CollectiveBackward final : public torch::autograd::Node {
+ public:
+  CollectiveBackward(Collective backward, const at::Tensor& output)
+      : backward_(std::move(backward)), sizes_(output.sizes().vec()), options_(output.options()) {}
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    // A rank whose rows nothing depended on still has to take part.
+    const at::Tensor gradient = gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_);
+    return {backward_(gradient)};
+  }
+  std::string name() const override { return "CollectiveBackward"; }
+
+ private:
+  Collective backward_;
+  std::vector<std::int64_t> sizes_;
+  at::TensorOptions options_;
+};
+
+/// forward(input) as a node of the autograd graph whose backward pass is the collective `backward`.
+at::Tensor differentiable(const at::Tensor& input, const Collective& forward, Collective backward) {
+  at::Tensor output;
+  {
+    const at::NoGradGuard no_graph;
+    output = forward(input.detach());
+  }
+  if (torch::autograd::compute_requires_grad(input)) {
+    auto node = std::make_shared<CollectiveBackward>(std::move(backward), output);
+    node->set_next_edges(torch::autograd::collect_next_edges(input));
+    torch::autograd::create_gradient_edge(output, std::move(node));
+  }
+  return output;
+}
+
+}  // namespace
+
+at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group) {
+  if (group.size() == 1) return rows;
+  return differentiable(
+      rows, [&](const at::Tensor& mine) { return group.all_gather_rows(mine, counts, Purpose::exchange); },
+      [&group, counts](const at::Tensor& gradient) {
+        return group.reduce_scatter_rows(gradient, counts, Purpose::exchange);
+      });
+}
+
+at::Tensor all_to_all(const at::Tensor& rows, std::vector<std::int64_t> sent, std::vector<std::int64_t> received,
+                      Communicator& group) {
+  if (group.size() == 1) return rows;
+  return differentiable(
+      rows, [&](const at::Tensor& out) { return group.all_to_all_rows(out, sent, received, Purpose::exchange); },
+      [&group, sent, received](const at::Tensor& gradient) {
+        return group.all_to_all_rows(gradient, received, sent, Purpose::exchange);
+      });
+}
+
+at::Tensor all_sum(const at::Tensor& values, Communicator& group) {
+  if (group.size() == 1) return values;
+  const auto all_reduce = [&group](const at::Tensor& mine) {
+    at::Tensor total = mine.clone(at::MemoryFormat::Contiguous);
+    group.all_reduce_sum(total, Purpose::exchange);
+    return total;
+  };
+  return differentiable(values, all_reduce, all_reduce);
+}
+
+}  // namespace ut::dist

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "dist/communicator.h"
+
+namespace ut::dist {
+
+/// The collectives that exchanges are made of, as nodes of the autograd graph: the backward pass of each is its
+/// transpose, and runs on every rank, also where nothing depended on the output. On one rank nothing moves. `group`
+/// must live as long as the graph.
+at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group);
+at::Tensor all_to_all(const at::Tensor& rows, std::vector<std::int64_t> sent, std::vector<std::int64_t> received,
+                      Communicator& group);
+at::Tensor all_sum(const at::Tensor& values, Communicator& group);
+
+}  // namespace ut::dist

@@ -1,0 +1,221 @@
+#include "dist/running_exchange.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "dist/differentiable.h"
+
+namespace ut::dist {
+namespace {
+
+std::int64_t total(const std::vector<std::vector<std::int64_t>>& parts) {
+  std::int64_t rows = 0;
+  for (const auto& part : parts) rows += static_cast<std::int64_t>(part.size());
+  return rows;
+}
+
+/// [rows]: numbered from 0, the sequence of each row.
+std::vector<std::int64_t> sequences_of(const Rows& rows) {
+  std::vector<std::int64_t> result;
+  for (std::size_t index = 0; index + 1 < rows.offsets.size(); ++index)
+    result.insert(result.end(), static_cast<std::size_t>(rows.offsets[index + 1] - rows.offsets[index]),
+                  static_cast<std::int64_t>(index));
+  return result;
+}
+
+/// The identities of the rows with these numbers, which ascend; sequences without any are left out.
+Rows rows_numbered(const Rows& all, const std::vector<std::int64_t>& numbers,
+                   const std::vector<std::int64_t>& sequence_of_row) {
+  const at::Tensor index = at::tensor(numbers, at::kLong);
+  Rows rows{all.sequence.index_select(0, index), all.position.index_select(0, index), {0}};
+  for (std::size_t row = 1; row <= numbers.size(); ++row)
+    if (row == numbers.size() || sequence_of_row[static_cast<std::size_t>(numbers[row])] !=
+                                     sequence_of_row[static_cast<std::size_t>(numbers[row - 1])])
+      rows.offsets.push_back(static_cast<std::int64_t>(row));
+  return rows;
+}
+
+}  // namespace
+
+RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communicator& group, double balance)
+    : all_(std::move(all)),
+      sequence_of_row_(sequences_of(all_)),
+      group_(group),
+      balance_(balance),
+      home_(held),
+      running_(std::move(held)),
+      copied_(running_.size()),
+      halted_(running_.size()) {
+  keep_books_of_known_rows();
+  find_local_rows();
+}
+
+at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) const {
+  const at::Tensor gathered = all_gather(rows, counts_, group_);
+  at::Tensor known = kept.defined() ? at::cat({kept, gathered}) : gathered;
+  if (copied_places_.numel() > 0) {
+    const at::Tensor copied = gathered.index_select(0, copied_places_);
+    kept = kept.defined() ? at::cat({kept, copied}) : copied;
+  }
+  return known;
+}
+
+at::Tensor RunningExchange::sum(const at::Tensor& values) const { return all_sum(values, group_); }
+
+bool RunningExchange::any() const { return total(running_) > 0; }
+
+void RunningExchange::start_parting(const at::Tensor& running) {
+  std::vector<std::int64_t> counts;
+  for (const RowNumbers& rows : running_) counts.push_back(static_cast<std::int64_t>(rows.size()));
+  flags_ = group_.start_all_gather_rows(running.to(at::kByte), counts, Purpose::control);
+}
+
+Parting RunningExchange::part() {
+  const at::Tensor flags = flags_();
+  const auto* runs_on = flags.const_data_ptr<std::uint8_t>();
+  for (const RowNumbers& rows : copied_) kept_.insert(kept_.end(), rows.begin(), rows.end());
+  std::vector<bool> is_live(static_cast<std::size_t>(sequences()), false);
+  std::vector<RowNumbers> stopped(running_.size());
+  const RowNumbers before = running_[rank()];
+  for (std::size_t r = 0; r < running_.size(); ++r) {
+    RowNumbers still;
+    for (const std::int64_t row : running_[r]) (*runs_on++ != 0 ? still : stopped[r]).push_back(row);
+    running_[r] = std::move(still);
+    for (const std::int64_t row : running_[r])
+      is_live[static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)])] = true;
+  }
+  for (std::size_t r = 0; r < running_.size(); ++r) {
+    halted_[r].insert(halted_[r].end(), stopped[r].begin(), stopped[r].end());
+    copied_[r].clear();
+    for (const std::int64_t row : stopped[r])
+      if (is_live[static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)])]) copied_[r].push_back(row);
+  }
+  const auto numbers_among = [&before](const RowNumbers& rows) {
+    RowNumbers numbers;
+    for (const std::int64_t row : rows)
+      numbers.push_back(std::lower_bound(before.begin(), before.end(), row) - before.begin());
+    return at::tensor(numbers, at::kLong);
+  };
+  const Parting parting{numbers_among(running_[rank()]), numbers_among(stopped[rank()]),
+                        numbers_among(copied_[rank()])};
+  has_moved_ = false;
+  if (auto moved = balanced(); !moved.empty()) {
+    last_move_ = route(running_, moved);
+    running_ = std::move(moved);
+    has_moved_ = true;
+  }
+  keep_books_of_known_rows();
+  find_local_rows();
+  return parting;
+}
+
+/// Who would hold which running rows if every rank had as many, with as few moving as that takes; empty where the
+/// present holdings will do.
+std::vector<RunningExchange::RowNumbers> RunningExchange::balanced() const {
+  const auto ranks = static_cast<std::int64_t>(running_.size());
+  const std::int64_t rows = total(running_);
+  std::int64_t most = 0;
+  for (const RowNumbers& held : running_) most = std::max(most, static_cast<std::int64_t>(held.size()));
+  const bool as_even_as_can_be = most * ranks < rows + ranks;
+  if (balance_ == 0 || as_even_as_can_be || static_cast<double>(most * ranks) <= balance_ * static_cast<double>(rows))
+    return {};
+  const auto quota = [&](std::size_t r) {
+    const Span part = share(rows, static_cast<int>(r), static_cast<int>(ranks));
+    return static_cast<std::size_t>(part.end - part.begin);
+  };
+  std::vector<RowNumbers> result = running_;
+  RowNumbers spare;
+  for (std::size_t r = 0; r < result.size(); ++r)
+    for (; result[r].size() > quota(r); result[r].pop_back()) spare.push_back(result[r].back());
+  for (std::size_t r = 0; r < result.size(); ++r) {
+    for (; result[r].size() < quota(r); spare.pop_back()) result[r].push_back(spare.back());
+    std::ranges::sort(result[r]);
+  }
+  return result;
+}
+
+RunningExchange::Route RunningExchange::route(const std::vector<RowNumbers>& from,
+                                              const std::vector<RowNumbers>& to) const {
+  std::vector<std::size_t> rank_of_row(sequence_of_row_.size());
+  for (std::size_t r = 0; r < to.size(); ++r)
+    for (const std::int64_t row : to[r]) rank_of_row[static_cast<std::size_t>(row)] = r;
+  std::vector<RowNumbers> leaving(to.size());
+  RowNumbers arriving;
+  Route route;
+  for (std::size_t r = 0; r < from.size(); ++r) {
+    const std::size_t before = arriving.size();
+    for (std::size_t index = 0; index < from[r].size(); ++index) {
+      const std::size_t goes_to = rank_of_row[static_cast<std::size_t>(from[r][index])];
+      if (r == rank()) leaving[goes_to].push_back(static_cast<std::int64_t>(index));
+      if (goes_to == rank()) arriving.push_back(from[r][index]);
+    }
+    route.received.push_back(static_cast<std::int64_t>(arriving.size() - before));
+  }
+  RowNumbers to_send;
+  for (const RowNumbers& rows : leaving) {
+    to_send.insert(to_send.end(), rows.begin(), rows.end());
+    route.sent.push_back(static_cast<std::int64_t>(rows.size()));
+  }
+  RowNumbers order(arriving.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::int64_t index) { return arriving[static_cast<std::size_t>(index)]; });
+  route.to_send = at::tensor(to_send, at::kLong);
+  route.order = at::tensor(order, at::kLong);
+  return route;
+}
+
+at::Tensor RunningExchange::travel(const at::Tensor& rows, const Route& route) const {
+  return all_to_all(rows.index_select(0, route.to_send), route.sent, route.received, group_)
+      .index_select(0, route.order);
+}
+
+at::Tensor RunningExchange::move(const at::Tensor& rows) const { return has_moved_ ? travel(rows, last_move_) : rows; }
+
+at::Tensor RunningExchange::home(const at::Tensor& halted) const { return travel(halted, route(halted_, home_)); }
+
+/// gather() returns the kept rows, then each rank's running rows and those it has just copied.
+void RunningExchange::keep_books_of_known_rows() {
+  place_of_row_.assign(sequence_of_row_.size(), -1);
+  std::int64_t place = 0;
+  const auto put = [&](const RowNumbers& rows) {
+    for (const std::int64_t row : rows) place_of_row_[static_cast<std::size_t>(row)] = place++;
+  };
+  put(kept_);
+  const std::int64_t first_gathered = place;
+  RowNumbers copied_places;
+  counts_.clear();
+  for (std::size_t r = 0; r < running_.size(); ++r) {
+    const std::int64_t begin = place;
+    put(running_[r]);
+    for (std::size_t row = 0; row < copied_[r].size(); ++row)
+      copied_places.push_back(place - first_gathered + static_cast<std::int64_t>(row));
+    put(copied_[r]);
+    counts_.push_back(place - begin);
+  }
+  copied_places_ = at::tensor(copied_places, at::kLong);
+}
+
+void RunningExchange::find_local_rows() {
+  const RowNumbers& mine = running_[rank()];
+  local_ = rows_numbered(all_, mine, sequence_of_row_);
+  RowNumbers index;
+  RowNumbers seen;
+  places_.clear();
+  for (const std::int64_t row : mine) {
+    const std::int64_t sequence = sequence_of_row_[static_cast<std::size_t>(row)];
+    if (index.empty() || index.back() != sequence)
+      for (auto other = all_.offsets[static_cast<std::size_t>(sequence)];
+           other < all_.offsets[static_cast<std::size_t>(sequence) + 1]; ++other) {
+        seen.push_back(other);
+        places_.push_back(place_of_row_[static_cast<std::size_t>(other)]);
+      }
+    index.push_back(sequence);
+  }
+  sequence_index_ = at::tensor(index, at::kLong);
+  seen_ = rows_numbered(all_, seen, sequence_of_row_);
+}
+
+}  // namespace ut::dist

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "dist/rows.h"
+
+namespace ut::dist {
+
+/// What becomes of this rank's running rows after a step; numbers of the rows as they stood before it, ascending.
+struct Parting {
+  at::Tensor still;    // [rows] int64: run on
+  at::Tensor stopped;  // [rows] int64: have halted
+  at::Tensor copied;   // [rows] int64: those of them that rows which run on will see
+};
+
+/// The exchange among rows that halt one after another. Halted rows leave; what others still see of them is sent once
+/// more and kept. Every rank of the group keeps the same books of who holds what, so that only flags and rows travel.
+class RunningExchange {
+ public:
+  /// `all` lists every position of the group's sequences; held[rank] the numbers of the rows that a rank starts with,
+  /// ascending. `balance`: running rows move between ranks when one has more than `balance` times the mean; 0: never.
+  /// `group` must live as long as this and any graph made with it.
+  RunningExchange(Rows all, std::vector<std::vector<std::int64_t>> held, Communicator& group, double balance);
+
+  /// The rows that run on this rank, of those sequences only of which it has any.
+  const Rows& local() const { return local_; }
+  /// All positions of those sequences, halted ones included.
+  const Rows& seen() const { return seen_; }
+  /// [seen rows]: where each stands in what gather() returns.
+  const std::vector<std::int64_t>& places() const { return places_; }
+  /// [local rows] int64: each row's sequence, counted in `all`.
+  const at::Tensor& sequence_index() const { return sequence_index_; }
+  std::int64_t sequences() const { return all_.sequences(); }
+
+  /// `rows` [local rows, then those last copied, c] -> the group's rows [known rows, c]. `kept` holds the copied rows
+  /// of earlier steps and is carried from step to step; undefined at the first. Collective.
+  at::Tensor gather(const at::Tensor& rows, at::Tensor& kept) const;
+  /// The sum of `values` over the group.
+  at::Tensor sum(const at::Tensor& values) const;
+
+  /// Begins to tell the group which local rows run on: `running` [local rows] bool.
+  void start_parting(const at::Tensor& running);
+  /// Ends it: the stopped rows leave, and local() is what runs on. Collective.
+  Parting part();
+  /// Whether any row of the group runs.
+  bool any() const;
+
+  /// What stood with the rows that run on [still rows, ...], where they are now [local rows, ...]. Collective.
+  at::Tensor move(const at::Tensor& rows) const;
+  bool has_moved() const { return has_moved_; }
+  /// What stood with the rows that halted on this rank [halted rows, ...], in the order in which they did, as rows that
+  /// this rank started with. Collective; when no row runs any more.
+  at::Tensor home(const at::Tensor& halted) const;
+
+ private:
+  using RowNumbers = std::vector<std::int64_t>;
+
+  /// How rows get from some ranks to others.
+  struct Route {
+    at::Tensor to_send;                  // [rows] int64, grouped by the rank they go to
+    std::vector<std::int64_t> sent;      // [ranks]
+    std::vector<std::int64_t> received;  // [ranks]
+    at::Tensor order;                    // [rows] int64: received rows, ascending by their number
+  };
+
+  std::size_t rank() const { return static_cast<std::size_t>(group_.rank()); }
+  Route route(const std::vector<RowNumbers>& from, const std::vector<RowNumbers>& to) const;
+  at::Tensor travel(const at::Tensor& rows, const Route& route) const;
+  std::vector<RowNumbers> balanced() const;
+  void keep_books_of_known_rows();
+  void find_local_rows();
+
+  Rows all_;
+  std::vector<std::int64_t> sequence_of_row_;  // [all rows]
+  Communicator& group_;
+  double balance_;
+  std::vector<RowNumbers> home_;     // [ranks]: as they started
+  std::vector<RowNumbers> running_;  // [ranks]
+  std::vector<RowNumbers> copied_;   // [ranks]: have just halted and will be seen
+  std::vector<RowNumbers> halted_;   // [ranks]: in the order in which they halted there
+  RowNumbers kept_;                  // copied earlier
+  bool has_moved_ = false;
+  Route last_move_;
+  Arriving flags_;
+
+  std::vector<std::int64_t> place_of_row_;  // [all rows]: in what gather() returns; only of rows that run or are seen
+  std::vector<std::int64_t> counts_;        // [ranks]: rows that each sends
+  at::Tensor copied_places_;                // [copied rows of all ranks] int64: among the gathered
+  Rows local_;
+  Rows seen_;
+  std::vector<std::int64_t> places_;
+  at::Tensor sequence_index_;
+};
+
+}  // namespace ut::dist

@@ -1,0 +1,112 @@
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "launcher/bench_products.h"
+#include "launcher/bench_report.h"
+#include "launcher/bench_run.h"
+#include "launcher/commands.h"
+#include "launcher/tensor_memory.h"
+
+namespace ut::launcher {
+namespace {
+
+/// What one rank measured.
+struct RankResult {
+  std::vector<double> step_seconds;
+  double product_seconds = 0;
+  std::int64_t held_bytes = 0;  // between updates
+  std::int64_t peak_bytes = 0;
+  dist::SentBytes sent_bytes{};  // in all measured updates
+  Pondered pondered;
+};
+
+void start_together(dist::Communicator& world) {
+  world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);
+}
+
+/// Two updates that are not timed: in the first all is made that stays, in the second memory is counted.
+void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
+  run.update();
+  result.held_bytes = memory.current();
+  memory.reset_peak();
+  run.update();
+  result.peak_bytes = memory.peak();
+}
+
+UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& result) {
+  start_together(session.mesh.world());
+  const dist::SentBytes before = session.mesh.sent_bytes();
+  const auto begin = std::chrono::steady_clock::now();
+  UpdateMade made = run.update();
+  result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  const dist::SentBytes after = session.mesh.sent_bytes();
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    result.sent_bytes.at(purpose) += after.at(purpose) - before.at(purpose);
+  result.pondered.add({{}, {made.encoder_updates, {}}, {made.decoder_updates, {}}}, session.options.model.halting);
+  return made;
+}
+
+/// What each rank measured, [ranks, values]. Collective.
+at::Tensor of_all_ranks(const std::vector<double>& values, dist::Communicator& world) {
+  at::Tensor table = at::zeros({world.size(), static_cast<std::int64_t>(values.size())}, at::kDouble);
+  table[world.rank()].copy_(at::tensor(values, at::kDouble));
+  world.all_reduce_sum(table, dist::Purpose::control);
+  return table;
+}
+
+/// Collective.
+BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Communicator& world) {
+  const auto all = [&world](auto value) { return of_all_ranks({static_cast<double>(value)}, world); };
+  BenchResult result;
+  result.rows = run.batch().rows();
+  result.step_seconds = of_all_ranks(mine.step_seconds, world).amax(0).quantile(0.5).item<double>();
+  result.product_seconds = all(mine.product_seconds).mean().item<double>();
+  result.peak_bytes = all(mine.peak_bytes).max().item<std::int64_t>();
+  result.activation_bytes = all(mine.peak_bytes - mine.held_bytes).max().item<std::int64_t>();
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    result.sent_bytes.at(purpose) = all(mine.sent_bytes.at(purpose)).sum().item<std::int64_t>() /
+                                    static_cast<std::int64_t>(mine.step_seconds.size());
+  result.pondered = mine.pondered;
+  result.pondered.sum_over(world, run.model().steps());
+  return result;
+}
+
+void say_what_runs(const BenchRun& run, const Session& session) {
+  const auto& batch = run.batch();
+  fmt::print("{} parameters; {} sequences, {} source and {} target symbols; data-parallel {}, sequence-parallel {}\n",
+             run.model().parameters().elements(), batch.examples.size(), batch.source_rows(), batch.target_rows(),
+             session.mesh.data_parallel(), session.mesh.sequence_parallel());
+}
+
+}  // namespace
+
+int bench(Session& session) {
+  const Options& options = session.options;
+  RankResult mine;
+  std::optional<TensorMemory> memory(std::in_place);  // before there are tensors
+  BenchRun run(session);
+  if (session.speaks() && !options.json && !options.quiet) say_what_runs(run, session);
+  warm_up(run, *memory, mine);
+  memory.reset();  // counting takes time
+  UpdateMade made;
+  for (std::int64_t iteration = 0; iteration < options.bench.iterations; ++iteration)
+    made = measure_update(run, session, mine);
+  const core::ModelOptions& model = run.model().options();
+  mine.product_seconds = time_of_products(forward_products(model, made, session.mesh), model.precision);
+
+  const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
+  if (!session.speaks()) return 0;
+  Options used = options;
+  used.ranks = session.mesh.world().size();
+  used.threads = at::get_num_threads();
+  fmt::print("{}", options.json ? to_json(result, used).dump() + "\n" : describe(result, used));
+  return 0;
+}
+
+}  // namespace ut::launcher

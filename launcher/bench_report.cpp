@@ -1,0 +1,74 @@
+#include "launcher/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "launcher/option_table.h"
+
+namespace ut::launcher {
+namespace {
+
+constexpr std::array<const char*, dist::purposes> purpose_names = {"exchange", "gradients", "control"};
+
+/// Numbers and truth values as such, names as text.
+nlohmann::ordered_json options_of(const Options& options) {
+  nlohmann::ordered_json result;
+  for (const OptionEntry& entry : option_table()) {
+    if (!entry.belongs_to(command_bench) || !entry.recorded) continue;
+    const std::string text = entry.get(options);
+    const auto value = nlohmann::json::parse(text, nullptr, false);
+    result[entry.name] = value.is_discarded() ? nlohmann::json(text) : value;
+  }
+  return result;
+}
+
+std::string readable_bytes(std::int64_t bytes) {
+  auto amount = static_cast<double>(bytes);
+  const std::array<const char*, 4> units = {"B", "kB", "MB", "GB"};
+  std::size_t unit = 0;
+  for (; amount >= 1000 && unit + 1 < units.size(); ++unit) amount /= 1000;
+  return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 2, units.at(unit));
+}
+
+double rows_per_second(const BenchResult& result) { return static_cast<double>(result.rows) / result.step_seconds; }
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
+  nlohmann::ordered_json sent;
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    sent[purpose_names.at(purpose)] = result.sent_bytes.at(purpose);
+  nlohmann::ordered_json json{{"tokens_per_s", rows_per_second(result)},
+                              {"median_step_s", result.step_seconds},
+                              {"rows_per_s", rows_per_second(result)},
+                              {"gemm_fraction", result.product_seconds / result.step_seconds},
+                              {"peak_bytes", result.peak_bytes},
+                              {"activation_bytes", result.activation_bytes},
+                              {"sent_bytes_per_update", sent},
+                              {"ponder", nullptr},
+                              {"ponder_detail", to_json(result.pondered)},
+                              {"ranks", used.ranks},
+                              {"iterations", used.bench.iterations},
+                              {"options", options_of(used)}};
+  if (!result.pondered.is_empty()) json["ponder"] = result.pondered.mean();
+  return json;
+}
+
+std::string describe(const BenchResult& result, const Options& used) {
+  std::string text =
+      fmt::format("update    {:.4g} s, the median of {}; {:.4g} tokens/s\n", result.step_seconds, used.bench.iterations,
+                  rows_per_second(result)) +
+      fmt::format("products  take {:.1f} % of that alone\n", 100 * result.product_seconds / result.step_seconds) +
+      fmt::format("memory    {} on the rank with most, {} of it for the update\n", readable_bytes(result.peak_bytes),
+                  readable_bytes(result.activation_bytes));
+  text += "sent      ";
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), purpose_names.at(purpose));
+  text += "an update, all ranks together\n";
+  if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
+  return text;
+}
+
+}  // namespace ut::launcher

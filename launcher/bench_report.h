@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "dist/communicator.h"
+#include "launcher/options.h"
+#include "launcher/ponder_counts.h"
+
+namespace ut::launcher {
+
+/// What `ut bench` measured, over all ranks.
+struct BenchResult {
+  std::int64_t rows = 0;              // of the batch: source and target
+  double step_seconds = 0;            // median over the updates of the slowest rank's time
+  double product_seconds = 0;         // mean over ranks: what an update's matrix products take alone
+  std::int64_t peak_bytes = 0;        // the most that tensors held during an update, on the rank with most
+  std::int64_t activation_bytes = 0;  // the same without what they held before it
+  dist::SentBytes sent_bytes{};       // in an update, by purpose
+  Pondered pondered;                  // in the measured updates
+};
+
+/// `used`: the options, with what was chosen in the place of what was not given.
+nlohmann::ordered_json to_json(const BenchResult& result, const Options& used);
+/// A few lines for a person.
+std::string describe(const BenchResult& result, const Options& used);
+
+}  // namespace ut::launcher

@@ -1,0 +1,68 @@
+#include "launcher/bench_run.h"
+
+#include <ATen/ATen.h>
+
+#include "base/philox.h"
+#include "core/loss.h"
+#include "dist/gradient_synchronisation.h"
+#include "launcher/bench_batch.h"
+#include "launcher/bench_ponder.h"
+#include "launcher/rank_batch.h"
+
+namespace ut::launcher {
+namespace {
+
+core::ModelOptions bench_model_options(const Options& options) {
+  core::ModelOptions model = model_options(options);
+  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
+  model.vocabulary = options.bench.vocabulary;
+  return model;
+}
+
+/// Puts drawn ponder times in the place of a stack's halting unit, where it has one.
+void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t most, std::uint64_t number) {
+  if (stack.halting() == core::Halting::none) return;
+  const DrawnPonder ponder(options.bench.ponder, most, base::mix(options.seed, number));
+  stack.replace_halting_unit(halting_draw(ponder, options.model.halting.threshold));
+}
+
+}  // namespace
+
+BenchRun::BenchRun(Session& session)
+    : session_(session),
+      batch_(bench_batch(session.options)),
+      model_(bench_model_options(session.options), session.options.seed),
+      optimizer_(session.options.optimizer, model_.parameters()) {
+  const Options& options = session.options;
+  if (options.bench.ponder == 0) return;
+  draw_ponder(model_.encoder(), options, model_.steps().encoder, 1);
+  if (!options.bench.encoder_only) draw_ponder(model_.decoder(), options, model_.steps().decoder, 2);
+}
+
+UpdateMade BenchRun::update() {
+  const Options& options = session_.options;
+  session_.update = optimizer_.updates();
+  UpdateMade made = add_gradients();
+  const at::Tensor& gradient = model_.parameters().flat_gradient();
+  dist::synchronise_gradients(gradient, session_.mesh.world());
+  const double rate =
+      core::learning_rate(options.optimizer.schedule, session_.update, options.max_updates, options.model.d_model);
+  optimizer_.step(model_.parameters().flat(), gradient, rate);
+  gradient.zero_();
+  return made;
+}
+
+UpdateMade BenchRun::add_gradients() {
+  const Options& options = session_.options;
+  const auto dropout = core::DropoutKey::for_update(options.seed, session_.update);
+  core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh).rows;
+  const core::Prediction made = model_.forward(rows, model_.steps(), dropout);
+  const at::Tensor share =
+      core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) /
+          static_cast<double>(batch_.labels()) +
+      options.ponder_weight * core::mean_ponder_time(made, batch_.source_rows(), batch_.target_rows());
+  share.backward();
+  return {std::move(rows), made.encoder.updates, made.decoder.updates};
+}
+
+}  // namespace ut::launcher

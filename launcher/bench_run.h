@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/model.h"
+#include "core/optimizer.h"
+#include "datasets/batch.h"
+#include "launcher/session.h"
+
+namespace ut::launcher {
+
+/// What an update worked on here, and the steps that its rows took.
+struct UpdateMade {
+  core::Batch rows;
+  at::Tensor encoder_updates;  // [source rows] int64
+  at::Tensor decoder_updates;  // [target rows] int64; undefined: there is no decoder
+};
+
+/// A model that `ut bench` trains on one batch, again and again.
+class BenchRun {
+ public:
+  explicit BenchRun(Session& session);
+
+  /// One whole update, as in training. Collective.
+  UpdateMade update();
+
+  const core::UniversalTransformer& model() const { return model_; }
+  const datasets::Batch& batch() const { return batch_; }
+
+ private:
+  /// Forward, loss, backward.
+  UpdateMade add_gradients();
+
+  Session& session_;
+  datasets::Batch batch_;  // of all ranks
+  core::UniversalTransformer model_;
+  core::Adam optimizer_;
+};
+
+}  // namespace ut::launcher

@@ -1,0 +1,93 @@
+#include "tests/golden/stack_trace.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+namespace ut::golden {
+namespace {
+
+/// Of every step, one below the other.
+template <class Part>
+at::Tensor of_steps(const std::vector<core::Pondering>& ponder, const Part& part) {
+  std::vector<at::Tensor> steps;
+  for (const core::Pondering& books : ponder) steps.push_back(part(books));
+  return at::stack(steps);
+}
+
+/// [steps]: whether another step was to follow.
+at::Tensor went_on(const Case& golden, const std::vector<core::Pondering>& ponder) {
+  std::vector<double> result;
+  for (const core::Pondering& books : ponder)
+    result.push_back(books.running().any().item<bool>() &&
+                     std::cmp_less(result.size() + 1, golden.hparams().at("act_max_steps").get<std::int64_t>()));
+  return at::tensor(result, at::kDouble);
+}
+
+void compare_pondering(Comparison& comparison, const std::string& stack, const StackTrace& trace,
+                       const at::Tensor& rows) {
+  const Case& golden = comparison.golden();
+  const bool is_global = golden.hparams().value("act_type", "") == "global";
+  const auto length = golden.array(stack + "output").size(1);
+  const auto check = [&](const std::string& name, std::int64_t axis, const at::Tensor& got) {
+    if (!golden.has(stack + name)) return;
+    const at::Tensor& theirs = golden.array(stack + name);  // where the sequence decides, one for all its positions
+    const bool one_for_all = is_global && theirs.dim() == axis + 1;
+    auto sizes = theirs.sizes().vec();
+    if (one_for_all) sizes.push_back(length);
+    const at::Tensor expected = one_for_all ? theirs.unsqueeze(-1).expand(sizes) : theirs;
+    comparison.check(Quantity::output, stack + name, got, rows_of_array(expected, axis, rows));
+  };
+  using core::Pondering;
+  check("steps/halting_probability", 1, of_steps(trace.ponder, [](const auto& books) { return books.probability(); }));
+  check("steps/remainders", 1, of_steps(trace.ponder, [](const auto& books) { return books.remainder(); }));
+  check("steps/n_updates", 1, of_steps(trace.ponder, [](const auto& books) { return books.updates(); }));
+  check("steps/update_weight", 1, of_steps(trace.ponder, [](const auto& books) { return books.weight(); }));
+  check("steps/weighted_state", 1, of_steps(trace.ponder, [](const auto& books) { return books.mean(); }));
+  check("steps/transformed_state", 1, at::stack(trace.states));
+  check("ponder_times", 0, trace.revised.updates);
+  check("remainders", 0, trace.ponder.back().remainder());
+  check("state", 0, trace.ponder.back().mean());
+  if (const std::string name = stack + "loop_should_continue_after"; golden.has(name))
+    comparison.check(Quantity::output, name, went_on(golden, trace.ponder));
+  if (!is_global)  // there the authors recorded each position's own
+    check("steps/p", 1, of_steps(trace.ponder, [](const auto& books) { return books.proposed(); }));
+}
+
+}  // namespace
+
+core::Watch StackTrace::watch() {
+  return [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books) {
+    states.push_back(state);
+    if (books != nullptr) ponder.push_back(*books);
+  };
+}
+
+at::Tensor StackTrace::act_loss(const Case& golden) const {
+  if (!revised.cost.defined()) return {};
+  return golden.hparams().at("act_loss_weight").get<double>() * revised.cost.mean();
+}
+
+void compare_trace(Comparison& comparison, const std::string& stack, const StackTrace& trace, const at::Tensor& rows) {
+  const Case& golden = comparison.golden();
+  const auto check = [&](const std::string& name, std::int64_t axis, const at::Tensor& got) {
+    if (golden.has(stack + name))
+      comparison.check(Quantity::output, stack + name, got, rows_of_array(golden.array(stack + name), axis, rows));
+  };
+  check("output", 0, trace.revised.state);
+  if (!trace.ponder.empty()) return compare_pondering(comparison, stack, trace, rows);
+  check("steps/state", 1, at::stack(trace.states));
+  check("state", 0, trace.states.back());
+}
+
+at::Tensor rows_of_array(const at::Tensor& array, std::int64_t axis, const at::Tensor& rows) {
+  return array.flatten(axis, axis + 1).index_select(axis, rows);
+}
+
+core::HaltingDraw recorded_noise(const Case& golden) {
+  return [noise = golden.array("random_p").to(at::kDouble)](std::int64_t step, const dist::Rows&) {
+    return noise[step - 1].flatten();
+  };
+}
+
+}  // namespace ut::golden

@@ -1,0 +1,144 @@
+// `ut bench`: what it prints, that it measures what it says, and that it leaves nothing behind.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using nlohmann::json;
+
+const std::string tiny =
+    "--d-model 16 --heads 2 --ffn 32 --batch 4 --length 12 --vocab 16 --iterations 2 --threads 1 --json ";
+
+json bench(const std::string& options) {
+  const Outcome outcome = run_ut("bench " + tiny + options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+  return json::parse(outcome.output);
+}
+
+std::int64_t sent(const json& result, const std::string& purpose) {
+  return result.at("sent_bytes_per_update").at(purpose).get<std::int64_t>();
+}
+
+TEST(Bench, SaysWhatItMeasured) {
+  for (const int ranks : {1, 2}) {
+    SCOPED_TRACE(fmt::format("{} ranks", ranks));
+    const json result = bench(fmt::format("--ranks {}", ranks));
+    const auto number = [&result](const char* key) { return result.at(key).get<double>(); };
+    EXPECT_GT(number("median_step_s"), 0);
+    EXPECT_NEAR(number("tokens_per_s") * number("median_step_s"), 4 * (12 + 12), 1e-6);
+    EXPECT_EQ(result.at("rows_per_s"), result.at("tokens_per_s"));
+    EXPECT_GT(number("gemm_fraction"), 0);
+    EXPECT_LT(number("gemm_fraction"), 1);
+    EXPECT_GT(number("activation_bytes"), 0);
+    EXPECT_GT(number("peak_bytes"), number("activation_bytes"));
+    EXPECT_TRUE(result.at("ponder").is_null());
+    EXPECT_EQ(result.at("ranks"), ranks);
+    EXPECT_EQ(result.at("iterations"), 2);
+    EXPECT_EQ(result.at("options").at("d-model"), 16);
+    EXPECT_EQ(result.at("options").at("ranks"), ranks);
+    EXPECT_EQ(result.at("options").at("halting"), "none");
+    EXPECT_EQ(sent(result, "gradients") > 0, ranks > 1);
+  }
+}
+
+TEST(Bench, HoldsParametersGradientsAndMomentsBesideActivations) {
+  const json narrow = bench("--ffn 1000 --steps 1");
+  const json wide = bench("--ffn 1001 --steps 1");
+  const auto held = [](const json& result) {
+    return result.at("peak_bytes").get<std::int64_t>() - result.at("activation_bytes").get<std::int64_t>();
+  };
+  constexpr std::int64_t more_parameters = 2 * (16 + 1 + 16);  // a column, a bias and a row, in both stacks
+  constexpr std::int64_t copies = 4;                           // values, gradients, two moments
+  EXPECT_EQ(held(wide) - held(narrow), more_parameters * copies * 4);
+}
+
+TEST(Bench, ActivationsGrowWithSteps) {
+  const auto activations = [](int steps) {
+    return bench(fmt::format("--steps {}", steps)).at("activation_bytes").get<double>();
+  };
+  const double two = activations(2);
+  const double four = activations(4);
+  EXPECT_NEAR((activations(8) - four) / (four - two), 2, 0.05);
+}
+
+TEST(Bench, GradientsAreSentOnceHoweverManySteps) {
+  const std::string ranks = "--ranks 2 --sequence-parallel 2 ";
+  const json few = bench(ranks + "--steps 2");
+  const json many = bench(ranks + "--steps 6");
+  EXPECT_EQ(sent(few, "gradients"), sent(many, "gradients"));
+  EXPECT_GT(sent(many, "exchange"), 2 * sent(few, "exchange"));
+}
+
+TEST(Bench, PonderTimesHaveTheMeanThatIsAskedFor) {
+  for (const std::string halting : {"act", "act-copy"}) {
+    SCOPED_TRACE(halting);
+    const std::string options = fmt::format("--halting {} --max-steps 8 --length 60 ", halting);
+    EXPECT_NEAR(bench(options + "--bench-ponder 3").at("ponder").get<double>(), 3, 0.4);
+    EXPECT_EQ(bench(options + "--bench-ponder 1").at("ponder"), 1);
+    EXPECT_EQ(bench(options + "--bench-ponder 8").at("ponder"), 8);
+  }
+}
+
+TEST(Bench, PonderTimesAreTheSameOnEveryMesh) {
+  const std::string options = "--halting act-copy --max-steps 6 --bench-ponder 2.5 --min-length 1 ";
+  const json one = bench(options);
+  const json two = bench(options + "--ranks 2 --sequence-parallel 2");
+  EXPECT_EQ(one.at("ponder_detail"), two.at("ponder_detail"));
+}
+
+TEST(Bench, PositionsThatHaltedAreNotSent) {
+  const std::string options = "--ranks 2 --sequence-parallel 2 --encoder-only ";
+  const json all = bench(options + "--steps 12");
+  const json halting = bench(options + "--halting act-copy --max-steps 12 --bench-ponder 3");
+  EXPECT_LT(sent(halting, "exchange"), sent(all, "exchange") / 2);
+}
+
+TEST(Bench, RunsUnderMpirun) {
+  const Outcome outcome = run_shell(
+      fmt::format("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} bench {}", std::getenv("UT"), tiny));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(json::parse(outcome.output).at("ranks"), 2);
+}
+
+TEST(Bench, SaysItInWordsAndWritesNoFile) {
+  const TemporaryDirectory directory;
+  const std::string command = fmt::format(
+      "cd {} && {} bench --d-model 16 --heads 2 --ffn 32 --batch 2 --length 4 "
+      "--iterations 1 --threads 1 --halting act",
+      directory.path().string(), std::getenv("UT"));
+  const Outcome outcome = run_shell(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, testing::AllOf(testing::HasSubstr("tokens/s"), testing::HasSubstr("ponder time")));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(Bench, WhatCannotBeMeasuredIsRefusedInOneLine) {
+  const std::pair<std::string, std::string> wrong[] = {{"--bench-ponder", "3"},
+                                                       {"--halting act --steps 4 --bench-ponder", "5"},
+                                                       {"--halting act --bench-ponder", "0.5"},
+                                                       {"--min-length", "13"}};
+  for (const auto& [options, value] : wrong) {
+    SCOPED_TRACE(options);
+    const Outcome outcome = run_ut(fmt::format("bench {} {} {} --ranks 2", tiny, options, value));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_THAT(outcome.errors, testing::HasSubstr(options.substr(options.rfind("--"))));
+    EXPECT_THAT(outcome.errors, testing::HasSubstr(value));
+    EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+  }
+}
+
+}  // namespace
+}  // namespace ut::tests
