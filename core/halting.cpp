@@ -77,4 +77,6 @@ Pondering Pondering::going_on(const std::function<at::Tensor(const at::Tensor&)>
   return result;
 }
 
+at::Tensor Pondering::cost() const { return updates_ + remainder_; }
+
 }  // namespace ut::core

@@ -57,7 +57,7 @@ class Pondering {
   const at::Tensor& remainder() const { return remainder_; }
   const at::Tensor& updates() const { return updates_; }     // int64
   const at::Tensor& mean() const { return mean_; }           // [rows, d]
-  at::Tensor cost() const { return updates_ + remainder_; }  // N + R, which the loss holds down
+  at::Tensor cost() const;  // N + R, which the loss holds down
 
  private:
   HaltingOptions options_;

@@ -15,7 +15,8 @@ namespace ut::core {
 struct Revised {
   at::Tensor state;    // [rows, d]
   at::Tensor updates;  // [rows] int64: the steps that each row took
-  at::Tensor cost;     // [rows] float64: its ponder time, updates + remainder; undefined without halting
+  at::Tensor cost;     // [rows] float64: its ponder time, updates + remainder; undefined without halting. In a loss on
+                       // all ranks or on none: what it comes from may lie on other ranks
 };
 
 /// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with halting,
@@ -30,7 +31,7 @@ class Recurrence {
   Recurrence(Parameters& parameters, const std::string& name, const ModelOptions& options, std::int64_t steps,
              bool decoder);
 
-  /// Revises H^0 `steps` times, or with halting at most so often. `state` [rows, d]; `position` [rows] int64, from 0,
+  /// Revises H^0 `steps` times, or with halting at most so often, once at least. `state` [rows, d]; `position` [rows] int64, from 0,
   /// offset included; `rows` as make_rows() gives them, at their start; `memory` for a decoder. Collective.
   /// Throws base::BadInput where more steps are asked for than a learned step signal has.
   Revised forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,

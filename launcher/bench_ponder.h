@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/halting.h"
@@ -15,14 +16,17 @@ class DrawnPonder {
   /// ratio^n.
   DrawnPonder(double mean, std::int64_t most, std::uint64_t key);
 
-  std::int64_t steps(std::int64_t sequence, std::int64_t position) const;
+  std::int64_t operator()(std::int64_t sequence, std::int64_t position) const;
 
  private:
   std::vector<double> cumulative_;  // [most]: how likely n + 1 steps or fewer are
   std::uint64_t key_;
 };
 
-/// Halting probabilities with which each row takes its drawn number of steps.
-core::HaltingDraw halting_draw(const DrawnPonder& ponder, double threshold);
+/// The steps that a row takes, of (sequence, position).
+using LastStep = std::function<std::int64_t(std::int64_t, std::int64_t)>;
+
+/// Halting probabilities with which each row takes so many steps.
+core::HaltingDraw halting_draw(const LastStep& last_step, double threshold);
 
 }  // namespace ut::launcher

@@ -22,8 +22,14 @@ core::ModelOptions bench_model_options(const Options& options) {
 /// Puts drawn ponder times in the place of a stack's halting unit, where it has one.
 void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t most, std::uint64_t number) {
   if (stack.halting() == core::Halting::none) return;
-  const DrawnPonder ponder(options.bench.ponder, most, base::mix(options.seed, number));
-  stack.replace_halting_unit(halting_draw(ponder, options.model.halting.threshold));
+  const auto drawn = [&](double share_of_mean) {
+    return DrawnPonder(options.bench.ponder * share_of_mean, most, base::mix(options.seed, number));
+  };
+  const auto last_step = [first = drawn(1 + options.bench.ponder_skew), second = drawn(1 - options.bench.ponder_skew),
+                          half = options.bench.length / 2](std::int64_t sequence, std::int64_t position) {
+    return position < half ? first(sequence, position) : second(sequence, position);
+  };
+  stack.replace_halting_unit(halting_draw(last_step, options.model.halting.threshold));
 }
 
 }  // namespace

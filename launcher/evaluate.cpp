@@ -51,7 +51,8 @@ int evaluate(Session& session) {
                               {"ranks", session.mesh.world().size()}};
   if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);
   for (std::size_t group = 0; group < result.groups.size(); ++group)
-    line["groups"][session.task->groups()[group]] = to_json(result.groups[group]);
+    if (result.groups[group].score.sequences > 0)
+      line["groups"][session.task->groups()[group]] = to_json(result.groups[group]);
   if (options.teacher_forced || !session.task->has_target()) line["loss"] = result.loss;
   fmt::print("{}\n", line.dump());
   return 0;

@@ -526,6 +526,12 @@ OptionEntry bench_ponder() {
       [](double x) { return x == 0 || x >= 1; });
 }
 
+OptionEntry bench_skew() {
+  return share(
+      "bench-skew", "by this share the first half of a sequence ponders more than the mean, the second less",
+      [](auto& o) -> auto& { return o.bench.ponder_skew; });
+}
+
 void add_bench(Table& table) {
   table.add(
       "Batch", command_bench, true,
@@ -545,9 +551,10 @@ void add_bench(Table& table) {
            "seed", "of parameters, dropout, symbols, lengths and drawn ponder times",
            [](auto& o) -> auto& { return o.seed; }, 0)});
   table.add("Measurement", command_bench, true,
-            {bench_ponder(), whole(
-                                 "iterations", "updates that are measured, after some that are not",
-                                 [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
+            {bench_ponder(), bench_skew(),
+             whole(
+                 "iterations", "updates that are measured, after some that are not",
+                 [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
   table.add("Measurement", command_bench, false,
             {flag(
                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});

@@ -314,6 +314,11 @@ void check_bench(const Options& options) {
         fmt::format("--bench-ponder: {} given, needs at most the {} steps that a position may take "
                     "(--max-steps, --steps)",
                     bench.ponder, most));
+  if (bench.ponder * (1 - bench.ponder_skew) < 1 || bench.ponder * (1 + bench.ponder_skew) > static_cast<double>(most))
+    throw base::BadInput(
+        fmt::format("--bench-skew: {} given, needs to leave both halves of a sequence a mean ponder time "
+                    "in 1 to {}, which --bench-ponder {} does not",
+                    bench.ponder_skew, most, bench.ponder));
 }
 
 Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,

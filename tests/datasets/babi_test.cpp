@@ -130,6 +130,9 @@ TEST_F(BabiFiles, JointTrainingKeepsTheTasksOrderAndNamesMissingFiles) {
   ASSERT_EQ(babi.size(Split::train), 2);
   EXPECT_EQ(rows(babi, Split::train, 0)[1], "t2 .");
   EXPECT_EQ(rows(babi, Split::train, 1)[1], "t10 .");
+  EXPECT_EQ(babi.groups().size(), 20U);
+  EXPECT_EQ(babi.groups()[static_cast<std::size_t>(babi.example(Split::train, 0).group)], "task 2");
+  EXPECT_EQ(babi.groups()[static_cast<std::size_t>(babi.example(Split::train, 1).group)], "task 10");
   EXPECT_EQ(babi.size(Split::test), 1);
   EXPECT_NE(babi.description().find("qa10_name_test.txt"), std::string::npos) << babi.description();
   EXPECT_NE(babi.description().find("qa1_train.txt"), std::string::npos);

@@ -110,5 +110,15 @@ TEST(RowsOf, NoSequencesAreNoRows) {
   EXPECT_THAT(numbers(rows.position), IsEmpty());
 }
 
+TEST(Rows, OfSomeSequencesKeepTheirIdentities) {
+  const Rows all = rows_of({{4, 5, 9}, {2, 3, 1}}, 0, 1);
+  const auto [rows, places] = rows_of_sequences(all, std::vector<std::int64_t>{0, 2});
+  EXPECT_THAT(numbers(rows.sequence), ElementsAre(4, 4, 9));
+  EXPECT_THAT(numbers(rows.position), ElementsAre(0, 1, 0));
+  EXPECT_THAT(rows.offsets, ElementsAre(0, 2, 3));
+  EXPECT_THAT(places, ElementsAre(0, 1, 5));
+  EXPECT_EQ(rows_of_sequences(all, {}).first.count(), 0);
+}
+
 }  // namespace
 }  // namespace ut::dist

@@ -44,7 +44,7 @@ TEST_P(Drawn, HasTheMeanAndStaysInRange) {
   double sum = 0;
   for (std::int64_t sequence = 0; sequence < sequences; ++sequence)
     for (std::int64_t position = 0; position < positions; ++position) {
-      const std::int64_t steps = ponder.steps(sequence, position);
+      const std::int64_t steps = ponder(sequence, position);
       ASSERT_GE(steps, 1);
       ASSERT_LE(steps, most);
       sum += static_cast<double>(steps);
@@ -61,16 +61,16 @@ TEST(DrawnPonder, EndsOfTheRangeAreExact) {
   for (const double mean : {1.0, 12.0}) {
     const DrawnPonder ponder(mean, 12, 3);
     for (std::int64_t position = 0; position < 1000; ++position)
-      ASSERT_EQ(ponder.steps(5, position), static_cast<std::int64_t>(mean));
+      ASSERT_EQ(ponder(5, position), static_cast<std::int64_t>(mean));
   }
-  EXPECT_EQ(DrawnPonder(1, 1, 3).steps(0, 0), 1);
+  EXPECT_EQ(DrawnPonder(1, 1, 3)(0, 0), 1);
 }
 
 TEST(DrawnPonder, EachStepIsInTheSameRatioToTheOneBefore) {
   const DrawnPonder ponder(3, 12, 1);
   std::vector<double> rows(13, 0);
   for (std::int64_t position = 0; position < 200000; ++position)
-    rows.at(static_cast<std::size_t>(ponder.steps(0, position))) += 1;
+    rows.at(static_cast<std::size_t>(ponder(0, position))) += 1;
   const double ratio = rows[2] / rows[1];
   for (std::size_t steps = 3; steps <= 6; ++steps) EXPECT_NEAR(rows[steps] / rows[steps - 1], ratio, 0.03) << steps;
 }
@@ -83,7 +83,7 @@ TEST(HaltingDraw, RowsStopAfterTheStepsThatWereDrawnWhateverTheThreshold) {
   for (const double threshold : {0.01, 0.99, 1.0}) {
     const auto taken = steps_taken(ponder, rows, threshold);
     for (std::size_t row = 0; row < taken.size(); ++row)
-      EXPECT_EQ(taken[row], ponder.steps(sequence[row], position[row])) << threshold;
+      EXPECT_EQ(taken[row], ponder(sequence[row], position[row])) << threshold;
   }
 }
 

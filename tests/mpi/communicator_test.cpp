@@ -86,6 +86,23 @@ TEST_F(MpiCommunicator, AllGatherGivesOneRanksRowsAfterTheOthers) {
   });
 }
 
+TEST_F(MpiCommunicator, AllGatherThatIsNotWaitedForBringsTheSameLater) {
+  std::vector<std::int64_t> counts;
+  for (int other = 0; other < ranks; ++other) counts.push_back(other % 3);
+  const auto rows_of = [&](int other) {
+    return at::full({counts[static_cast<std::size_t>(other)], 2}, other, at::kByte);
+  };
+  const Arriving first = group->start_all_gather_rows(rows_of(rank), counts, Purpose::control);
+  const Arriving second = group->start_all_gather_rows(rows_of(rank) + 10, counts, Purpose::control);
+  const at::Tensor between = at::ones({3}, at::kDouble);
+  group->all_reduce_sum(between, Purpose::control);
+  std::vector<at::Tensor> expected;
+  for (int other = 0; other < ranks; ++other) expected.push_back(rows_of(other));
+  EXPECT_TRUE(second().equal(at::cat(expected) + 10));
+  EXPECT_TRUE(first().equal(at::cat(expected)));
+  EXPECT_TRUE(between.equal(at::full({3}, ranks, at::kDouble)));
+}
+
 TEST_F(MpiCommunicator, ReduceScatterLeavesEachRankTheSumOfItsRows) {
   for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
     std::int64_t begin = 0;

@@ -1,0 +1,234 @@
+// Stacks whose rows halt for good, over the ranks that share its sequences, against one rank that holds everything;
+// that one is held to a reference in tests/core/act_copy_test.cpp.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dist/gradient_synchronisation.h"
+#include "dist/mesh.h"
+#include "tests/core/act_copy_reference.h"
+#include "tests/mpi/world.h"
+
+namespace ut::core {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+struct Kind {
+  bool decoder;
+  TransitionKind transition;
+};
+
+std::string name_of(const Kind& kind) {
+  return fmt::format("{}With{}", kind.decoder ? "Decoder" : "Encoder",
+                     kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
+}
+
+std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
+
+/// A rank's rows stop at the first and second step, where all ranks share the sequences, and others go on; on one rank
+/// what would be a rank's of two.
+LastStep stopping_on(int rank, const Lengths& lengths, std::int64_t steps) {
+  return [rank, lengths, steps, ranks = std::max(2, tests::world()->size())](std::int64_t sequence,
+                                                                             std::int64_t position) {
+    const std::int64_t length = lengths[static_cast<std::size_t>(StackInput::index_of(sequence))];
+    const bool stops = dist::owner(position, length, ranks) == rank;
+    return stops ? 1 + position % 2 : steps - (sequence + position) % 3;
+  };
+}
+
+class MeshActCopy : public testing::TestWithParam<Kind> {
+ protected:
+  MeshActCopy() { options_.transition = GetParam().transition; }
+
+  /// Results of one rank and of this rank on a mesh, for one input.
+  void expect_same_rows(const StackPass& mine, const StackPass& one_rank) const {
+    const auto my = [&](const at::Tensor& rows) { return rows.index_select(0, mine.rows); };
+    expect_close(mine.revised.state, my(one_rank.revised.state), "outputs");
+    EXPECT_TRUE(mine.revised.updates.equal(my(one_rank.revised.updates))) << "updates";
+    expect_close(mine.revised.cost, my(one_rank.revised.cost), "costs");
+    expect_close(mine.state.grad(), my(one_rank.state.grad()), "gradient of the input");
+    if (!GetParam().decoder) return;
+    expect_close(mine.encoded.grad(), one_rank.encoded.grad().index_select(0, mine.source_rows), "of the memory");
+  }
+
+  /// For the next seed's input and parameters, halting as `probability` says; with dropout on. `sequence_parallel`
+  /// ranks share a sequence.
+  void expect_same(const Lengths& lengths, const Probability& probability, int sequence_parallel) {
+    const auto key = DropoutKey::for_update(5, 6);
+    ++seed_;
+    if (!probability) seed_ = seed_of_varied_halting(seed_, 2, options_, GetParam().decoder, lengths, key);
+    const StackInput input = random_input(seed_, lengths, options_.d_model);
+    const auto single = dist::make_single_communicator();
+    const LoneStack alone(options_, GetParam().decoder, seed_, probability);
+    const StackPass one_rank(alone, input, input.all(), *single, key);
+    one_rank.loss.backward();
+    const dist::Mesh mesh(tests::world(), sequence_parallel);
+    const LoneStack stack(options_, GetParam().decoder, seed_, probability);
+    const auto part = dist::share(input.all().end, mesh.data_rank(), mesh.data_parallel());
+    const StackPass pass(stack, input, part, mesh.sequence(), key);
+    pass.loss.backward();
+    expect_same_rows(pass, one_rank);
+    dist::synchronise_gradients(stack.parameters.flat_gradient(), mesh.world());
+    expect_close(stack.parameters.flat_gradient(), alone.parameters.flat_gradient(), "gradient of the parameters");
+  }
+
+  /// In two forms that differ in everything; rows stay where they are in the one and move in the other, and the other
+  /// way round at the next call.
+  void expect_same_in_both_forms(const Lengths& lengths, const Probability& probability = {},
+                                 int sequence_parallel = tests::world()->size()) {
+    moves_ = !moves_;
+    for (const bool other : {false, true}) {
+      options_.norm = other ? Norm::pre : Norm::post;
+      options_.residual = other ? Residual::signal_in : Residual::signal_out;
+      options_.step_signal = other ? StepSignal::learned : StepSignal::sinusoid;
+      options_.halting.output = other ? ActOutput::interpolated : ActOutput::accumulated;
+      options_.block_layers = other ? 2 : 1;
+      options_.halting.balance = other == moves_ ? 1.0 : 0.0;
+      SCOPED_TRACE(fmt::format("{} form, balance {}", other ? "other" : "first", options_.halting.balance));
+      expect_same(lengths, probability, sequence_parallel);
+    }
+  }
+
+  ModelOptions options_ = act_copy_options();
+  std::int64_t steps_ = options_.encoder_steps;
+  std::uint64_t seed_ = 0;
+  bool moves_ = false;
+};
+
+TEST_P(MeshActCopy, GivesTheSameWhereTheUnitDecides) {
+  expect_same_in_both_forms({7, 1, 9});
+  expect_same_in_both_forms({5, 4});
+}
+
+TEST_P(MeshActCopy, GivesTheSameWhereSequencesDecide) {
+  options_.halting.kind = ActKind::global;
+  expect_same_in_both_forms({7, 1, 5, 4});
+}
+
+TEST_P(MeshActCopy, GivesTheSameWhereRowsHaltAtRandom) {
+  for (const std::int64_t seed : {1, 2}) {
+    SCOPED_TRACE(fmt::format("draw {}", seed));
+    expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(seed, steps_)));
+  }
+}
+
+TEST_P(MeshActCopy, GivesTheSameWhereAllRowsOfARankHalt) {
+  const Lengths lengths{8, 4, 5};
+  for (const int rank : {0, tests::world()->size() - 1}) {
+    SCOPED_TRACE(fmt::format("those of rank {}", rank));
+    expect_same_in_both_forms(lengths, stopping_after(stopping_on(rank, lengths, steps_)));
+  }
+}
+
+TEST_P(MeshActCopy, GivesTheSameWhereASequenceHaltsBeforeTheOthers) {
+  expect_same_in_both_forms({4, 6, 5}, stopping_after([](auto sequence, auto position) {
+                              return StackInput::index_of(sequence) == 1 ? 1 + position % 2 : 3 + position % 3;
+                            }));
+}
+
+TEST_P(MeshActCopy, GivesTheSameForSequencesShorterThanTheRanks) {
+  expect_same_in_both_forms({1, 2, 1, 3}, stopping_after(random_last_step(4, steps_)));
+  expect_same_in_both_forms({1}, stopping_after(random_last_step(5, steps_)));
+}
+
+TEST_P(MeshActCopy, GivesTheSameWhereGroupsOfRanksShareSequences) {
+  const int ranks = tests::world()->size();
+  for (int sequence_parallel = 1; sequence_parallel < ranks; ++sequence_parallel) {
+    if (ranks % sequence_parallel != 0) continue;
+    SCOPED_TRACE(fmt::format("mesh {}x{}", ranks / sequence_parallel, sequence_parallel));
+    expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(6, steps_)), sequence_parallel);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, MeshActCopy,
+                         testing::Values(Kind{false, TransitionKind::feed_forward},
+                                         Kind{false, TransitionKind::separable_convolution},
+                                         Kind{true, TransitionKind::feed_forward},
+                                         Kind{true, TransitionKind::separable_convolution}),
+                         [](const auto& kind) { return name_of(kind.param); });
+
+/// An encoder that all ranks share, halting where a whole rank's rows and many others stop early.
+class MeshActCopyCost : public testing::Test {
+ protected:
+  /// What this rank sent for a forward pass.
+  std::int64_t forward_bytes(const Watch& watch = {}) const {
+    const StackInput input = random_input(1, lengths_, options_.d_model);
+    const LoneStack stack(options_, false, 1, stopping_after(last_));
+    const auto sent = [&] { return world_->sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
+    const std::int64_t before = sent();
+    const StackPass pass(stack, input, input.all(), *world_, {}, watch);
+    return sent() - before;
+  }
+
+  /// The rows that this rank computed at each step.
+  std::vector<std::int64_t> rows_by_step() const {
+    std::vector<std::int64_t> counts;
+    forward_bytes([&](std::int64_t, const dist::Rows& rows, const at::Tensor&, const Pondering*) {
+      counts.push_back(rows.count());
+    });
+    return counts;
+  }
+
+  /// The last steps of the rows of a sequence.
+  std::vector<std::int64_t> last_steps(std::int64_t index) const {
+    std::vector<std::int64_t> steps;
+    for (std::int64_t position = 0; position < lengths_[static_cast<std::size_t>(index)]; ++position)
+      steps.push_back(last_(StackInput::id_of(index), position));
+    return steps;
+  }
+
+  /// How often this rank's rows are to be sent: at each of a row's steps, and once more if another goes on without it.
+  std::int64_t times_sent() const {
+    std::int64_t times = 0;
+    for (std::size_t index = 0; index < lengths_.size(); ++index) {
+      const auto steps = last_steps(static_cast<std::int64_t>(index));
+      const auto mine = dist::share(lengths_[index], world_->rank(), world_->size());
+      for (auto position = mine.begin; position < mine.end; ++position) {
+        const std::int64_t last = steps[static_cast<std::size_t>(position)];
+        times += last + (last < *std::ranges::max_element(steps) ? 1 : 0);
+      }
+    }
+    return times;
+  }
+
+  ModelOptions options_ = act_copy_options();
+  std::unique_ptr<dist::Communicator> world_ = tests::world();
+  Lengths lengths_{8, 1, 5};
+  LastStep last_ = stopping_on(0, lengths_, options_.encoder_steps);
+};
+
+TEST_F(MeshActCopyCost, IsKeysAndValuesOnceMoreForEachRowThatHaltsAndIsSeen) {
+  for (const std::int64_t block_layers : {1, 2})
+    for (const auto transition : {TransitionKind::feed_forward, TransitionKind::separable_convolution}) {
+      options_.block_layers = block_layers;
+      options_.transition = transition;
+      // Keys and values; and what a convolution looks at.
+      const std::int64_t columns = (transition == TransitionKind::feed_forward ? 2 : 3) * options_.d_model;
+      const auto to = static_cast<std::int64_t>(world_->size()) - 1;
+      EXPECT_EQ(forward_bytes(), times_sent() * block_layers * columns * 8 * to)
+          << block_layers << " layers, " << columns << " columns";
+    }
+}
+
+TEST_F(MeshActCopyCost, IsNothingForARankWhoseRowsHaveHalted) {
+  const auto rows = rows_by_step();
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(options_.encoder_steps));
+  const bool halted = world_->rank() == 0 && world_->size() > 1;
+  for (std::size_t step = 2; step < rows.size() - 2; ++step) EXPECT_EQ(rows[step] == 0, halted) << "step " << step + 1;
+}
+
+TEST_F(MeshActCopyCost, IsSharedEvenlyWhereRowsMove) {
+  options_.halting.balance = 1;
+  const auto rows = rows_by_step();
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(options_.encoder_steps));
+  for (std::size_t step = 1; step < rows.size(); ++step) {
+    const at::Tensor all = at::full({1}, rows[step], at::kLong);
+    world_->all_reduce_sum(all, dist::Purpose::control);
+    const auto ranks = static_cast<std::int64_t>(world_->size());
+    EXPECT_LE(rows[step], (all.item<std::int64_t>() + ranks - 1) / ranks) << "step " << step + 1;
+  }
+}
+
+}  // namespace
+}  // namespace ut::core

@@ -1,0 +1,120 @@
+// What a person sees of positions that halt: in metrics.jsonl, in the progress lines and in evaluations.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr int most = 4;
+
+class Halting : public testing::TestWithParam<std::string> {
+ protected:
+  /// A short run whose positions halt after different numbers of steps.
+  Outcome train(const std::string& task, const std::string& ranks = "") const {
+    return run_ut(
+        fmt::format("train {} --halting {} --max-steps {} --halting-bias -0.5 --d-model 16 --heads 2 --ffn 32 "
+                    "--batch 8 --max-updates 20 --log-every 5 --evaluate-every 10 {} --run-dir {}",
+                    task, GetParam(), most, ranks, run_));
+  }
+
+  std::string stories(const std::string& name, int facts) const {
+    const std::string directory = directory_ / name;
+    EXPECT_EQ(
+        run_ut(fmt::format("data stories --facts {} --train 200 --validation 20 --test 30 --out {}", facts, directory))
+            .exit_code,
+        0);
+    return directory;
+  }
+
+  static void expect_ponder_times(const json& ponder) {
+    EXPECT_GT(ponder.at("mean").get<double>(), 1);
+    EXPECT_LT(ponder.at("mean").get<double>(), most);
+    EXPECT_GT(ponder.at("sd").get<double>(), 0);
+    const auto histogram = ponder.at("histogram").get<std::vector<std::int64_t>>();
+    ASSERT_EQ(histogram.size(), most);
+    const auto counted = std::accumulate(histogram.begin(), histogram.end(), std::int64_t{0});
+    EXPECT_GT(counted, 0);
+    const auto running = ponder.at("running").get<std::vector<double>>();
+    ASSERT_EQ(running.size(), most);
+    EXPECT_EQ(running.front(), 1);
+    EXPECT_TRUE(std::is_sorted(running.rbegin(), running.rend()));
+    EXPECT_NEAR(std::accumulate(running.begin(), running.end(), 0.0), ponder.at("mean").get<double>(), 1e-9);
+  }
+
+  TemporaryDirectory directory_;
+  std::string run_ = directory_ / "run";
+};
+
+TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
+  const Outcome trained =
+      train("--task babi --babi-task 2 --data " + stories("two", 2), "--ranks 2 --sequence-parallel 2");
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_THAT(trained.output, HasSubstr("  ponder "));
+  EXPECT_THAT(trained.output, HasSubstr("ponder time "));
+  std::ifstream metrics(run_ + "/metrics.jsonl");
+  int lines = 0;
+  for (std::string line; std::getline(metrics, line);) {
+    const json record = json::parse(line);
+    if (!record.contains("loss")) continue;
+    expect_ponder_times(record.at("ponder").at("encoder"));
+    EXPECT_FALSE(record.at("ponder").contains("decoder"));
+    ++lines;
+  }
+  EXPECT_EQ(lines, 4);
+
+  const Outcome shown = run_ut("evaluate --run-dir " + run_);
+  EXPECT_THAT(shown.output, HasSubstr("steps in the encoder:"));
+  const json once = json::parse(run_ut("evaluate --json --run-dir " + run_).output);
+  const json cut = json::parse(run_ut("evaluate --json --ranks 2 --sequence-parallel 2 --run-dir " + run_).output);
+  expect_ponder_times(once.at("ponder").at("encoder"));
+  EXPECT_EQ(once.at("ponder").at("encoder").at("histogram"), cut.at("ponder").at("encoder").at("histogram"));
+  const json shorter = json::parse(run_ut("evaluate --json --max-steps 2 --run-dir " + run_).output);
+  EXPECT_LE(shorter.at("ponder").at("encoder").at("mean").get<double>(), 2);
+  EXPECT_EQ(shorter.at("encoder_steps").get<int>(), 2);
+}
+
+TEST_P(Halting, IsToldForEachTaskOfJointTraining) {
+  const std::string all = stories("one", 1);
+  for (const auto& file : std::filesystem::directory_iterator(stories("three", 3)))
+    std::filesystem::copy(file.path(), all);
+  const Outcome trained = train("--task babi --babi-task all --data " + all);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const Outcome shown = run_ut("evaluate --run-dir " + run_);
+  EXPECT_THAT(shown.output, HasSubstr("task 1: accuracy"));
+  EXPECT_THAT(shown.output, HasSubstr("task 3: accuracy"));
+  const json scores = json::parse(run_ut("evaluate --json --run-dir " + run_).output);
+  std::int64_t questions = 0;
+  for (const std::string name : {"task 1", "task 3"}) {
+    questions += scores.at("groups").at(name).at("sequences").get<std::int64_t>();
+    expect_ponder_times(scores.at("groups").at(name).at("ponder").at("encoder"));
+  }
+  EXPECT_EQ(questions, scores.at("sequences").get<std::int64_t>());
+  EXPECT_FALSE(scores.at("groups").contains("task 2"));
+}
+
+TEST_P(Halting, OfADecoderIsToldOfWhatItDecoded) {
+  const Outcome trained = train("--task reverse --train-length 6 --evaluation-length 6 --evaluation-examples 10");
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const json once = json::parse(run_ut("evaluate --json --run-dir " + run_).output);
+  const json cut = json::parse(run_ut("evaluate --json --ranks 2 --sequence-parallel 2 --run-dir " + run_).output);
+  for (const std::string stack : {"encoder", "decoder"})
+    EXPECT_EQ(once.at("ponder").at(stack).at("histogram"), cut.at("ponder").at(stack).at("histogram"));
+  EXPECT_EQ(once.at("accuracy"), cut.at("accuracy"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Halting, testing::Values("act", "act-copy"),
+                         [](const auto& test) { return test.param == "act" ? "act" : "act_copy"; });
+
+}  // namespace
+}  // namespace ut::tests
