@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dist/select_rows.h"
+
 namespace ut::core {
 namespace {
 
@@ -19,8 +21,6 @@ std::int64_t longest(const dist::Rows& rows) {
   }
   return most;
 }
-
-bool is_rectangular(const dist::Rows& rows, std::int64_t slots) { return rows.count() == rows.sequences() * slots; }
 
 /// [sequences * slots]: the row in each slot, 0 in empty slots.
 std::vector<std::int64_t> row_of_slot(const dist::Rows& rows, std::int64_t slots) {
@@ -47,11 +47,21 @@ std::vector<std::int64_t> in_slots(const at::Tensor& of_rows, const std::vector<
   return result;
 }
 
-/// Rows [rows, d], put into slots, as [sequences, heads, slots, d / heads].
-at::Tensor by_head(const at::Tensor& rows, const at::Tensor& row_of_slot, std::int64_t sequences, std::int64_t slots,
-                   std::int64_t heads) {
-  const at::Tensor slotted = row_of_slot.defined() ? rows.index_select(0, row_of_slot) : rows;
-  return slotted.reshape({sequences, slots, heads, rows.size(1) / heads}).transpose(1, 2);
+/// With slots [sequences * slots] int64 in the order of sequence and slot: the numbers of their heads in the order of
+/// sequence, head and slot; heads of slot number n are number n * `each` + `first` and those after it.
+/// [sequences * heads * slots] int64
+at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::int64_t heads, std::int64_t each,
+                          std::int64_t first) {
+  if (slots.numel() == 0) return at::empty({0}, at::kLong);
+  return (slots.view({sequences, 1, -1}) * each + (at::arange(heads, at::kLong) + first).view({1, heads, 1})).flatten();
+}
+
+/// Where the heads of the rows stand that are in these slots, among the heads of all slots. [rows * heads] int64, in
+/// the order of row and head
+at::Tensor heads_in_slots(const at::Tensor& slot_of_row, std::int64_t slots, std::int64_t heads) {
+  const at::Tensor sequence = slot_of_row.div(std::max<std::int64_t>(1, slots), "floor");  // [rows]
+  const at::Tensor first = sequence * ((heads - 1) * slots) + slot_of_row;                 // of head 0
+  return (first.unsqueeze(1) + at::arange(heads, at::kLong) * slots).flatten();
 }
 
 }  // namespace
@@ -62,18 +72,15 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
   const auto query_rows = row_of_slot(queries, query_slots_);
   sequence_ = in_slots(queries.sequence, query_rows);
   position_ = in_slots(queries.position, query_rows);
-  if (!is_rectangular(queries, query_slots_)) {
-    query_row_of_slot_ = at::tensor(query_rows, at::kLong);
-    slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
-  }
-  const bool keys_are_rectangular = is_rectangular(keys, key_slots_);
-  if (!keys_are_rectangular || place) {
-    auto key_rows = row_of_slot(keys, key_slots_);
-    if (place)
-      for (auto& row : key_rows) row = (*place)[static_cast<std::size_t>(row)];
-    key_row_of_slot_ = at::tensor(key_rows, at::kLong);
-  }
-  if (causal || !keys_are_rectangular) bias_ = bias(keys, causal);
+  query_row_of_slot_ = at::tensor(query_rows, at::kLong);
+  slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
+  auto key_rows = row_of_slot(keys, key_slots_);
+  if (place)
+    for (auto& row : key_rows) row = place->empty() ? 0 : (*place)[static_cast<std::size_t>(row)];
+  key_row_of_slot_ = at::tensor(key_rows, at::kLong);
+  const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
+  if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
+  if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
 }
 
 at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
@@ -93,18 +100,41 @@ at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
   return result;
 }
 
-at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                                   std::int64_t heads, double dropout_rate, const DropoutKey& dropout) const {
-  const std::int64_t head_columns = query.size(1) / heads;
-  const double scale = 1 / std::sqrt(static_cast<double>(head_columns));
-  const at::Tensor q = by_head(query * scale, query_row_of_slot_, sequences_, query_slots_, heads);
-  const at::Tensor k = by_head(key, key_row_of_slot_, sequences_, key_slots_, heads);
-  const at::Tensor v = by_head(value, key_row_of_slot_, sequences_, key_slots_, heads);
-  at::Tensor logits = at::matmul(q, k.transpose(2, 3));  // [sequences, heads, query slots, key slots]
+at::Tensor AttentionLayout::queries_by_head(const at::Tensor& query, std::int64_t heads) const {
+  const at::Tensor by_row = query.contiguous().view({-1, query.size(1) / heads});  // [rows * heads, d / heads]
+  const at::Tensor index = heads_of_slots(query_row_of_slot_, sequences_, heads, heads, 0);
+  const at::Tensor slotted =
+      dist::select_rows(by_row, index, heads_in_slots(slot_of_query_row_, query_slots_, heads), {});
+  return slotted.view({sequences_ * heads, query_slots_, by_row.size(1)});
+}
+
+std::pair<at::Tensor, at::Tensor> AttentionLayout::keys_values_by_head(const at::Tensor& keys_values,
+                                                                       std::int64_t heads) const {
+  const at::Tensor by_row = keys_values.contiguous().view({-1, keys_values.size(1) / (2 * heads)});
+  const at::Tensor keys = heads_of_slots(key_row_of_slot_, sequences_, heads, 2 * heads, 0);
+  const at::Tensor index = at::cat({keys, keys + heads});  // [2 * sequences * heads * slots]
+  at::Tensor read;
+  if (slot_of_key_.defined()) {
+    const at::Tensor of_keys = heads_in_slots(slot_of_key_, key_slots_, heads);
+    read = at::cat({of_keys, of_keys + keys.numel()});
+  }
+  const at::Tensor slotted =
+      dist::select_rows(by_row, index, read, read.defined() ? index.index_select(0, read) : index);
+  const auto parts = slotted.view({2, sequences_ * heads, key_slots_, by_row.size(1)}).unbind(0);
+  return {parts[0], parts[1]};
+}
+
+at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
+                                   double dropout_rate, const DropoutKey& dropout) const {
+  const double scale = 1 / std::sqrt(static_cast<double>(query.size(1) / heads));
+  const at::Tensor q = queries_by_head(query * scale, heads);
+  const auto [k, v] = keys_values_by_head(keys_values, heads);
+  at::Tensor logits = at::bmm(q, k.transpose(1, 2)).view({sequences_, heads, query_slots_, key_slots_});
   if (bias_.defined()) logits = logits + bias_;
   const at::Tensor weights = dropout_attention(at::softmax(logits, -1), dropout_rate, dropout, sequence_, position_);
-  const at::Tensor slotted = at::matmul(weights, v).transpose(1, 2).reshape({sequences_ * query_slots_, query.size(1)});
-  return slot_of_query_row_.defined() ? slotted.index_select(0, slot_of_query_row_) : slotted;
+  const at::Tensor slotted = at::bmm(weights.view({sequences_ * heads, query_slots_, key_slots_}), v);
+  const at::Tensor index = heads_in_slots(slot_of_query_row_, query_slots_, heads);
+  return dist::select_rows(slotted.flatten(0, 1), index).view(query.sizes());
 }
 
 SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
@@ -114,9 +144,8 @@ SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, co
                                     options.d_model)) {}
 
 std::pair<at::Tensor, at::Tensor> SelfAttention::project(const at::Tensor& x) const {
-  const at::Tensor projected = at::mm(x, query_key_value_);  // [rows, 3d]
-  const std::int64_t d = x.size(1);
-  return {projected.narrow(1, 0, d), projected.narrow(1, d, 2 * d)};
+  const auto parts = at::mm(x, query_key_value_).split_with_sizes({x.size(1), 2 * x.size(1)}, 1);
+  return {parts[0], parts[1]};
 }
 
 at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/dropout.h"
@@ -25,19 +26,25 @@ class AttentionLayout {
                   const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
 
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
-  /// `query` [query rows, d], `key` and `value` [key rows, d] -> [query rows, d]; dropout acts on the weights.
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t heads,
-                    double dropout_rate, const DropoutKey& dropout) const;
+  /// `query` [query rows, d], `keys_values` [key rows, 2d], a row's key beside its value -> [query rows, d]; dropout
+  /// acts on the weights.
+  at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads, double dropout_rate,
+                    const DropoutKey& dropout) const;
 
  private:
   at::Tensor bias(const dist::Rows& keys, bool causal) const;
+  at::Tensor queries_by_head(const at::Tensor& query,
+                             std::int64_t heads) const;  // [sequences * heads, slots, d / heads]
+  /// Each [sequences * heads, slots, d / heads].
+  std::pair<at::Tensor, at::Tensor> keys_values_by_head(const at::Tensor& keys_values, std::int64_t heads) const;
 
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has
   std::int64_t key_slots_ = 0;
-  at::Tensor query_row_of_slot_;        // [sequences * query slots] int64; undefined where rows are slots already
-  at::Tensor slot_of_query_row_;        // [query rows] int64; likewise
-  at::Tensor key_row_of_slot_;          // [sequences * key slots] int64; likewise
+  at::Tensor query_row_of_slot_;        // [sequences * query slots] int64; any row in a slot that is empty
+  at::Tensor slot_of_query_row_;        // [query rows] int64
+  at::Tensor key_row_of_slot_;          // [sequences * key slots] int64; any row in a slot that is empty
+  at::Tensor slot_of_key_;              // [keys] int64; undefined where they fill all slots
   at::Tensor bias_;                     // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
   std::vector<std::int64_t> sequence_;  // [sequences * query slots]: identities, for dropout
   std::vector<std::int64_t> position_;  // [sequences * query slots]

@@ -36,17 +36,15 @@ at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, con
   const SelfAttention& attention = layers_[layer].self_attention;
   const auto [queries, fresh] = attention.project(input);
   const at::Tensor seen = rows.see(layer, copied.defined() ? at::cat({fresh, attention.keys_values(copied)}) : fresh);
-  const auto all = seen.chunk(2, 1);  // keys and values [seen rows, d]
-  return attention.combine(rows.layout().attend(queries, all[0], all[1], options_.heads, options_.attention_dropout,
+  return attention.combine(rows.layout().attend(queries, seen, options_.heads, options_.attention_dropout,
                                                 key.with_site(Site::self_attention_weights)));
 }
 
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,
                                    const StackRows& rows, const DropoutKey& key) const {
   const CrossAttention& attention = *layers_[layer].cross_attention;
-  const auto all = memory.keys_values[layer].chunk(2, 1);
-  return attention.combine(rows.memory_layout().attend(attention.queries(input), all[0], all[1], options_.heads,
-                                                       options_.attention_dropout,
+  return attention.combine(rows.memory_layout().attend(attention.queries(input), memory.keys_values[layer],
+                                                       options_.heads, options_.attention_dropout,
                                                        key.with_site(Site::cross_attention_weights)));
 }
 

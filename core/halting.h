@@ -55,9 +55,9 @@ class Pondering {
   const at::Tensor& weight() const { return weight_; }            // of the last step's state
   const at::Tensor& probability() const { return probability_; }  // cumulative
   const at::Tensor& remainder() const { return remainder_; }
-  const at::Tensor& updates() const { return updates_; }     // int64
-  const at::Tensor& mean() const { return mean_; }           // [rows, d]
-  at::Tensor cost() const;  // N + R, which the loss holds down
+  const at::Tensor& updates() const { return updates_; }  // int64
+  const at::Tensor& mean() const { return mean_; }        // [rows, d]
+  at::Tensor cost() const;                                // N + R, which the loss holds down
 
  private:
   HaltingOptions options_;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/signals.h"
+#include "dist/select_rows.h"
 
 namespace ut::core {
 namespace {
@@ -16,7 +17,7 @@ class HaltedRows {
  public:
   /// `stopped` [rows]: numbers of rows among those that `ponder` keeps the books of.
   void add(const Pondering& ponder, const at::Tensor& stopped) {
-    states_.push_back(ponder.mean().index_select(0, stopped));
+    states_.push_back(dist::select_rows(ponder.mean(), stopped));
     updates_.push_back(ponder.updates().index_select(0, stopped));
     costs_.push_back(ponder.cost().index_select(0, stopped));
   }
@@ -109,9 +110,9 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     copied.reset();
     if (!copies || all_stay) continue;
     if (parting.copied.size(0) > 0)
-      copied = {ponder.mean().index_select(0, parting.copied),
+      copied = {dist::select_rows(ponder.mean(), parting.copied),
                 position_signal.index_select(0, parting.copied) + step_signal[step]};
-    const auto stay = [&](const at::Tensor& part) { return rows.move(part.index_select(0, parting.still)); };
+    const auto stay = [&](const at::Tensor& part) { return rows.move(dist::select_rows(part, parting.still)); };
     state = stay(state);
     ponder = ponder.going_on(stay);
     position = stay(position);

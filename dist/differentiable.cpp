@@ -12,12 +12,10 @@
 namespace ut::dist {
 namespace {
 
-using Collective = std::function<at::Tensor(const at::Tensor&)>;
-
-/// A node of the autograd graph whose backward is a collective.
-class CollectiveBackward final : public torch::autograd::Node {
+/// A node of the autograd graph whose backward pass is a function of ours.
+class FunctionBackward final : public torch::autograd::Node {
  public:
-  CollectiveBackward(Collective backward, const at::Tensor& output)
+  FunctionBackward(Function backward, const at::Tensor& output)
       : backward_(std::move(backward)), sizes_(output.sizes().vec()), options_(output.options()) {}
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
@@ -25,30 +23,29 @@ class CollectiveBackward final : public torch::autograd::Node {
     const at::Tensor gradient = gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_);
     return {backward_(gradient)};
   }
-  std::string name() const override { return "CollectiveBackward"; }
+  std::string name() const override { return "FunctionBackward"; }
 
  private:
-  Collective backward_;
+  Function backward_;
   std::vector<std::int64_t> sizes_;
   at::TensorOptions options_;
 };
 
-/// forward(input) as a node of the autograd graph whose backward pass is the collective `backward`.
-at::Tensor differentiable(const at::Tensor& input, const Collective& forward, Collective backward) {
+}  // namespace
+
+at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward) {
   at::Tensor output;
   {
     const at::NoGradGuard no_graph;
     output = forward(input.detach());
   }
   if (torch::autograd::compute_requires_grad(input)) {
-    auto node = std::make_shared<CollectiveBackward>(std::move(backward), output);
+    auto node = std::make_shared<FunctionBackward>(std::move(backward), output);
     node->set_next_edges(torch::autograd::collect_next_edges(input));
     torch::autograd::create_gradient_edge(output, std::move(node));
   }
   return output;
 }
-
-}  // namespace
 
 at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group) {
   if (group.size() == 1) return rows;

@@ -2,11 +2,17 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <vector>
 
 #include "dist/communicator.h"
 
 namespace ut::dist {
+
+using Function = std::function<at::Tensor(const at::Tensor&)>;
+
+/// forward(input) as a node of the autograd graph whose backward pass is `backward`, of the output's gradient.
+at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward);
 
 /// The collectives that exchanges are made of, as nodes of the autograd graph: the backward pass of each is its
 /// transpose, and runs on every rank, also where nothing depended on the output. On one rank nothing moves. `group`

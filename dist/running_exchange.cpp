@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dist/differentiable.h"
+#include "dist/select_rows.h"
 
 namespace ut::dist {
 namespace {
@@ -57,7 +58,7 @@ at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) con
   const at::Tensor gathered = all_gather(rows, counts_, group_);
   at::Tensor known = kept.defined() ? at::cat({kept, gathered}) : gathered;
   if (copied_places_.numel() > 0) {
-    const at::Tensor copied = gathered.index_select(0, copied_places_);
+    const at::Tensor copied = select_rows(gathered, copied_places_);
     kept = kept.defined() ? at::cat({kept, copied}) : copied;
   }
   return known;
@@ -168,8 +169,7 @@ RunningExchange::Route RunningExchange::route(const std::vector<RowNumbers>& fro
 }
 
 at::Tensor RunningExchange::travel(const at::Tensor& rows, const Route& route) const {
-  return all_to_all(rows.index_select(0, route.to_send), route.sent, route.received, group_)
-      .index_select(0, route.order);
+  return select_rows(all_to_all(select_rows(rows, route.to_send), route.sent, route.received, group_), route.order);
 }
 
 at::Tensor RunningExchange::move(const at::Tensor& rows) const { return has_moved_ ? travel(rows, last_move_) : rows; }
