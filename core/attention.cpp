@@ -13,15 +13,6 @@ namespace {
 /// Finite, so that a padded query that sees nothing gives no NaN; exp() of it is exactly zero beside any real logit.
 constexpr float unseen = -1e30F;
 
-std::int64_t longest(const dist::Rows& rows) {
-  std::int64_t most = 0;
-  for (std::int64_t index = 0; index < rows.sequences(); ++index) {
-    const auto place = static_cast<std::size_t>(index);
-    most = std::max(most, rows.offsets[place + 1] - rows.offsets[place]);
-  }
-  return most;
-}
-
 /// [sequences * slots]: the row in each slot, 0 in empty slots.
 std::vector<std::int64_t> row_of_slot(const dist::Rows& rows, std::int64_t slots) {
   std::vector<std::int64_t> result(static_cast<std::size_t>(rows.sequences() * slots), 0);
@@ -56,19 +47,19 @@ at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::
   return (slots.view({sequences, 1, -1}) * each + (at::arange(heads, at::kLong) + first).view({1, heads, 1})).flatten();
 }
 
-/// Where the heads of the rows stand that are in these slots, among the heads of all slots. [rows * heads] int64, in
-/// the order of row and head
+}  // namespace
+
 at::Tensor heads_in_slots(const at::Tensor& slot_of_row, std::int64_t slots, std::int64_t heads) {
   const at::Tensor sequence = slot_of_row.div(std::max<std::int64_t>(1, slots), "floor");  // [rows]
   const at::Tensor first = sequence * ((heads - 1) * slots) + slot_of_row;                 // of head 0
   return (first.unsqueeze(1) + at::arange(heads, at::kLong) * slots).flatten();
 }
 
-}  // namespace
-
 AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal,
-                                 const std::optional<std::span<const std::int64_t>>& place)
-    : sequences_(queries.sequences()), query_slots_(longest(queries)), key_slots_(longest(keys)) {
+                                 const std::optional<std::span<const std::int64_t>>& place, std::int64_t key_slots)
+    : sequences_(queries.sequences()),
+      query_slots_(dist::longest(queries)),
+      key_slots_(std::max(dist::longest(keys), key_slots)) {
   const auto query_rows = row_of_slot(queries, query_slots_);
   sequence_ = in_slots(queries.sequence, query_rows);
   position_ = in_slots(queries.position, query_rows);
@@ -101,11 +92,30 @@ at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
 }
 
 at::Tensor AttentionLayout::queries_by_head(const at::Tensor& query, std::int64_t heads) const {
-  const at::Tensor by_row = query.contiguous().view({-1, query.size(1) / heads});  // [rows * heads, d / heads]
+  const std::int64_t columns = query.size(1) / heads;
+  const at::Tensor scaled = query * (1 / std::sqrt(static_cast<double>(columns)));
   const at::Tensor index = heads_of_slots(query_row_of_slot_, sequences_, heads, heads, 0);
-  const at::Tensor slotted =
-      dist::select_rows(by_row, index, heads_in_slots(slot_of_query_row_, query_slots_, heads), {});
-  return slotted.view({sequences_ * heads, query_slots_, by_row.size(1)});
+  const at::Tensor slotted = dist::select_rows(scaled.reshape({query.size(0) * heads, columns}), index,
+                                               heads_in_slots(slot_of_query_row_, query_slots_, heads), {});
+  return slotted.view({sequences_ * heads, query_slots_, columns});
+}
+
+at::Tensor AttentionLayout::weights(const at::Tensor& logits, std::int64_t heads) const {
+  if (!bias_.defined()) return at::softmax(logits, -1);
+  const at::Tensor biased = logits.view({sequences_, heads, query_slots_, key_slots_}) + bias_;
+  return at::softmax(biased, -1).view(logits.sizes());
+}
+
+at::Tensor AttentionLayout::drop(const at::Tensor& weights, std::int64_t heads, double dropout_rate,
+                                 const DropoutKey& dropout) const {
+  return dropout_attention(weights.view({sequences_, heads, query_slots_, key_slots_}), dropout_rate, dropout,
+                           sequence_, position_)
+      .view(weights.sizes());
+}
+
+at::Tensor AttentionLayout::rows_of_heads(const at::Tensor& by_head, std::int64_t heads) const {
+  const at::Tensor index = heads_in_slots(slot_of_query_row_, query_slots_, heads);
+  return dist::select_rows(by_head.flatten(0, 1), index).view({slot_of_query_row_.size(0), heads * by_head.size(2)});
 }
 
 std::pair<at::Tensor, at::Tensor> AttentionLayout::keys_values_by_head(const at::Tensor& keys_values,
@@ -126,15 +136,9 @@ std::pair<at::Tensor, at::Tensor> AttentionLayout::keys_values_by_head(const at:
 
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
                                    double dropout_rate, const DropoutKey& dropout) const {
-  const double scale = 1 / std::sqrt(static_cast<double>(query.size(1) / heads));
-  const at::Tensor q = queries_by_head(query * scale, heads);
   const auto [k, v] = keys_values_by_head(keys_values, heads);
-  at::Tensor logits = at::bmm(q, k.transpose(1, 2)).view({sequences_, heads, query_slots_, key_slots_});
-  if (bias_.defined()) logits = logits + bias_;
-  const at::Tensor weights = dropout_attention(at::softmax(logits, -1), dropout_rate, dropout, sequence_, position_);
-  const at::Tensor slotted = at::bmm(weights.view({sequences_ * heads, query_slots_, key_slots_}), v);
-  const at::Tensor index = heads_in_slots(slot_of_query_row_, query_slots_, heads);
-  return dist::select_rows(slotted.flatten(0, 1), index).view(query.sizes());
+  const at::Tensor weight = weights(at::bmm(queries_by_head(query, heads), k.transpose(1, 2)), heads);
+  return rows_of_heads(at::bmm(drop(weight, heads, dropout_rate, dropout), v), heads);
 }
 
 SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)

@@ -15,15 +15,19 @@
 
 namespace ut::core {
 
+/// Where the heads of rows stand that are in these slots [rows] int64, sequence * slots + place in it, among the heads
+/// of all slots in the order of sequence, head and slot. [rows * heads] int64, in the order of row and head.
+at::Tensor heads_in_slots(const at::Tensor& slot_of_row, std::int64_t slots, std::int64_t heads);
+
 /// How query rows and key rows meet: which rows belong to the same sequence, and who may see whom. Made once for a
 /// batch and used at every step. The only place with padding.
 class AttentionLayout {
  public:
   /// `queries` and `keys` list the same sequences; keys hold every position of them. Causal: a query sees the keys of
   /// positions up to its own. `place` [keys]: where each key stands among the rows that attend() is given, where that
-  /// is not in this order.
+  /// is not in this order. There are key slots for the longest sequence, or `key_slots` if that is more.
   AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal,
-                  const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
+                  const std::optional<std::span<const std::int64_t>>& place = std::nullopt, std::int64_t key_slots = 0);
 
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
   /// `query` [query rows, d], `keys_values` [key rows, 2d], a row's key beside its value -> [query rows, d]; dropout
@@ -31,10 +35,19 @@ class AttentionLayout {
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads, double dropout_rate,
                     const DropoutKey& dropout) const;
 
+  // Its parts, for who keeps keys and values by head.
+
+  /// [query rows, d] -> [sequences * heads, query slots, d / heads], scaled.
+  at::Tensor queries_by_head(const at::Tensor& query, std::int64_t heads) const;
+  /// Logits [sequences * heads, query slots, key slots] -> weights.
+  at::Tensor weights(const at::Tensor& logits, std::int64_t heads) const;
+  /// Dropout on weights, or on their gradient.
+  at::Tensor drop(const at::Tensor& weights, std::int64_t heads, double dropout_rate, const DropoutKey& dropout) const;
+  /// [sequences * heads, query slots, d / heads] -> [query rows, d].
+  at::Tensor rows_of_heads(const at::Tensor& by_head, std::int64_t heads) const;
+
  private:
   at::Tensor bias(const dist::Rows& keys, bool causal) const;
-  at::Tensor queries_by_head(const at::Tensor& query,
-                             std::int64_t heads) const;  // [sequences * heads, slots, d / heads]
   /// Each [sequences * heads, slots, d / heads].
   std::pair<at::Tensor, at::Tensor> keys_values_by_head(const at::Tensor& keys_values, std::int64_t heads) const;
 

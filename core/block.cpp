@@ -35,9 +35,9 @@ at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, con
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
   const auto [queries, fresh] = attention.project(input);
-  const at::Tensor seen = rows.see(layer, copied.defined() ? at::cat({fresh, attention.keys_values(copied)}) : fresh);
-  return attention.combine(rows.layout().attend(queries, seen, options_.heads, options_.attention_dropout,
-                                                key.with_site(Site::self_attention_weights)));
+  const at::Tensor sent = copied.defined() ? at::cat({fresh, attention.keys_values(copied)}) : fresh;
+  return attention.combine(rows.attend(
+      layer, queries, sent, {options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights)}));
 }
 
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,

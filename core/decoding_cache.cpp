@@ -26,12 +26,13 @@ class CachedRows final : public StackRows {
   }
 
   const dist::Rows& local() const override { return local_; }
-  const AttentionLayout& layout() const override { return *layout_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  at::Tensor see(std::size_t layer, const at::Tensor& keys_values) override {
+  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
+                    const Attending& how) override {
     if (layer == 0) ++step_;
-    return remember(&DecodingCache::OfStep::keys_values, layer, keys_values);
+    return layout_->attend(query, remember(&DecodingCache::OfStep::keys_values, layer, keys_values), how.heads,
+                           how.dropout_rate, how.dropout);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/key_value_store.h"
+
 namespace ut::core {
 namespace {
 
@@ -15,10 +17,12 @@ class WholeRows final : public StackRows {
   }
 
   const dist::Rows& local() const override { return exchange_.local(); }
-  const AttentionLayout& layout() const override { return layout_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  at::Tensor see(std::size_t, const at::Tensor& keys_values) override { return exchange_.gather(keys_values); }
+  at::Tensor attend(std::size_t, const at::Tensor& query, const at::Tensor& keys_values,
+                    const Attending& how) override {
+    return layout_.attend(query, exchange_.gather(keys_values), how.heads, how.dropout_rate, how.dropout);
+  }
 
   Windows windows(std::size_t, const at::Tensor& x, const Reach& first, const Reach& second) override {
     return {exchange_.neighbours(x, first.before, first.after), local(), [this, second](const at::Tensor& hidden) {
@@ -58,21 +62,28 @@ class WholeRows final : public StackRows {
 class RunningRows final : public StackRows {
  public:
   RunningRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, double balance)
-      : exchange_(exchange.running(balance)), causal_(causal), memory_(memory) {
+      : exchange_(exchange.running(balance)),
+        causal_(causal),
+        memory_(memory),
+        longest_(dist::longest(exchange.all())) {
     lay_out();
   }
 
   const dist::Rows& local() const override { return exchange_->local(); }
-  const AttentionLayout& layout() const override { return *layout_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  at::Tensor see(std::size_t layer, const at::Tensor& keys_values) override {
-    return exchange_->gather(keys_values, kept(kept_keys_values_, layer));
+  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
+                    const Attending& how) override {
+    if (stores_.size() <= layer)
+      stores_.push_back(std::make_shared<KeyValueStore>(exchange_->sequences(), longest_, how.heads));
+    return stores_[layer]->attend(query, exchange_->gather(keys_values), new_slots_, sequences_, *layout_,
+                                  how.dropout_rate, how.dropout);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
-    return windows_over(exchange_->gather(x, kept(kept_states_, layer)), local(), exchange_->seen(),
-                        exchange_->places(), first, second);
+    if (kept_states_.size() <= layer) kept_states_.resize(layer + 1);
+    return windows_over(exchange_->gather(x, kept_states_[layer]), local(), exchange_->seen(), exchange_->places(),
+                        first, second);
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
@@ -92,20 +103,23 @@ class RunningRows final : public StackRows {
   at::Tensor home(const at::Tensor& halted) const override { return exchange_->home(halted); }
 
  private:
-  static at::Tensor& kept(std::vector<at::Tensor>& of_layers, std::size_t layer) {
-    if (of_layers.size() <= layer) of_layers.resize(layer + 1);
-    return of_layers[layer];
+  void lay_out() {
+    layout_.emplace(local(), exchange_->seen(), causal_, std::nullopt, longest_);
+    sequences_ = numbers_of_local_sequences();
+    new_slots_ = exchange_->places_of_sent(longest_);
+    if (memory_ == nullptr) return;
+    const auto* sequence = sequences_.const_data_ptr<std::int64_t>();
+    const auto [rows, places] =
+        dist::rows_of_sequences(*memory_, {sequence, static_cast<std::size_t>(sequences_.numel())});
+    memory_layout_.emplace(local(), rows, false, places);
   }
 
-  void lay_out() {
-    layout_.emplace(local(), exchange_->seen(), causal_, exchange_->places());
-    if (memory_ == nullptr) return;
-    std::vector<std::int64_t> sequences;
+  at::Tensor numbers_of_local_sequences() const {
+    std::vector<std::int64_t> numbers;
     const auto* sequence = exchange_->sequence_index().const_data_ptr<std::int64_t>();
     for (std::int64_t index = 0; index < local().sequences(); ++index)
-      sequences.push_back(sequence[local().offsets[static_cast<std::size_t>(index)]]);
-    const auto [rows, places] = dist::rows_of_sequences(*memory_, sequences);
-    memory_layout_.emplace(local(), rows, false, places);
+      numbers.push_back(sequence[local().offsets[static_cast<std::size_t>(index)]]);
+    return at::tensor(numbers, at::kLong);
   }
 
   std::unique_ptr<dist::RunningExchange> exchange_;
@@ -113,8 +127,11 @@ class RunningRows final : public StackRows {
   const dist::Rows* memory_;
   std::optional<AttentionLayout> layout_;
   std::optional<AttentionLayout> memory_layout_;
-  std::vector<at::Tensor> kept_keys_values_;  // [layers][kept rows, 2d]
-  std::vector<at::Tensor> kept_states_;       // [layers][kept rows, d]: what convolutions look at
+  std::int64_t longest_;                                // sequence of the exchange, in rows
+  at::Tensor sequences_;                                // [local sequences] int64: their numbers in the exchange
+  at::Tensor new_slots_;                                // [rows sent by all ranks] int64: sequence * longest_ + place
+  std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
+  std::vector<at::Tensor> kept_states_;                 // [layers][kept rows, d]: what convolutions look at
 };
 
 }  // namespace

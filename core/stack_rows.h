@@ -22,6 +22,13 @@ struct Memory {
   dist::Rows rows;                      // of the source
 };
 
+/// How attention is done in one place of a step.
+struct Attending {
+  std::int64_t heads;
+  double dropout_rate;
+  DropoutKey dropout;
+};
+
 /// How far a convolution looks to each side.
 struct Reach {
   std::int64_t before;
@@ -45,15 +52,15 @@ class StackRows {
 
   /// The rows that the next step revises.
   virtual const dist::Rows& local() const = 0;
-  /// Local rows over what see() gives.
-  virtual const AttentionLayout& layout() const = 0;
   /// Local rows over the rows of a memory.
   virtual const AttentionLayout& memory_layout() const = 0;
 
-  /// Keys and values of a layer, of the local and then the copied rows [rows, 2d] -> of all rows that may be seen.
-  /// Once for each layer in each step. Collective.
-  virtual at::Tensor see(std::size_t layer, const at::Tensor& keys_values) = 0;
-  /// The same for what a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
+  /// A layer's attention of the local rows' `query` [local rows, d] over all rows that they may see. `keys_values`
+  /// [local and copied rows, 2d]. Once for each layer in each step. Returns the heads' outputs [local rows, d].
+  /// Collective.
+  virtual at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
+                            const Attending& how) = 0;
+  /// What a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
   virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;
   /// Each local row's value [local rows] in, the mean over all rows of its sequence out. Collective.
   virtual at::Tensor mean_over_sequence(const at::Tensor& values) const = 0;

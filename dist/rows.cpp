@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace ut::dist {
 
 Span share(std::int64_t length, int rank, int ranks) { return {length * rank / ranks, length * (rank + 1) / ranks}; }
@@ -23,6 +25,13 @@ Rows rows_of(const Sequences& sequences, int rank, int ranks) {
     offsets.push_back(static_cast<std::int64_t>(position.size()));
   }
   return {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)};
+}
+
+std::int64_t longest(const Rows& rows) {
+  std::int64_t most = 0;
+  for (std::size_t index = 1; index < rows.offsets.size(); ++index)
+    most = std::max(most, rows.offsets[index] - rows.offsets[index - 1]);
+  return most;
 }
 
 std::pair<Rows, std::vector<std::int64_t>> rows_of_sequences(const Rows& rows,

@@ -41,6 +41,9 @@ int owner(std::int64_t position, std::int64_t length, int ranks);
 /// The rows that `rank` of `ranks` holds of these sequences. `rank` 0 of 1 holds all.
 Rows rows_of(const Sequences& sequences, int rank, int ranks);
 
+/// The most rows that a sequence has.
+std::int64_t longest(const Rows& rows);
+
 /// Of `rows` those of the sequences with these numbers, counted in `rows` from 0; and where each stands in `rows`.
 std::pair<Rows, std::vector<std::int64_t>> rows_of_sequences(const Rows& rows, std::span<const std::int64_t> sequences);
 

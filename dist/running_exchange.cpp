@@ -54,8 +54,25 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
   find_local_rows();
 }
 
+at::Tensor RunningExchange::gather(const at::Tensor& rows) const { return all_gather(rows, counts_, group_); }
+
+at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
+  RowNumbers places;
+  const auto put = [&](const RowNumbers& rows) {
+    for (const std::int64_t row : rows) {
+      const std::int64_t sequence = sequence_of_row_[static_cast<std::size_t>(row)];
+      places.push_back(sequence * slots + row - all_.offsets[static_cast<std::size_t>(sequence)]);
+    }
+  };
+  for (std::size_t r = 0; r < running_.size(); ++r) {
+    put(running_[r]);
+    put(copied_[r]);
+  }
+  return at::tensor(places, at::kLong);
+}
+
 at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) const {
-  const at::Tensor gathered = all_gather(rows, counts_, group_);
+  const at::Tensor gathered = gather(rows);
   at::Tensor known = kept.defined() ? at::cat({kept, gathered}) : gathered;
   if (copied_places_.numel() > 0) {
     const at::Tensor copied = select_rows(gathered, copied_places_);

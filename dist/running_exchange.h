@@ -36,7 +36,11 @@ class RunningExchange {
   const at::Tensor& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return all_.sequences(); }
 
-  /// `rows` [local rows, then those last copied, c] -> the group's rows [known rows, c]. `kept` holds the copied rows
+  /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]. Collective.
+  at::Tensor gather(const at::Tensor& rows) const;
+  /// [sent rows] int64: each one's sequence, counted in `all`, times `slots`, plus its place in the sequence.
+  at::Tensor places_of_sent(std::int64_t slots) const;
+  /// The same with what was copied before: -> the group's rows [known rows, c]. `kept` holds the copied rows
   /// of earlier steps and is carried from step to step; undefined at the first. Collective.
   at::Tensor gather(const at::Tensor& rows, at::Tensor& kept) const;
   /// The sum of `values` over the group.

@@ -10,37 +10,40 @@
 namespace ut::dist {
 namespace {
 
-/// to[to_row[i]] = from[from_row[i]] for i in 0..count - 1; without a table, i itself. ATen's own go through an
-/// iterator for each row, which takes longer than to copy a head's few hundred bytes.
-void copy_rows(char* to, const std::int64_t* to_row, const char* from, const std::int64_t* from_row, std::int64_t count,
-               std::int64_t row_bytes) {
-  const std::int64_t grain = 1 + 65536 / std::max<std::int64_t>(1, row_bytes);
-  at::parallel_for(0, count, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      std::memcpy(to + (to_row == nullptr ? i : to_row[i]) * row_bytes,
-                  from + (from_row == nullptr ? i : from_row[i]) * row_bytes, static_cast<std::size_t>(row_bytes));
-  });
-}
-
 const std::int64_t* table_of(const at::Tensor& index) {
   return index.defined() ? index.const_data_ptr<std::int64_t>() : nullptr;
 }
 
 /// [rows of `from_row`, c], of from's rows; or, where there is `to_row`, [rows, c] with zeros elsewhere.
 at::Tensor copied(const at::Tensor& from, const at::Tensor& from_row, const at::Tensor& to_row, std::int64_t rows) {
-  const at::Tensor source = from.contiguous();
-  auto sizes = source.sizes().vec();
+  auto sizes = from.sizes().vec();
   sizes.at(0) = rows;
-  at::Tensor result = to_row.defined() ? at::zeros(sizes, source.options()) : at::empty(sizes, source.options());
-  const std::int64_t count = to_row.defined() ? to_row.numel() : rows;
-  if (count == 0) return result;
-  const auto row_bytes = static_cast<std::int64_t>(result.nbytes()) / std::max<std::int64_t>(1, rows);
-  copy_rows(static_cast<char*>(result.data_ptr()), table_of(to_row), static_cast<const char*>(source.const_data_ptr()),
-            table_of(from_row), count, row_bytes);
+  const bool has_gaps = to_row.defined() && to_row.numel() < rows;
+  const at::Tensor result = has_gaps ? at::zeros(sizes, from.options()) : at::empty(sizes, from.options());
+  copy_rows(result, to_row, from, from_row);
   return result;
 }
 
 }  // namespace
+
+// ATen's own go through an iterator for each row, which takes longer than to copy a head's few hundred bytes.
+void copy_rows(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor& from, const at::Tensor& from_row) {
+  const at::Tensor source = from.contiguous();
+  const std::int64_t count = to_row.defined() ? to_row.numel() : from_row.defined() ? from_row.numel() : from.size(0);
+  if (count == 0) return;
+  const auto row_bytes = static_cast<std::int64_t>(source.nbytes()) / source.size(0);
+  const std::int64_t* to_table = table_of(to_row);
+  const std::int64_t* from_table = table_of(from_row);
+  auto* target = static_cast<char*>(to.data_ptr());
+  const auto* values = static_cast<const char*>(source.const_data_ptr());
+  at::parallel_for(0, count, 1 + 65536 / std::max<std::int64_t>(1, row_bytes),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i)
+                       std::memcpy(target + (to_table == nullptr ? i : to_table[i]) * row_bytes,
+                                   values + (from_table == nullptr ? i : from_table[i]) * row_bytes,
+                                   static_cast<std::size_t>(row_bytes));
+                   });
+}
 
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index) { return select_rows(rows, index, {}, index); }
 

@@ -11,4 +11,8 @@ at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index);
 /// read[i] is the one that counts of row number row[i]; neither names anything twice.
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at::Tensor& read, const at::Tensor& row);
 
+/// to[to_row[i]] = from[from_row[i]], both [n] int64 or undefined for i itself. `to` is contiguous and is seen as rows
+/// as long as those of `from` [rows, c]. No graph is made.
+void copy_rows(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor& from, const at::Tensor& from_row);
+
 }  // namespace ut::dist
