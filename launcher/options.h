@@ -47,11 +47,11 @@ struct Options {
   std::int64_t batch = 64;      // sequences per micro-batch, over all ranks; bench: per update
   std::int64_t accumulate = 1;  // micro-batches per update
   double label_smoothing = 0.1;
-  std::int64_t max_steps = 0;      // of a position, where it halts by itself; 0: as without halting
-  double ponder_weight = 0.01;     // of the mean ponder time in the loss
-  std::int64_t ponder_warmup = 0;  // updates until that weight is reached
-  std::int64_t random_offset = 0;  // largest random offset of positions in training; 0: none
-  std::uint64_t seed = 1;          // of parameters, dropout, order of examples; of stories in `ut data`
+  std::int64_t max_steps = 0;         // of a position, where it halts by itself; 0: as without halting
+  double ponder_weight = 0.002;       // of the mean ponder time in the loss
+  std::int64_t ponder_warmup = 2000;  // updates until that weight is reached
+  std::int64_t random_offset = 0;     // largest random offset of positions in training; 0: none
+  std::uint64_t seed = 1;             // of parameters, dropout, order of examples; of stories in `ut data`
   std::int64_t max_updates = 5000;
   double max_hours = 0;     // 0: no bound
   double target_score = 0;  // stop once the validation score reaches it; 0: none

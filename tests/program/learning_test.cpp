@@ -31,6 +31,24 @@ TEST(Learning, ReversesTenDigits) {
   EXPECT_GE(evaluate(run).at("accuracy").get<double>(), 0.99);
 }
 
+TEST(Learning, AnswersFromOneFactWithPositionsThatHalt) {
+  const TemporaryDirectory directory;
+  const std::string stories = directory / "stories";
+  ASSERT_EQ(run_ut("data stories --facts 1 --train 10000 --out " + stories).exit_code, 0);
+  const std::string run = directory / "run";
+  const Outcome trained = run_ut(
+      fmt::format("train --task babi --data {} --halting act-copy --max-steps 6 --dropout 0.1 --weight-decay 0.01 "
+                  "--warmup 300 --max-updates 1500 --evaluate-every 250 --checkpoint-every 0 --target-score 0.97 {} "
+                  "--run-dir {}",
+                  stories, settings, run));
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const auto scores = evaluate(run);
+  EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);
+  const double ponder = scores.at("ponder").at("encoder").at("mean").get<double>();
+  EXPECT_GT(ponder, 1);
+  EXPECT_LT(ponder, 5);
+}
+
 TEST(Learning, AnswersThePublishedTask1) {
   const std::string archive = UT_SOURCE_DIR "/../shared/data/babi.tar.xz";
   if (!std::filesystem::exists(archive)) GTEST_SKIP() << archive << " is not here: the published bAbI files";
