@@ -117,8 +117,7 @@ Parting RunningExchange::part() {
       numbers.push_back(std::lower_bound(before.begin(), before.end(), row) - before.begin());
     return at::tensor(numbers, at::kLong);
   };
-  const Parting parting{numbers_among(running_[rank()]), numbers_among(stopped[rank()]),
-                        numbers_among(copied_[rank()])};
+  Parting parting{numbers_among(running_[rank()]), numbers_among(stopped[rank()]), numbers_among(copied_[rank()])};
   has_moved_ = false;
   if (auto moved = balanced(); !moved.empty()) {
     last_move_ = route(running_, moved);

@@ -19,7 +19,7 @@ at::Tensor copied(const at::Tensor& from, const at::Tensor& from_row, const at::
   auto sizes = from.sizes().vec();
   sizes.at(0) = rows;
   const bool has_gaps = to_row.defined() && to_row.numel() < rows;
-  const at::Tensor result = has_gaps ? at::zeros(sizes, from.options()) : at::empty(sizes, from.options());
+  at::Tensor result = has_gaps ? at::zeros(sizes, from.options()) : at::empty(sizes, from.options());
   copy_rows(result, to_row, from, from_row);
   return result;
 }
