@@ -47,7 +47,7 @@ class Gradient : public testing::TestWithParam<Kind> {
   /// none.
   void expect_derivative(const Parameter& parameter, std::uint64_t seed) {
     testing::AssertionResult last = testing::AssertionSuccess();
-    for (const std::uint64_t try_number : {0, 1, 2})
+    for (std::uint64_t try_number = 0; try_number < 3; ++try_number)
       if (last = derivative_is_right(parameter, seed + 1000 * try_number); last) return;
     EXPECT_TRUE(last) << parameter.name;
   }
