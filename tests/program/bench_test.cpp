@@ -59,8 +59,9 @@ TEST(Bench, HoldsParametersGradientsAndMomentsBesideActivations) {
   const auto held = [](const json& result) {
     return result.at("peak_bytes").get<std::int64_t>() - result.at("activation_bytes").get<std::int64_t>();
   };
-  constexpr std::int64_t more_parameters = 2 * (16 + 1 + 16);  // a column, a bias and a row, in both stacks
-  constexpr std::int64_t copies = 4;                           // values, gradients, two moments
+  constexpr std::int64_t more_parameters =
+      std::int64_t{2} * (16 + 1 + 16);  // a column, a bias and a row, in both stacks
+  constexpr std::int64_t copies = 4;    // values, gradients, two moments
   EXPECT_EQ(held(wide) - held(narrow), more_parameters * copies * 4);
 }
 

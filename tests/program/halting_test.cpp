@@ -29,7 +29,7 @@ class Halting : public testing::TestWithParam<std::string> {
   }
 
   std::string stories(const std::string& name, int facts) const {
-    const std::string directory = directory_ / name;
+    std::string directory = directory_ / name;
     EXPECT_EQ(
         run_ut(fmt::format("data stories --facts {} --train 200 --validation 20 --test 30 --out {}", facts, directory))
             .exit_code,
