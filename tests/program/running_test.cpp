@@ -72,7 +72,9 @@ TEST_F(Running, ARankThatFailsEndsTheJobWithOneMessage) {
   const std::string run = directory_ / "run";
   // Rank 0 cannot write its checkpoint, while rank 1 waits for it in the next update's all-reduce.
   const std::string make_unwritable = fmt::format(
-      "(sleep 4; until [ -f {0}/checkpoints ]; do rm -rf {0}/checkpoints; touch {0}/checkpoints; done) &", run);
+      "(sleep 4; until [ -f {0}/checkpoints ]; do mv -T {0}/checkpoints {0}/aside; touch {0}/checkpoints; done) "
+      "2>/dev/null &",
+      run);
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = run_shell(fmt::format("{} timeout 60 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
                                                 make_unwritable, std::getenv("UT"), addition(1000000), run));
