@@ -34,6 +34,10 @@ std::string readable_bytes(std::int64_t bytes) {
 
 double rows_per_second(const BenchResult& result) { return static_cast<double>(result.rows) / result.step_seconds; }
 
+double exposed_exchange(const BenchResult& result) {
+  return result.waited_seconds.at(static_cast<std::size_t>(dist::Purpose::exchange));
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
@@ -47,6 +51,7 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"peak_bytes", result.peak_bytes},
                               {"activation_bytes", result.activation_bytes},
                               {"sent_bytes_per_update", sent},
+                              {"exposed_exchange_s", exposed_exchange(result)},
                               {"ponder", nullptr},
                               {"ponder_detail", to_json(result.pondered)},
                               {"ranks", used.ranks},
@@ -67,6 +72,7 @@ std::string describe(const BenchResult& result, const Options& used) {
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), purpose_names.at(purpose));
   text += "an update, all ranks together\n";
+  text += fmt::format("exposed   {:.4g} s of an update a rank waits for the exchange\n", exposed_exchange(result));
   if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
   return text;
 }

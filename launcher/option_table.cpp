@@ -90,7 +90,7 @@ OptionEntry share(std::string name, std::string description, Field field) {
 /// One of several names, each of which stands for a value.
 template <typename Value, typename Field>
 OptionEntry choice(std::string name, std::string description, Field field,
-                   std::vector<std::pair<std::string, Value>> values) {
+                   const std::vector<std::pair<std::string, Value>>& values) {
   std::vector<std::string> names;
   for (const auto& [text, value] : values) names.push_back(text);
   OptionEntry entry;
@@ -116,7 +116,7 @@ template <typename Field>
 OptionEntry one_of(std::string name, std::string description, Field field, const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const auto& text : names) values.emplace_back(text, text);
-  return choice<std::string>(std::move(name), std::move(description), field, std::move(values));
+  return choice<std::string>(std::move(name), std::move(description), field, values);
 }
 
 template <typename Field>
@@ -417,13 +417,12 @@ OptionEntry schedule() {
 }
 
 void add_optimizer(Table& table) {
-  const std::string below_one = "a number from 0 to below 1";
   table.add(
       "Training", command_train, true,
       {schedule(),
-       positive(
+       changeable(positive(
            "learning-rate", "the rate; with inverse-square-root the constant in front, there 2 by default",
-           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; }),
+           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; })),
        whole(
            "warmup", "updates until the full learning rate; with inverse-square-root 8000 by default",
            [](auto& o) -> auto& { return o.optimizer.schedule.warmup; }, 0),
@@ -569,6 +568,18 @@ void add_ranks(Table& table) {
              changeable(whole(
                  "sequence-parallel", "ranks that share a sequence's positions; divides the ranks",
                  [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)),
+             changeable(choice<dist::ExchangeForm>("exchange", "how keys and values reach the ranks of a sequence",
+                                                   [](auto& o) -> auto& { return o.exchange.form; },
+                                                   {{"all-gather", dist::ExchangeForm::all_gather},
+                                                    {"broadcast", dist::ExchangeForm::broadcast},
+                                                    {"ring", dist::ExchangeForm::ring},
+                                                    {"heads", dist::ExchangeForm::heads}})),
+             changeable(choice<dist::Sent>("exchange-sends", "what is sent for a row, 2d numbers or d",
+                                           [](auto& o) -> auto& { return o.exchange.sent; },
+                                           {{"keys-values", dist::Sent::keys_values}, {"states", dist::Sent::states}})),
+             changeable(choice<dist::Cut>("shards", "which positions a rank holds in the decoder",
+                                          [](auto& o) -> auto& { return o.exchange.cut; },
+                                          {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}})),
              changeable(whole(
                  "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
 }

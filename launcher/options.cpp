@@ -283,6 +283,17 @@ void check_together(const Options& options) {
   if (model.d_model % model.heads != 0)
     throw base::BadInput(
         fmt::format("--heads: {} given, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
+  if (options.exchange.form == dist::ExchangeForm::heads) {
+    if (options.sequence_parallel > model.heads)
+      throw base::BadInput(
+          fmt::format("--exchange heads: {} heads cannot be shared by {} ranks of a sequence; give --sequence-parallel "
+                      "of at most --heads, or another --exchange",
+                      model.heads, options.sequence_parallel));
+    if (options.exchange.sent == dist::Sent::states)
+      throw base::BadInput(
+          "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "
+          "row's keys and values; give keys-values, or another --exchange");
+  }
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   if (options.task.task == "babi" && options.task.data.empty())

@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "datasets/task.h"
+#include "dist/exchange_options.h"
 
 namespace ut::launcher {
 
@@ -66,6 +67,7 @@ struct Options {
   std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
   std::int64_t sequence_parallel = 1;  // ranks that share a sequence
+  dist::ExchangeOptions exchange;      // between those; the cut is the decoder's
   std::int64_t threads = 0;            // per rank; 0: cores / ranks
 
   std::string run_dir;
