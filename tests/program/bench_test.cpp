@@ -53,6 +53,22 @@ TEST(Bench, SaysWhatItMeasured) {
   }
 }
 
+TEST(Bench, SaysWhatEachExchangeFormSendsAndHowLongARankWaitsForIt) {
+  const auto exchanged = [](const std::string& options) {
+    const json result = bench("--encoder-only --steps 3 --ranks 2 --sequence-parallel 2 --halting none " + options);
+    EXPECT_GT(result.at("exposed_exchange_s").get<double>(), 0) << options;
+    return sent(result, "exchange");
+  };
+  // Forward and backward, of 4 sequences of 12 in float32 at each of 3 steps: keys and values, or states.
+  constexpr std::int64_t of_states = std::int64_t{2} * 4 * 12 * 16 * 4 * 3;
+  for (const std::string form : {"all-gather", "broadcast", "ring"}) {
+    EXPECT_EQ(exchanged("--exchange " + form), 2 * of_states) << form;
+    EXPECT_EQ(exchanged("--exchange-sends states --exchange " + form), of_states) << form;
+  }
+  // Half of each row's heads: queries, keys and values out, outputs back.
+  EXPECT_EQ(exchanged("--exchange heads"), of_states * 4 / 2);
+}
+
 TEST(Bench, HoldsParametersGradientsAndMomentsBesideActivations) {
   const json narrow = bench("--ffn 1000 --steps 1");
   const json wide = bench("--ffn 1001 --steps 1");
