@@ -165,7 +165,7 @@ class MpiCommunicator final : public Communicator {
       if (root == rank_) rows.copy_(mine);
       MPI_Request request = MPI_REQUEST_NULL;
       check(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, &request), "MPI_Ibcast");
-      arriving.arrived.push_back([this, rows, row, request, purpose]() mutable {
+      arriving.arrived.emplace_back([this, rows, row, request, purpose]() mutable {
         const Waiting waiting(*this, purpose);
         check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
       });
