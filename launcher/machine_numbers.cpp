@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 
 namespace ut::launcher {
 namespace {
@@ -53,11 +52,11 @@ nlohmann::ordered_json link_to_json(const Link& link) {
 /// Takes numbers out of a file's JSON and says what is wrong with them.
 class Reader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  explicit Reader(std::string origin) : origin_(std::move(origin)) {}
 
   [[noreturn]] void refuse(const std::string& name, const std::string& needs) const {
-    throw base::BadInput(fmt::format("--calibration {}: \"{}\" needs {}; ut plan --save-calibration FILE writes a file",
-                                     path_, name, needs));
+    throw base::BadInput(
+        fmt::format("{}: \"{}\" needs {}; ut plan --save-calibration FILE writes a whole one", origin_, name, needs));
   }
   double number(const nlohmann::json& from, const std::string& name) const {
     const auto found = from.find(name);
@@ -92,7 +91,7 @@ class Reader {
   }
 
  private:
-  std::string path_;
+  std::string origin_;
 };
 
 }  // namespace
@@ -161,14 +160,14 @@ nlohmann::ordered_json to_json(const MachineNumbers& numbers) {
           {"ranks_per_node", numbers.ranks_per_node}};
 }
 
-MachineNumbers read_machine_numbers(const std::string& path) {
-  const auto json = nlohmann::json::parse(base::read_file(path), nullptr, false);
-  if (!json.is_object()) throw base::BadInput(fmt::format("--calibration {}: not a JSON object", path));
-  const Reader read(path);
+MachineNumbers parse_machine_numbers(const std::string& text, const std::string& origin) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) throw base::BadInput(fmt::format("{}: not a JSON object", origin));
+  const Reader read(origin);
   MachineNumbers numbers;
   const auto source = json.find("source");
-  const bool is_named = source != json.end() && source->is_string();
-  numbers.source = fmt::format("{} ({})", path, is_named ? source->get<std::string>() : "of unknown source");
+  const bool is_text = source != json.end() && source->is_string();
+  numbers.source = is_text ? source->get<std::string>() : origin;
   numbers.products = read.curve(json, "products");
   numbers.batched_products = read.curve(json, "batched_products");
   numbers.element_wise = read.curve(json, "element_wise");

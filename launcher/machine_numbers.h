@@ -51,7 +51,7 @@ std::vector<std::string> machine_names();
 MachineNumbers machine_named(const std::string& name);
 
 nlohmann::ordered_json to_json(const MachineNumbers& numbers);
-/// Reads what to_json() gave. Throws base::BadInput that names `path` and what is missing or wrong there.
-MachineNumbers read_machine_numbers(const std::string& path);
+/// Reads the text of what to_json() gave. Throws base::BadInput that names `origin` and what is missing or wrong there.
+MachineNumbers parse_machine_numbers(const std::string& text, const std::string& origin);
 
 }  // namespace ut::launcher

@@ -34,9 +34,18 @@ struct BenchOptions {
   double ponder_skew = 0;  // of the mean, by which the first half of a sequence ponders more and the second less
 };
 
+/// What `ut plan` takes of its own; what it plans for is what `ut bench` measures.
+struct PlanOptions {
+  std::int64_t nodes = 0;          // 0: as many as the ranks need
+  std::int64_t gpus_per_node = 0;  // ranks of a node; 0: as the machine's numbers have it
+  std::string machine;             // whose data sheet says what it can do; empty: measured
+  std::string calibration;         // file of measured numbers
+  std::string save_calibration;    // where the numbers are written
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, bench, data; or help, version
+  std::string command;  // train, evaluate, decode, bench, plan, doctor, data; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
@@ -81,6 +90,7 @@ struct Options {
 
   DataOptions data;
   BenchOptions bench;
+  PlanOptions plan;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();
