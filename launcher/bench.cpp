@@ -70,7 +70,11 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
   const auto all = [&world](auto value) { return of_all_ranks({static_cast<double>(value)}, world); };
   BenchResult result;
   result.rows = run.batch().rows();
-  result.step_seconds = of_all_ranks(mine.step_seconds, world).amax(0).quantile(0.5).item<double>();
+  const at::Tensor step_seconds = of_all_ranks(mine.step_seconds, world).amax(0);  // [iterations]
+  const auto quantile = [&step_seconds](double share) { return step_seconds.quantile(share).item<double>(); };
+  result.step_seconds = quantile(0.5);
+  result.lower_quartile = quantile(0.25);
+  result.upper_quartile = quantile(0.75);
   result.product_seconds = all(mine.product_seconds).mean().item<double>();
   result.peak_bytes = all(mine.peak_bytes).max().item<std::int64_t>();
   result.activation_bytes = all(mine.peak_bytes - mine.held_bytes).max().item<std::int64_t>();

@@ -46,6 +46,7 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
     sent[purpose_names.at(purpose)] = result.sent_bytes.at(purpose);
   nlohmann::ordered_json json{{"tokens_per_s", rows_per_second(result)},
                               {"median_step_s", result.step_seconds},
+                              {"quartiles_step_s", {result.lower_quartile, result.upper_quartile}},
                               {"rows_per_s", rows_per_second(result)},
                               {"gemm_fraction", result.product_seconds / result.step_seconds},
                               {"peak_bytes", result.peak_bytes},
@@ -63,7 +64,8 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
 
 std::string describe(const BenchResult& result, const Options& used) {
   std::string text =
-      fmt::format("update    {:.4g} s, the median of {}; {:.4g} tokens/s\n", result.step_seconds, used.bench.iterations,
+      fmt::format("update    {:.4g} s, the median of {}, half of them in {:.4g} to {:.4g}; {:.4g} tokens/s\n",
+                  result.step_seconds, used.bench.iterations, result.lower_quartile, result.upper_quartile,
                   rows_per_second(result)) +
       fmt::format("products  take {:.1f} % of that alone\n", 100 * result.product_seconds / result.step_seconds) +
       fmt::format("memory    {} on the rank with most, {} of it for the update\n", readable_bytes(result.peak_bytes),

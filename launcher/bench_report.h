@@ -12,8 +12,10 @@ namespace ut::launcher {
 
 /// What `ut bench` measured, over all ranks.
 struct BenchResult {
-  std::int64_t rows = 0;                 // of the batch: source and target
-  double step_seconds = 0;               // median over the updates of the slowest rank's time
+  std::int64_t rows = 0;      // of the batch: source and target
+  double step_seconds = 0;    // median over the updates of the slowest rank's time
+  double lower_quartile = 0;  // of the same
+  double upper_quartile = 0;
   double product_seconds = 0;            // mean over ranks: what an update's matrix products take alone
   std::int64_t peak_bytes = 0;           // the most that tensors held during an update, on the rank with most
   std::int64_t activation_bytes = 0;     // the same without what they held before it

@@ -37,6 +37,10 @@ TEST(Bench, SaysWhatItMeasured) {
     const json result = bench(fmt::format("--ranks {}", ranks));
     const auto number = [&result](const char* key) { return result.at(key).get<double>(); };
     EXPECT_GT(number("median_step_s"), 0);
+    const auto quartiles = result.at("quartiles_step_s").get<std::vector<double>>();
+    ASSERT_EQ(quartiles.size(), 2);
+    EXPECT_LE(quartiles[0], number("median_step_s"));
+    EXPECT_GE(quartiles[1], number("median_step_s"));
     EXPECT_NEAR(number("tokens_per_s") * number("median_step_s"), 4 * (12 + 12), 1e-6);
     EXPECT_EQ(result.at("rows_per_s"), result.at("tokens_per_s"));
     EXPECT_GT(number("gemm_fraction"), 0);
