@@ -11,13 +11,15 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/machine_numbers.h"
+
 namespace ut::launcher {
 namespace {
 
 constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
-constexpr unsigned model_commands = command_train | command_bench;  // those that make a new model
+constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_data;
+constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -296,7 +298,7 @@ void add_model_shape(Table& table) {
                  "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << 20),
              whole(
                  "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
-  table.add("Model", rank_commands, true, {steps(), decoder_steps()});
+  table.add("Model", rank_commands | command_plan, true, {steps(), decoder_steps()});
   table.add(
       "Model", model_commands, true,
       {whole(
@@ -328,7 +330,7 @@ void add_halting(Table& table) {
             {halting(), without_default(choice<core::Halting>(
                             "decoder-halting", "in the decoder, where not --halting",
                             [](auto& o) -> auto& { return o.model.halting.decoder; }, halting_names()))});
-  table.add("Halting", rank_commands, true,
+  table.add("Halting", rank_commands | command_plan, true,
             {whole(
                 "max-steps", "most steps of a position that halts; 0: as --steps and --decoder-steps say",
                 [](auto& o) -> auto& { return o.max_steps; }, 0)});
@@ -533,7 +535,7 @@ OptionEntry bench_skew() {
 
 void add_bench(Table& table) {
   table.add(
-      "Batch", command_bench, true,
+      "Batch", command_bench | command_plan, true,
       {whole(
            "batch", "sequences per update, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
        whole(
@@ -549,23 +551,47 @@ void add_bench(Table& table) {
        whole(
            "seed", "of parameters, dropout, symbols, lengths and drawn ponder times",
            [](auto& o) -> auto& { return o.seed; }, 0)});
+  table.add("Batch", command_bench | command_plan, true, {bench_ponder()});
   table.add("Measurement", command_bench, true,
-            {bench_ponder(), bench_skew(),
-             whole(
-                 "iterations", "updates that are measured, after some that are not",
-                 [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
+            {bench_skew(), whole(
+                               "iterations", "updates that are measured, after some that are not",
+                               [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
   table.add("Measurement", command_bench, false,
             {flag(
                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
+}
+
+void add_plan(Table& table) {
+  const auto file = [](const char* name, const char* description, auto field) {
+    return path(name, "FILE", description, field);
+  };
+  table.add("Machine", command_plan, false,
+            {without_default(whole(
+                 "nodes", "of the cluster; without it as many as --ranks need",
+                 [](auto& o) -> auto& { return o.plan.nodes; }, 1, 1 << 20)),
+             without_default(whole(
+                 "gpus-per-node", "ranks of a node, one for each GPU; without it as the machine's numbers have it",
+                 [](auto& o) -> auto& { return o.plan.gpus_per_node; }, 1, 1 << 20)),
+             without_default(one_of(
+                 "machine", "by its data sheet instead of measuring", [](auto& o) -> auto& { return o.plan.machine; },
+                 machine_names())),
+             file(
+                 "calibration", "numbers of a machine, instead of measuring",
+                 [](auto& o) -> auto& { return o.plan.calibration; }),
+             file(
+                 "save-calibration", "where the numbers are written",
+                 [](auto& o) -> auto& { return o.plan.save_calibration; }),
+             flag(
+                 "json", "print the plan as one JSON object", [](auto& o) -> auto& { return o.json; })});
 }
 
 void add_ranks(Table& table) {
   auto ranks = without_default(changeable(whole(
       "ranks", "processes; without mpirun or srun around it the program starts them",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
+  table.add("Ranks", rank_commands | command_plan | command_doctor, true, {ranks});
   table.add("Ranks", rank_commands, true,
-            {ranks,
-             changeable(whole(
+            {changeable(whole(
                  "sequence-parallel", "ranks that share a sequence's positions; divides the ranks",
                  [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)),
              changeable(choice<dist::ExchangeForm>("exchange", "how keys and values reach the ranks of a sequence",
@@ -579,15 +605,20 @@ void add_ranks(Table& table) {
                                            {{"keys-values", dist::Sent::keys_values}, {"states", dist::Sent::states}})),
              changeable(choice<dist::Cut>("shards", "which positions a rank holds in the decoder",
                                           [](auto& o) -> auto& { return o.exchange.cut; },
-                                          {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}})),
-             changeable(whole(
-                 "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
+                                          {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}}))});
+  table.add("Ranks", rank_commands | command_plan | command_doctor, true,
+            {changeable(whole(
+                "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
 }
 
 void add_run(Table& table) {
   table.add("Run", run_commands, false,
             {path(
                 "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
+                [](auto& o) -> auto& { return o.run_dir; })});
+  table.add("Run", command_doctor, false,
+            {path(
+                "run-dir", "DIR", "directory for runs that every rank should be able to write to",
                 [](auto& o) -> auto& { return o.run_dir; })});
   table.add("Run", command_train, false,
             {flag(
@@ -625,6 +656,7 @@ std::vector<OptionEntry> make_table() {
   add_training(table);
   add_evaluation(table);
   add_bench(table);
+  add_plan(table);
   add_ranks(table);
   add_data(table);
   add_run(table);

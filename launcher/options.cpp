@@ -34,6 +34,9 @@ const std::vector<CommandEntry>& commands() {
        "run a trained model on lines of standard input"},
       {"bench", command_bench, "ut bench [options]",
        "measure speed, memory and traffic of training, on made-up symbols"},
+      {"plan", command_plan, "ut plan [options]",
+       "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
+      {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
       {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
   return table;
 }
@@ -306,6 +309,20 @@ void check_together(const Options& options) {
                     schedule.warmup, options.max_updates));
 }
 
+void check_plan(const Options& options) {
+  const PlanOptions& plan = options.plan;
+  if (!plan.machine.empty() && !plan.calibration.empty())
+    throw base::BadInput(
+        fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
+  if (plan.gpus_per_node == 0) return;
+  if (plan.nodes == 0 && options.ranks % plan.gpus_per_node != 0)
+    throw base::BadInput(fmt::format("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}",
+                                     plan.gpus_per_node, options.ranks));
+  if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
+    throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
+                                     options.ranks, plan.nodes * plan.gpus_per_node));
+}
+
 void check_bench(const Options& options) {
   const BenchOptions& bench = options.bench;
   if (bench.min_length > bench.length)
@@ -360,9 +377,12 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   for (const auto& source : sources) apply(options, source, command);
   if (command.bit == command_data) {
     if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
-  } else if (command.bit == command_bench) {
+  } else if (command.bit == command_bench || command.bit == command_plan) {
     check_together(options);
     check_bench(options);
+    check_plan(options);
+  } else if (command.bit == command_doctor) {
+    // It looks at the place, not at a run.
   } else {
     options = run_options(options, sources, command);
   }
