@@ -6,15 +6,22 @@
 namespace ut::launcher {
 namespace {
 
+/// Attention goes on over the rows of one rank while those of the next come.
+bool goes_in_blocks(dist::ExchangeForm form) {
+  return form == dist::ExchangeForm::broadcast || form == dist::ExchangeForm::ring;
+}
+
 /// What is left of a transfer over which work goes on. The last block's part of it is waited for in any case.
 double exposed(double transfer, double work, double ranks) {
   return std::max(transfer - work * (ranks - 1) / ranks, transfer / ranks);
 }
 
-/// The share of blocks that the busiest rank works on where those that no query of a rank sees are left out: cut
-/// contiguously, the rank with the last positions sees all.
-double causal_share(const Layout& layout, double ranks) {
-  return layout.cut == SequenceCut::zigzag ? (ranks + 1) / (2 * ranks) : 1;
+/// Of attention's time, where it goes over blocks: sums of exponentials are made beside, and blocks that lie wholly
+/// behind a causal rank's queries are left out. Cut contiguously, the rank with the last positions sees them all.
+double share_in_blocks(const Layout& layout, bool causal, double ranks) {
+  constexpr double beside = 1.25;
+  const bool balanced = causal && layout.exchange.cut == dist::Cut::zigzag;
+  return beside * (balanced ? (2 * ranks + 1) / (4 * ranks) : 1);
 }
 
 }  // namespace
@@ -62,42 +69,40 @@ double CollectiveCost::all_to_all_seconds(double bytes) const {
   return received == 0 ? 0 : rounds_seconds() + received / slowest_rate(received, false);
 }
 
-ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, double state_bytes,
-                           double attention_seconds, bool causal, double overlap) {
+ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, double state_bytes, std::int64_t heads,
+                           const AttentionOfLayer& attention, double overlap) {
   const double ranks = group.ranks();
-  const double bytes = state_bytes * (layout.content == ExchangeContent::states ? 1 : 2);
-  const double forward = group.gather_seconds(bytes);
-  const double backward = group.reduce_scatter_seconds(bytes);
+  const double bytes = state_bytes * (layout.exchange.sent == dist::Sent::states ? 1 : 2);
   const double received = bytes * (ranks - 1) / ranks;  // by each rank; as much is sent
+  const auto shared_heads = static_cast<double>(heads);
   ExchangeCost cost;
   cost.sent_bytes_of_rank = 2 * received;
-  const bool in_blocks = layout.form == ExchangeForm::broadcast || layout.form == ExchangeForm::ring;
-  if (in_blocks && causal) cost.attention_factor = causal_share(layout, ranks);
-  const double hiding = overlap * attention_seconds * cost.attention_factor;
-  constexpr double operations_of_block = 30;
-  if (in_blocks) cost.operations = operations_of_block * (ranks - 1);
-  switch (layout.form) {
-    case ExchangeForm::all_gather:
-      cost.exposed_seconds = forward + backward;
+  const bool in_blocks = goes_in_blocks(layout.exchange.form) && !attention.stored;
+  if (in_blocks) {
+    constexpr double operations_of_block = 40;
+    cost.attention_factor = share_in_blocks(layout, attention.causal, ranks);
+    cost.operations = operations_of_block * (ranks - 1);
+  }
+  const double hiding = in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // forward alone
+  switch (layout.exchange.form) {
+    case dist::ExchangeForm::all_gather:
+      cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);
       break;
-    case ExchangeForm::broadcast: {  // one collective for each rank's rows
-      const double rounds = ranks * group.round_seconds();
-      cost.exposed_seconds =
-          exposed(forward + rounds, hiding / 3, ranks) + exposed(backward + rounds, hiding * 2 / 3, ranks);
-      break;
-    }
-    case ExchangeForm::ring: {  // on the way back keys and values go round once more, and gradients with them
-      const double rounds = (ranks - 1) * group.round_seconds();
-      cost.sent_bytes_of_rank = 3 * received;
-      cost.exposed_seconds =
-          exposed(forward + rounds, hiding / 3, ranks) + exposed(2 * forward + rounds, hiding * 2 / 3, ranks);
-      cost.attention_factor *= 4.0 / 3;  // weights are made again on the way back
+    case dist::ExchangeForm::broadcast: {  // one collective for each rank's rows; gradients come back all at once
+      const double forward = group.gather_seconds(bytes) + ranks * group.round_seconds();
+      cost.exposed_seconds = exposed(forward, hiding, ranks) + group.reduce_scatter_seconds(bytes);
       break;
     }
-    case ExchangeForm::heads: {  // queries, keys and values there, results back; and the same on the way back
+    case dist::ExchangeForm::ring: {  // gradients go round the other way
+      const double round = group.gather_seconds(bytes) + (ranks - 1) * group.round_seconds();
+      cost.exposed_seconds = exposed(round, hiding, ranks) + round;
+      break;
+    }
+    case dist::ExchangeForm::heads: {  // queries, keys and values there, results back; and gradients likewise
       const double to_each = state_bytes / (ranks * ranks);
       cost.exposed_seconds = 2 * (group.all_to_all_seconds(3 * to_each) + group.all_to_all_seconds(to_each));
       cost.sent_bytes_of_rank = 2 * 4 * to_each * (ranks - 1);
+      cost.attention_factor = std::ceil(shared_heads / ranks) * ranks / shared_heads;  // of the rank with most
       break;
     }
   }

@@ -35,18 +35,24 @@ class CollectiveCost {
   double nodes_;
 };
 
+/// The attention that an exchange is for.
+struct AttentionOfLayer {
+  double seconds;  // over all keys at once, forward and backward
+  bool stored;     // keys and values are all there before it begins: rows halt
+  bool causal;
+};
+
 /// What a form of exchange costs in one layer of one step, forward and backward.
 struct ExchangeCost {
   double exposed_seconds = 0;   // not hidden behind attention
-  double attention_factor = 1;  // of attention's time: more where it is made again on the way back, less where blocks
-                                // that a causal query does not see are left out
+  double attention_factor = 1;  // of attention's time, where its shape is another or blocks are left out
   double operations = 0;        // more than all-gather has
   double sent_bytes_of_rank = 0;
 };
 
-/// `state_bytes`: of the states of all rows that the group exchanges. `attention_seconds`: of the layer, forward and
-/// backward; `overlap`: the share of it that hides a transfer.
-ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, double state_bytes,
-                           double attention_seconds, bool causal, double overlap);
+/// `state_bytes`: of the states of all rows that the group exchanges; `heads`: of attention; `overlap`: the share of
+/// work that hides a transfer.
+ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, double state_bytes, std::int64_t heads,
+                           const AttentionOfLayer& attention, double overlap);
 
 }  // namespace ut::launcher

@@ -20,11 +20,12 @@ double rounded_up(std::int64_t a, std::int64_t b) { return real((a + b - 1) / b)
 
 /// Rows that a rank revises in one step of a stack.
 struct StepRows {
-  double rows = 0;       // of this rank
-  double copied = 0;     // whose keys and values it makes once more, as they have halted
-  double sequences = 0;  // of which it has rows
-  double queries = 0;    // slots a sequence: the most rows that one has
-  double keys = 0;       // slots a sequence
+  double rows = 0;          // of this rank
+  double copied = 0;        // whose keys and values it makes once more, as they have halted
+  double sequences = 0;     // of which it has rows
+  double queries = 0;       // slots a sequence: the most rows that one has
+  double keys = 0;          // slots a sequence
+  bool some_leave = false;  // after this step
 };
 
 /// What a stack is given.
@@ -54,6 +55,7 @@ std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, 
       now.rows *= running;
       now.queries = std::min(slots, share * running + std::sqrt(spread));
       now.sequences *= 1 - std::pow(1 - std::min(1.0, running), share);
+      now.some_leave = shares[step] * whole.rows >= 0.5 && running - shares[step] > 0;
       now.copied = step == 0 ? 0 : whole.rows * shares[step - 1] * now.sequences / sequences;
     }
     steps.push_back(now);
@@ -72,20 +74,20 @@ class StepCost {
   /// Signals, and where it halts the books of weights and states.
   void around(const StepRows& step, core::Halting halting) {
     touch(step.rows * d_, 9);
-    cost_.operations(12);
+    cost_.operations(18);
     if (halting == core::Halting::none) return;
     touch(step.rows * d_, 14);  // the unit's input, the mean of states
-    cost_.operations(50);
-    if (halting == core::Halting::act_copy) {
+    cost_.operations(15);
+    if (halting == core::Halting::act_copy && step.some_leave) {
       touch(step.rows * d_, 16);  // rows that stay are copied, forward and backward
-      cost_.operations(70);
+      cost_.operations(50);
     }
   }
 
   void self_attention(const StepRows& step, bool stored, bool causal) {
     const double sharing = real(layout_.sequence_parallel);
     const double all_rows = (step.rows + step.copied) * sharing;
-    const bool projects_all = sharing > 1 && layout_.content == ExchangeContent::states;
+    const bool projects_all = sharing > 1 && layout_.exchange.sent == dist::Sent::states;
     product(step.rows, d_, (projects_all ? 1 : 3) * d_);
     product(projects_all ? all_rows : step.copied, d_, 2 * d_);
     touch(step.rows * d_, 6 + 4 + 4 + 4);       // split, scaling, queries to heads and back
@@ -96,10 +98,11 @@ class StepCost {
       touch(step.rows * d_, 4);
       touch(step.sequences * step.keys * d_, 8);  // keys and values to heads and back
     }
+    move_heads(step, stored ? 3 * all_rows : 2 * step.sequences * step.keys);
     attention(step, stored, causal);
     product(step.rows, d_, d_);
     residual(step.rows);
-    cost_.operations(stored ? 75 : 60);
+    cost_.operations(70);
   }
 
   /// `memory`: source positions of a sequence.
@@ -109,10 +112,11 @@ class StepCost {
     product(step.rows, d_, d_);
     touch(step.rows * d_, 12);
     touch(step.sequences * memory * d_, 12);  // keys and values of the memory, to heads and back, summed over steps
+    move_heads(step, 2 * step.sequences * memory);
     attention(over, false, false);
     product(step.rows, d_, d_);
     residual(step.rows);
-    cost_.operations(60);
+    cost_.operations(75);
   }
 
   void transition(double rows) {
@@ -139,6 +143,11 @@ class StepCost {
     cost_.random_numbers(elements, part);
     cost_.touch(elements, 7, part);
     cost_.operations(4);
+  }
+  /// Queries, results and so many keys and values go to their heads' places, and on the way back again.
+  void move_heads(const StepRows& step, double keys_values) {
+    const double rows = step.sequences * step.queries + step.rows + keys_values;
+    cost_.row_moves(2 * rows * real(model_.heads), seconds_.element_wise);
   }
   /// Dropout, sum, norm, and what comes back through both ways.
   void residual(double rows) {
@@ -258,7 +267,7 @@ class UpdateCost {
       for (std::int64_t layer = 0; layer < model.block_layers; ++layer) {
         const double before = made_.seconds.attention;
         cost.self_attention(step, stored, stack.decoder);
-        exchange(step, made_.seconds.attention - before, stack.decoder);
+        exchange(step, {made_.seconds.attention - before, stored, stack.decoder});
         if (stack.decoder) cost.cross_attention(step, memory_keys);
         cost.transition(step.rows);
       }
@@ -281,13 +290,13 @@ class UpdateCost {
     if (layout_.sequence_parallel > 1) made_.seconds.exchange += group().gather_seconds(1);
   }
 
-  void exchange(const StepRows& step, double attention, bool causal) {
+  void exchange(const StepRows& step, const AttentionOfLayer& attention) {
     if (layout_.sequence_parallel == 1) return;
-    const double d = real(work_.model.d_model);
     const double rows = (step.rows + step.copied) * real(layout_.sequence_parallel);
-    const ExchangeCost cost = exchange_cost(layout_, group(), rows * d * number_, attention, causal, machine_.overlap);
+    const ExchangeCost cost = exchange_cost(layout_, group(), rows * real(work_.model.d_model) * number_,
+                                            work_.model.heads, attention, machine_.overlap);
     made_.seconds.exchange += cost.exposed_seconds;
-    made_.seconds.attention += attention * (cost.attention_factor - 1);
+    made_.seconds.attention += attention.seconds * (cost.attention_factor - 1);
     made_.exchanged_bytes += cost.sent_bytes_of_rank * real(layout_.ranks());
     work_cost_.operations(cost.operations);
   }
@@ -317,7 +326,7 @@ class UpdateCost {
     work_cost_.touch(labels * vocabulary, 14, part);
     work_cost_.touch(rows * real(model.d_model), 10, part);
     work_cost_.touch(vocabulary * real(model.d_model), 6, part);
-    work_cost_.operations(120);
+    work_cost_.operations(250);
     made_.peak_bytes += 3 * labels * vocabulary * number_;
   }
 
@@ -368,8 +377,8 @@ std::string why_impossible(const Workload& work, const Layout& layout) {
   const std::int64_t shared = layout.sequence_parallel;
   if (layout.ranks() % shared != 0) return fmt::format("{} does not divide {} ranks", shared, layout.ranks());
   if (shared > work.longest) return fmt::format("sequences have fewer than {} positions", shared);
-  if (layout.form == ExchangeForm::heads && work.model.heads % shared != 0)
-    return fmt::format("{} ranks cannot share {} heads evenly", shared, work.model.heads);
+  if (layout.exchange.form == dist::ExchangeForm::heads && shared > work.model.heads)
+    return fmt::format("{} ranks cannot share {} heads", shared, work.model.heads);
   return "";
 }
 

@@ -4,16 +4,10 @@
 #include <string>
 
 #include "core/options.h"
+#include "dist/exchange_options.h"
 #include "launcher/machine_numbers.h"
 
 namespace ut::launcher {
-
-/// How the ranks of a sequence tell one another their positions.
-enum class ExchangeForm { broadcast, all_gather, ring, heads };
-/// What of a position travels: its state, of which every rank makes keys and values, or keys and values.
-enum class ExchangeContent { states, keys_values };
-/// How a sequence's positions are cut over ranks.
-enum class SequenceCut { contiguous, zigzag };
 
 /// What an update works on. Where a stack halts, `model` has the most steps of a position.
 struct Workload {
@@ -32,9 +26,7 @@ struct Layout {
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
   std::int64_t sequence_parallel = 1;
-  ExchangeForm form = ExchangeForm::all_gather;
-  ExchangeContent content = ExchangeContent::keys_values;
-  SequenceCut cut = SequenceCut::contiguous;
+  dist::ExchangeOptions exchange;
 
   std::int64_t ranks() const { return nodes * ranks_per_node; }
 };

@@ -128,6 +128,7 @@ MachineNumbers machine_named(const std::string& name) {
   numbers.element_wise = saturating(attainable * sheet.memory_bandwidth, 4e6);
   numbers.random_numbers = attainable * sheet.memory_bandwidth / 4;
   numbers.exponentials = attainable * sheet.memory_bandwidth / 4;
+  numbers.row_moves = attainable * sheet.memory_bandwidth / 32;
   numbers.operation = 6e-6;
   numbers.asynchronous = true;
   numbers.overlap = 1;
@@ -149,6 +150,7 @@ nlohmann::ordered_json to_json(const MachineNumbers& numbers) {
           {"element_wise", curve_to_json(numbers.element_wise)},
           {"random_numbers", numbers.random_numbers},
           {"exponentials", numbers.exponentials},
+          {"row_moves", numbers.row_moves},
           {"operation", numbers.operation},
           {"asynchronous", numbers.asynchronous},
           {"overlap", numbers.overlap},
@@ -173,6 +175,7 @@ MachineNumbers parse_machine_numbers(const std::string& text, const std::string&
   numbers.element_wise = read.curve(json, "element_wise");
   numbers.random_numbers = read.positive(json, "random_numbers");
   numbers.exponentials = read.positive(json, "exponentials");
+  numbers.row_moves = read.positive(json, "row_moves");
   numbers.operation = read.number(json, "operation");
   numbers.asynchronous = json.value("asynchronous", nlohmann::json(false)) == nlohmann::json(true);
   numbers.overlap = read.number(json, "overlap");

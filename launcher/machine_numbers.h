@@ -28,18 +28,19 @@ struct Link {
 
 /// What a machine can do, as the cost model takes it. Rates are those of one rank while the others work too.
 struct MachineNumbers {
-  std::string source;               // where they come from, for who reads a prediction
-  RateCurve products;               // flop/s, by the flop of a matrix product
-  RateCurve batched_products;       // flop/s, by the flop of each of many products made at once
-  RateCurve element_wise;           // bytes/s read and written, by the bytes of an operation
-  double random_numbers = 0;        // of dropout, a second
-  double exponentials = 0;          // of softmax, a second
-  double operation = 0;             // seconds that an operation takes however little it does
-  bool asynchronous = false;        // whether operations are queued: the next is prepared while one is done
-  double overlap = 0;               // share of work under a transfer that hides it
-  double memory_bytes = 0;          // of a rank
-  Link within;                      // a node
-  Link between;                     // nodes; rates are those of all of a node's ranks together
+  std::string source;          // where they come from, for who reads a prediction
+  RateCurve products;          // flop/s, by the flop of a matrix product
+  RateCurve batched_products;  // flop/s, by the flop of each of many products made at once
+  RateCurve element_wise;      // bytes/s read and written, by the bytes of an operation
+  double random_numbers = 0;   // of dropout, a second
+  double exponentials = 0;     // of softmax, a second
+  double row_moves = 0;        // of a head's part of a row to where an index says, a second; beside the bytes moved
+  double operation = 0;        // seconds that an operation takes however little it does
+  bool asynchronous = false;   // whether operations are queued: the next is prepared while one is done
+  double overlap = 0;          // share of work under a transfer that hides it
+  double memory_bytes = 0;     // of a rank
+  Link within;                 // a node
+  Link between;                // nodes; rates are those of all of a node's ranks together
   std::int64_t cores_per_node = 0;  // 0: each rank has a device of its own
   std::int64_t threads = 1;         // of a rank
   std::int64_t ranks_per_node = 1;  // that worked while this was measured

@@ -12,27 +12,29 @@
 namespace ut::launcher {
 namespace {
 
-constexpr auto all_forms = {ExchangeForm::all_gather, ExchangeForm::broadcast, ExchangeForm::ring, ExchangeForm::heads};
+constexpr auto all_forms = {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring,
+                            dist::ExchangeForm::heads};
 
 /// Whether the exchange has this choice at all: heads sends queries, keys and values; blocks of a causal decoder alone
 /// gain from zigzag.
 bool has_choice(const Workload& work, const Layout& layout) {
   if (layout.sequence_parallel == 1)
-    return layout.form == ExchangeForm::all_gather && layout.content == ExchangeContent::keys_values &&
-           layout.cut == SequenceCut::contiguous;
+    return layout.exchange.form == dist::ExchangeForm::all_gather && layout.exchange.sent == dist::Sent::keys_values &&
+           layout.exchange.cut == dist::Cut::contiguous;
   const bool is_causal = work.model.architecture == core::Architecture::encoder_decoder;
-  const bool in_blocks = layout.form == ExchangeForm::broadcast || layout.form == ExchangeForm::ring;
-  if (layout.form == ExchangeForm::heads && layout.content == ExchangeContent::states) return false;
-  return layout.cut == SequenceCut::contiguous || (is_causal && in_blocks);
+  const bool in_blocks =
+      layout.exchange.form == dist::ExchangeForm::broadcast || layout.exchange.form == dist::ExchangeForm::ring;
+  if (layout.exchange.form == dist::ExchangeForm::heads && layout.exchange.sent == dist::Sent::states) return false;
+  return layout.exchange.cut == dist::Cut::contiguous || (is_causal && in_blocks);
 }
 
 std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node) {
   std::vector<Layout> found;
   for (std::int64_t shared = 1; shared <= nodes * ranks_per_node; ++shared)
-    for (const ExchangeForm form : all_forms)
-      for (const ExchangeContent content : {ExchangeContent::keys_values, ExchangeContent::states})
-        for (const SequenceCut cut : {SequenceCut::contiguous, SequenceCut::zigzag}) {
-          const Layout layout{nodes, ranks_per_node, shared, form, content, cut};
+    for (const dist::ExchangeForm form : all_forms)
+      for (const dist::Sent sent : {dist::Sent::keys_values, dist::Sent::states})
+        for (const dist::Cut cut : {dist::Cut::contiguous, dist::Cut::zigzag}) {
+          const Layout layout{nodes, ranks_per_node, shared, {form, sent, cut}};
           if (why_impossible(work, layout).empty() && has_choice(work, layout)) found.push_back(layout);
         }
   return found;
@@ -41,9 +43,9 @@ std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64
 bool has(const Layout& layout, const FixedChoices& fixed) {
   const bool alone = layout.sequence_parallel == 1;  // nothing is exchanged
   return fixed.sequence_parallel.value_or(layout.sequence_parallel) == layout.sequence_parallel &&
-         (alone ||
-          (fixed.form.value_or(layout.form) == layout.form &&
-           fixed.content.value_or(layout.content) == layout.content && fixed.cut.value_or(layout.cut) == layout.cut));
+         (alone || (fixed.form.value_or(layout.exchange.form) == layout.exchange.form &&
+                    fixed.sent.value_or(layout.exchange.sent) == layout.exchange.sent &&
+                    fixed.cut.value_or(layout.exchange.cut) == layout.exchange.cut));
 }
 
 double percent_more(double more, double than) { return 100 * (more / than - 1); }
@@ -129,10 +131,11 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
     if (theirs == shared / 2 || theirs == shared * 2)
       lines.push_back(against(best, other, fmt::format("sequence-parallel {}", theirs)));
   }
-  for (const ExchangeForm form : all_forms) {
-    const auto other = std::ranges::find_if(
-        all, [&](const Candidate& one) { return one.layout.sequence_parallel == shared && one.layout.form == form; });
-    if (shared > 1 && form != best.layout.form && other != all.end())
+  for (const dist::ExchangeForm form : all_forms) {
+    const auto other = std::ranges::find_if(all, [&](const Candidate& one) {
+      return one.layout.sequence_parallel == shared && one.layout.exchange.form == form;
+    });
+    if (shared > 1 && form != best.layout.exchange.form && other != all.end())
       lines.push_back(against(best, *other, exchange_name(other->layout)));
   }
   return lines;
@@ -148,26 +151,26 @@ Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t rank
 
 std::string exchange_name(const Layout& layout) {
   if (layout.sequence_parallel == 1) return "none";
-  std::string name = name_of(layout.form);
-  if (layout.form != ExchangeForm::heads) name += " of " + name_of(layout.content);
-  return layout.cut == SequenceCut::zigzag ? name + ", zigzag" : name;
+  std::string name = name_of(layout.exchange.form);
+  if (layout.exchange.form != dist::ExchangeForm::heads) name += " of " + name_of(layout.exchange.sent);
+  return layout.exchange.cut == dist::Cut::zigzag ? name + ", zigzag" : name;
 }
 
-std::string name_of(ExchangeForm form) {
+std::string name_of(dist::ExchangeForm form) {
   switch (form) {
-    case ExchangeForm::broadcast:
+    case dist::ExchangeForm::broadcast:
       return "broadcast";
-    case ExchangeForm::all_gather:
+    case dist::ExchangeForm::all_gather:
       return "all-gather";
-    case ExchangeForm::ring:
+    case dist::ExchangeForm::ring:
       return "ring";
     default:
       return "heads";
   }
 }
 
-std::string name_of(ExchangeContent content) { return content == ExchangeContent::states ? "states" : "keys-values"; }
+std::string name_of(dist::Sent sent) { return sent == dist::Sent::states ? "states" : "keys-values"; }
 
-std::string name_of(SequenceCut cut) { return cut == SequenceCut::zigzag ? "zigzag" : "contiguous"; }
+std::string name_of(dist::Cut cut) { return cut == dist::Cut::zigzag ? "zigzag" : "contiguous"; }
 
 }  // namespace ut::launcher

@@ -33,9 +33,9 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
 /// What was asked for; the rest is chosen.
 struct FixedChoices {
   std::optional<std::int64_t> sequence_parallel;
-  std::optional<ExchangeForm> form;
-  std::optional<ExchangeContent> content;
-  std::optional<SequenceCut> cut;
+  std::optional<dist::ExchangeForm> form;
+  std::optional<dist::Sent> sent;
+  std::optional<dist::Cut> cut;
 };
 
 /// The best layout with what is fixed; a pure function, so that ranks that give it the same numbers agree. Throws
@@ -45,8 +45,8 @@ Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t rank
 
 /// "all-gather of keys-values"; "none" where no rank shares a sequence.
 std::string exchange_name(const Layout& layout);
-std::string name_of(ExchangeForm form);
-std::string name_of(ExchangeContent content);
-std::string name_of(SequenceCut cut);
+std::string name_of(dist::ExchangeForm form);
+std::string name_of(dist::Sent sent);
+std::string name_of(dist::Cut cut);
 
 }  // namespace ut::launcher

@@ -49,9 +49,9 @@ nlohmann::ordered_json to_json(const Candidate& one) {
   const Seconds& seconds = one.prediction.seconds;
   return {{"data_parallel", one.layout.ranks() / one.layout.sequence_parallel},
           {"sequence_parallel", one.layout.sequence_parallel},
-          {"exchange", one.layout.sequence_parallel == 1 ? "none" : name_of(one.layout.form)},
-          {"content", name_of(one.layout.content)},
-          {"cut", name_of(one.layout.cut)},
+          {"exchange", one.layout.sequence_parallel == 1 ? "none" : name_of(one.layout.exchange.form)},
+          {"sends", name_of(one.layout.exchange.sent)},
+          {"shards", name_of(one.layout.exchange.cut)},
           {"update_s", seconds.total()},
           {"seconds",
            {{"products", seconds.products},
@@ -125,7 +125,9 @@ std::string describe(const Plan& plan) {
   for (const Candidate& one : best_of_each_mesh(plan.all))
     text += table_row(one, one.layout.sequence_parallel == chosen);
   text += fmt::format("\nbest: --sequence-parallel {}", chosen);
-  if (chosen > 1) text += fmt::format(", exchange by {}", exchange_name(best.layout));
+  if (chosen > 1)
+    text += fmt::format(" --exchange {} --exchange-sends {} --shards {}", name_of(best.layout.exchange.form),
+                        name_of(best.layout.exchange.sent), name_of(best.layout.exchange.cut));
   text += fmt::format("; of its time {}\n", describe_parts(best.prediction.seconds));
   for (const std::string& reason : reasons(plan.work, plan.all)) text += fmt::format("- {}\n", reason);
   return text;

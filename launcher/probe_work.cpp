@@ -7,6 +7,7 @@
 
 #include "core/dropout.h"
 #include "dist/rows.h"
+#include "dist/select_rows.h"
 #include "launcher/probe.h"
 #include "launcher/stopwatch.h"
 
@@ -123,6 +124,18 @@ double probe_exponentials(const core::ModelOptions& model, const MachineNumbers&
   return static_cast<double>(x.numel()) / beside(seconds, element_wise);
 }
 
+double probe_row_moves(const core::ModelOptions& model, const MachineNumbers& numbers) {
+  constexpr std::int64_t rows = 2048;
+  const at::Tensor x = at::ones({rows * model.heads, model.d_model / model.heads});
+  const double seconds = seconds_of([&] {
+    const at::Tensor index = (at::arange(rows).unsqueeze(1) * model.heads + at::arange(model.heads)).flatten();
+    dist::select_rows(x, index);
+  });
+  const auto bytes = static_cast<double>(x.nbytes());
+  const double element_wise = 2 * bytes / rate_at(numbers.element_wise, 3 * bytes);
+  return static_cast<double>(x.size(0)) / beside(seconds, element_wise);
+}
+
 }  // namespace
 
 void probe_work(MachineNumbers& numbers, const core::ModelOptions& model) {
@@ -133,6 +146,7 @@ void probe_work(MachineNumbers& numbers, const core::ModelOptions& model) {
   numbers.element_wise = probe_element_wise(numbers.operation);
   numbers.random_numbers = probe_random_numbers(model, numbers);
   numbers.exponentials = probe_exponentials(model, numbers);
+  numbers.row_moves = probe_row_moves(model, numbers);
 }
 
 }  // namespace ut::launcher

@@ -33,6 +33,8 @@ void WorkCost::random_numbers(double count, double& part) const { part += slower
 
 void WorkCost::exponentials(double count, double& part) const { part += slower_ * count / machine_.exponentials; }
 
+void WorkCost::row_moves(double count, double& part) const { part += slower_ * count / machine_.row_moves; }
+
 double WorkCost::operations_beside(double work_seconds) const {
   const double seconds = slower_ * operations_ * machine_.operation;
   return machine_.asynchronous ? std::max(0.0, seconds - work_seconds) : seconds;

@@ -19,6 +19,7 @@ class WorkCost {
   void touch(double elements, double times, double& part);
   void random_numbers(double count, double& part) const;
   void exponentials(double count, double& part) const;
+  void row_moves(double count, double& part) const;
   /// So many operations were made, apart from the products, which count themselves.
   void operations(double count) { operations_ += count; }
   void repeat(double times) { operations_ *= times; }

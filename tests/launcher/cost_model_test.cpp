@@ -23,6 +23,7 @@ MachineNumbers simple_machine() {
   machine.element_wise = always(1e10);
   machine.random_numbers = 1e9;
   machine.exponentials = 1e9;
+  machine.row_moves = 1e8;
   machine.operation = 1e-6;
   machine.overlap = 0.5;
   machine.memory_bytes = 1e12;
@@ -126,7 +127,7 @@ TEST(CostModel, RanksBeyondTheCoresShareThem) {
 TEST(CostModel, StatesAreHalfOfKeysAndValuesAndCostProducts) {
   Layout layout = layout_of(1, 4, 4);
   const Prediction both = predict(small_work(), layout, simple_machine());
-  layout.content = ExchangeContent::states;
+  layout.exchange.sent = dist::Sent::states;
   const Prediction states = predict(small_work(), layout, simple_machine());
   EXPECT_NEAR(states.exchanged_bytes, both.exchanged_bytes / 2, 1);
   EXPECT_GT(states.seconds.products, both.seconds.products);
@@ -148,7 +149,7 @@ TEST(CostModel, WhatIsHiddenIsNotWaitedFor) {
   work.source_rows = work.target_rows = 1024;
   Layout layout = layout_of(1, 4, 4);
   const double all = predict(work, layout, simple_machine()).seconds.exchange;
-  layout.form = ExchangeForm::broadcast;
+  layout.exchange.form = dist::ExchangeForm::broadcast;
   EXPECT_LT(predict(work, layout, simple_machine()).seconds.exchange, all);
 }
 
@@ -205,10 +206,10 @@ TEST(Candidates, OneLongSequenceIsCut) {
   EXPECT_EQ(choose_layout(work, 1, 4, simple_machine(), {}).sequence_parallel, 4);
   FixedChoices fixed;
   fixed.sequence_parallel = 2;
-  fixed.form = ExchangeForm::ring;
+  fixed.form = dist::ExchangeForm::ring;
   const Layout layout = choose_layout(work, 1, 4, simple_machine(), fixed);
   EXPECT_EQ(layout.sequence_parallel, 2);
-  EXPECT_EQ(layout.form, ExchangeForm::ring);
+  EXPECT_EQ(layout.exchange.form, dist::ExchangeForm::ring);
   fixed.sequence_parallel = 3;
   EXPECT_NE(tests::bad_input([&] { choose_layout(work, 1, 4, simple_machine(), fixed); }), "");
 }
