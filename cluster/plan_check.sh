@@ -16,7 +16,7 @@ LAUNCH_SLOW=${LAUNCH_SLOW:-}
 SLOW_NAME=${SLOW_NAME:-slowed}
 
 small="--d-model 128 --heads 4 --ffn 512 --batch 16 --length 128 --encoder-only"
-large="--d-model 256 --heads 4 --ffn 1024 --batch 16 --length 256 --encoder-only"
+large="--d-model 256 --heads 4 --ffn 1024 --batch 4 --length 256 --encoder-only"
 halting="--steps 12 --halting act-copy --bench-ponder"
 
 # A setting: "name | links | ranks | sequence-parallel | options"
