@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string>
+
+#include "dist/row_tensors.h"
 
 namespace ut::dist {
 namespace {
@@ -35,19 +36,6 @@ MPI_Datatype datatype(const at::Tensor& tensor) {
     default:
       throw std::runtime_error(fmt::format("MPI communicator: no data type for {}", toString(tensor.scalar_type())));
   }
-}
-
-std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
-
-/// Elements in one row: the product of all dimensions but the first.
-std::int64_t row_elements(const at::Tensor& rows) {
-  return std::accumulate(rows.sizes().begin() + 1, rows.sizes().end(), std::int64_t{1}, std::multiplies<>());
-}
-
-at::Tensor new_rows(const at::Tensor& like, std::int64_t rows) {
-  auto sizes = like.sizes().vec();
-  sizes.at(0) = rows;
-  return at::empty(sizes, like.options());
 }
 
 /// Where each rank's rows lie in a buffer, as MPI wants it: in whole rows, so that the numbers stay small.
