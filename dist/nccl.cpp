@@ -135,11 +135,11 @@ class Handle final : public Watched {
   Handle& operator=(const Handle&) = delete;
   ~Handle() override {
     try {
-      if (handle_ != nullptr) {
-        call("ncclCommFinalize", ncclCommFinalize);  // waits for what is under way
-        const std::lock_guard lock(mutex_);
-        ncclCommDestroy(std::exchange(handle_, nullptr));
-      }
+      // Waits for what is under way. There is no handle where connecting failed.
+      call("ncclCommFinalize",
+           [](ncclComm_t handle) { return handle == nullptr ? ncclSuccess : ncclCommFinalize(handle); });
+      const std::lock_guard lock(mutex_);
+      if (handle_ != nullptr) ncclCommDestroy(std::exchange(handle_, nullptr));
     } catch (const std::exception&) {  // the watch knows, and aborts
     }
     watch_.remove(*this);
@@ -159,6 +159,7 @@ class Handle final : public Watched {
     const auto taken = std::make_shared<std::atomic<bool>>(false);
     watch_.check();
     watch_.begin(what, [taken] { return taken->load(); });
+    calling_ = true;
     ncclResult_t result = unless_aborted(nccl);
     while (result == ncclInProgress) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -168,6 +169,7 @@ class Handle final : public Watched {
         return asked == ncclSuccess ? state : asked;
       });
     }
+    calling_ = false;
     if (result != ncclSuccess) watch_.fail(error_text(what, result));
     watch_.check();
     *taken = true;
@@ -175,7 +177,7 @@ class Handle final : public Watched {
 
   std::string asynchronous_error() override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || handle_ == nullptr) return {};  // a call under way says by itself how it went
+    if (!lock.owns_lock() || calling_ || handle_ == nullptr) return {};  // a call says by itself how it went
     ncclResult_t state = ncclSuccess;
     const ncclResult_t asked = ncclCommGetAsyncError(handle_, &state);
     const ncclResult_t result = asked == ncclSuccess ? state : asked;
@@ -199,6 +201,7 @@ class Handle final : public Watched {
   WorkWatch& watch_;
   std::timed_mutex mutex_;  // never held while the watch is called, which waits for it itself
   ncclComm_t handle_ = nullptr;
+  std::atomic<bool> calling_ = false;
   std::atomic<bool> aborted_ = false;
 };
 
