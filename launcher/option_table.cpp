@@ -560,6 +560,25 @@ void add_bench(Table& table) {
                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
 }
 
+void add_devices(Table& table) {
+  table.add(
+      "Ranks", rank_commands, true,
+      {changeable(choice<DeviceChoice>(
+           "device", "where the ranks compute; a rank gets a GPU of its own", [](auto& o) -> auto& { return o.device; },
+           {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
+       changeable(choice<CommunicatorChoice>("communicator", "what carries the ranks' messages",
+                                             [](auto& o) -> auto& { return o.communicator; },
+                                             {{"auto", CommunicatorChoice::automatic},
+                                              {"mpi", CommunicatorChoice::mpi},
+                                              {"nccl", CommunicatorChoice::nccl}})),
+       changeable(flag(
+           "share-gpus", "let ranks have a GPU in common: slow, for trying things out",
+           [](auto& o) -> auto& { return o.share_gpus; })),
+       changeable(whole(
+           "timeout", "nccl: seconds that ranks wait for one another before they give the job up",
+           [](auto& o) -> auto& { return o.timeout; }, 1, 1 << 20))});
+}
+
 void add_ranks(Table& table) {
   auto ranks = without_default(changeable(whole(
       "ranks", "processes; without mpirun or srun around it the program starts them",
@@ -571,6 +590,7 @@ void add_ranks(Table& table) {
                  [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)),
              changeable(whole(
                  "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
+  add_devices(table);
 }
 
 void add_run(Table& table) {

@@ -260,6 +260,9 @@ Options recorded_options(const Options& given, const CommandEntry& command) {
     options.recorded_ranks = 0;
     options.sequence_parallel = 1;
     options.threads = 0;
+    options.device = DeviceChoice::automatic;
+    options.communicator = CommunicatorChoice::automatic;
+    options.share_gpus = false;
   }
   return options;
 }

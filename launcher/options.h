@@ -12,6 +12,12 @@ namespace ut::launcher {
 /// paper: as the papers' equations. tensor2tensor: as the authors' code. Sets norm, residual, signal and step signal.
 enum class Variant { paper, tensor2tensor };
 
+/// Where a rank's tensors live. automatic: on a GPU where this build, this machine and the model can.
+enum class DeviceChoice { automatic, cpu, cuda };
+
+/// What carries the ranks' messages. automatic: nccl between GPUs that are each one rank's own, else mpi.
+enum class CommunicatorChoice { automatic, mpi, nccl };
+
 /// What `ut data stories` takes.
 struct DataOptions {
   std::string kind;  // what is made: stories
@@ -67,6 +73,10 @@ struct Options {
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
   std::int64_t sequence_parallel = 1;  // ranks that share a sequence
   std::int64_t threads = 0;            // per rank; 0: cores / ranks
+  DeviceChoice device = DeviceChoice::automatic;
+  CommunicatorChoice communicator = CommunicatorChoice::automatic;
+  bool share_gpus = false;     // ranks may have a GPU in common
+  std::int64_t timeout = 300;  // seconds that a rank waits for the others, where nccl carries the messages
 
   std::string run_dir;
   bool resume = false;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "dist/mpi.h"
+#include "launcher/device.h"
 #include "launcher/shared_text.h"
 
 namespace ut::launcher {
@@ -28,13 +29,12 @@ void say(const std::string& message) {
 
 /// Says what happened and ends all ranks. The ranks wait a little, each longer than the one before it, so that where
 /// all fail for the same reason it is said once.
-[[noreturn]] void fail(const Session& session, const std::exception& error, int exit_code) {
-  const int rank = session.mesh.world().rank();
+[[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const std::exception& error, int exit_code) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min(rank, 20)));
-  const std::string update = session.update < 0 ? "" : fmt::format(", update {}", session.update);
+  const std::string update = at_update < 0 ? "" : fmt::format(", update {}", at_update);
   const std::string cause = error.what();
   say(fmt::format("rank {} on host {}{}: {}", rank, host_name(), update, cause.substr(0, cause.find('\n'))));
-  if (session.mesh.world().size() > 1) dist::MpiSession::abort(exit_code);
+  if (ranks > 1) dist::MpiSession::abort(exit_code);
   std::_Exit(exit_code);
 }
 
@@ -64,9 +64,9 @@ int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> worl
   } catch (const AgreedBadInput&) {
     throw;
   } catch (const base::BadInput& error) {
-    fail(session, error, 2);
+    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 2);
   } catch (const std::exception& error) {
-    fail(session, error, 1);
+    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 1);
   }
 }
 
@@ -96,13 +96,19 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
   std::optional<dist::MpiSession> mpi;
   if (environment.is_rank) mpi.emplace();
   std::unique_ptr<dist::Communicator> world = mpi ? mpi->world() : dist::make_single_communicator();
-  const bool speaks = environment.rank == 0 && world->rank() == 0;
+  const int rank = world->rank();
+  const int ranks = world->size();
+  const bool speaks = environment.rank == 0 && rank == 0;
   try {
     check_world(*world, environment);
+    const RankDevice device = agree_on_device(options, environment.local_rank, *world);
+    world = make_communicator(options, device, std::move(world));
     return run_in_mesh(options, std::move(world), command);
   } catch (const AgreedBadInput& error) {
     if (speaks) say(error.what());
     return 2;
+  } catch (const std::exception& error) {
+    fail(rank, ranks, -1, error, 1);
   }
 }
 

@@ -50,6 +50,14 @@ bool is_slurm_shell(const Environment& get) {
   return step == batch_step || step == interactive_step;
 }
 
+/// Open MPI, Slurm, MPICH and Intel MPI, Cray MPICH, MVAPICH.
+std::int64_t find_local_rank(const Environment& get) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
+                           "PALS_LOCAL_RANKID", "MV2_COMM_WORLD_LOCAL_RANK"})
+    if (const auto number = number_in(get, name)) return *number;
+  return 0;
+}
+
 std::runtime_error system_error(const std::string& what) {
   return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
@@ -212,7 +220,7 @@ RankEnvironment find_rank_environment(const Environment& get) {
   const auto see = [&](const char* rank_name, const char* world_name) {
     const auto rank = number_in(get, rank_name);
     if (found.is_rank || !rank) return;
-    found = {true, *rank, number_in(get, world_name).value_or(0)};
+    found = {true, *rank, number_in(get, world_name).value_or(0), find_local_rank(get)};
   };
   see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (is_slurm_shell(get)) return found;

@@ -11,9 +11,10 @@ namespace ut::launcher {
 
 /// What the environment says about MPI or Slurm around this process.
 struct RankEnvironment {
-  bool is_rank = false;    // mpirun or srun has started this process
-  std::int64_t rank = 0;   // its number
-  std::int64_t world = 0;  // how many were started; 0: only MPI knows
+  bool is_rank = false;         // mpirun or srun has started this process
+  std::int64_t rank = 0;        // its number
+  std::int64_t world = 0;       // how many were started; 0: only MPI knows
+  std::int64_t local_rank = 0;  // its number among those of its host; 0 where nothing says
 };
 
 using Environment = std::function<const char*(const char*)>;

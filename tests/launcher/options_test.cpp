@@ -132,6 +132,35 @@ TEST(Options, WrongValuesAreRefusedByName) {
     EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
 }
 
+TEST(Options, DeviceAndCommunicatorAreChosenByName) {
+  EXPECT_EQ(train({}).device, DeviceChoice::automatic);
+  EXPECT_EQ(train({}).communicator, CommunicatorChoice::automatic);
+  EXPECT_FALSE(train({}).share_gpus);
+  const Options options = train({"--device", "cuda", "--communicator", "nccl", "--share-gpus", "--timeout", "30"});
+  EXPECT_EQ(options.device, DeviceChoice::cuda);
+  EXPECT_EQ(options.communicator, CommunicatorChoice::nccl);
+  EXPECT_TRUE(options.share_gpus);
+  EXPECT_EQ(options.timeout, 30);
+  EXPECT_EQ(train({"--device", "cpu", "--communicator", "mpi"}).communicator, CommunicatorChoice::mpi);
+  EXPECT_THAT(train_refused({"--device", "gpu"}), HasSubstr("--device: \"gpu\" given, needs one of auto, cpu, cuda"));
+  EXPECT_THAT(train_refused({"--communicator", "tcp"}), HasSubstr("needs one of auto, mpi, nccl"));
+  EXPECT_THAT(train_refused({"--timeout", "0"}), HasSubstr("--timeout: \"0\""));
+}
+
+TEST(Options, WhereARunWasTrainedSaysNothingAboutWhereItIsUsed) {
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({"--device", "cuda", "--communicator", "nccl", "--share-gpus"}));
+  const std::string directory = scratch / "run";
+  const Options resumed = parse_options({"train", "--run-dir", directory, "--resume"});
+  EXPECT_EQ(resumed.device, DeviceChoice::cuda);
+  EXPECT_TRUE(resumed.share_gpus);
+  EXPECT_EQ(parse_options({"train", "--run-dir", directory, "--resume", "--device", "cpu"}).device, DeviceChoice::cpu);
+  const Options evaluated = parse_options({"evaluate", "--run-dir", directory});
+  EXPECT_EQ(evaluated.device, DeviceChoice::automatic);
+  EXPECT_EQ(evaluated.communicator, CommunicatorChoice::automatic);
+  EXPECT_FALSE(evaluated.share_gpus);
+}
+
 TEST(Options, MissingAndSurplusValuesAreRefused) {
   EXPECT_THAT(train_refused({"--heads"}), HasSubstr("--heads: no value given"));
   EXPECT_THAT(train_refused({"--heads", "--ffn", "8"}), HasSubstr("--heads: no value given"));

@@ -37,6 +37,17 @@ Options options_with(std::int64_t ranks, std::int64_t sequence_parallel = 1) {
   return options;
 }
 
+TEST(RankEnvironment, SaysTheNumberAmongTheRanksOfAHost) {
+  const auto local = [](std::map<std::string, std::string> variables) {
+    return find_rank_environment(environment_of(std::move(variables))).local_rank;
+  };
+  EXPECT_EQ(local({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}), 1);
+  EXPECT_EQ(local({{"PMIX_RANK", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "3"}}), 3);
+  EXPECT_EQ(local({{"PMI_RANK", "5"}, {"MPI_LOCALRANKID", "2"}}), 2);
+  EXPECT_EQ(local({{"PMI_RANK", "5"}}), 0);
+  EXPECT_EQ(local({}), 0);
+}
+
 TEST(RankEnvironment, OfMpirunAndSrun) {
   expect_rank({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "1"}}, 1, 4);
   expect_rank({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}, 2, 3);
