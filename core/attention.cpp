@@ -34,17 +34,16 @@ std::vector<std::int64_t> slot_of_row(const dist::Rows& rows, std::int64_t slots
 std::vector<std::int64_t> in_slots(const at::Tensor& of_rows, const std::vector<std::int64_t>& rows) {
   const auto* data = of_rows.const_data_ptr<std::int64_t>();
   std::vector<std::int64_t> result;
-  for (const std::int64_t row : rows) result.push_back(of_rows.numel() == 0 ? 0 : data[row]);
+  for (const std::int64_t row : rows) result.push_back(data[row]);
   return result;
 }
 
 /// With slots [sequences * slots] int64 in the order of sequence and slot: the numbers of their heads in the order of
-/// sequence, head and slot; heads of slot number n are number n * `each` + `first` and those after it.
+/// sequence, head and slot; heads of slot number n are number n * `each` and those after it.
 /// [sequences * heads * slots] int64
-at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::int64_t heads, std::int64_t each,
-                          std::int64_t first) {
+at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::int64_t heads, std::int64_t each) {
   if (slots.numel() == 0) return at::empty({0}, at::kLong);
-  return (slots.view({sequences, 1, -1}) * each + (at::arange(heads, at::kLong) + first).view({1, heads, 1})).flatten();
+  return (slots.view({sequences, 1, -1}) * each + at::arange(heads, at::kLong).view({1, heads, 1})).flatten();
 }
 
 }  // namespace
@@ -67,8 +66,11 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
   slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
   auto key_rows = row_of_slot(keys, key_slots_);
   if (place)
-    for (auto& row : key_rows) row = place->empty() ? 0 : (*place)[static_cast<std::size_t>(row)];
+    for (auto& row : key_rows) row = (*place)[static_cast<std::size_t>(row)];
   key_row_of_slot_ = at::tensor(key_rows, at::kLong);
+  const auto* key_position = keys.position.const_data_ptr<std::int64_t>();
+  for (std::size_t index = 0; index + 1 < keys.offsets.size(); ++index)
+    first_key_.push_back(keys.offsets[index] < keys.offsets[index + 1] ? key_position[keys.offsets[index]] : 0);
   const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
   if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
   if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
@@ -94,22 +96,45 @@ at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
 at::Tensor AttentionLayout::queries_by_head(const at::Tensor& query, std::int64_t heads) const {
   const std::int64_t columns = query.size(1) / heads;
   const at::Tensor scaled = query * (1 / std::sqrt(static_cast<double>(columns)));
-  const at::Tensor index = heads_of_slots(query_row_of_slot_, sequences_, heads, heads, 0);
+  const at::Tensor index = heads_of_slots(query_row_of_slot_, sequences_, heads, heads);
   const at::Tensor slotted = dist::select_rows(scaled.reshape({query.size(0) * heads, columns}), index,
                                                heads_in_slots(slot_of_query_row_, query_slots_, heads), {});
   return slotted.view({sequences_ * heads, query_slots_, columns});
 }
 
 at::Tensor AttentionLayout::weights(const at::Tensor& logits, std::int64_t heads) const {
-  if (!bias_.defined()) return at::softmax(logits, -1);
-  const at::Tensor biased = logits.view({sequences_, heads, query_slots_, key_slots_}) + bias_;
-  return at::softmax(biased, -1).view(logits.sizes());
+  return at::softmax(masked(logits, heads), -1);
+}
+
+at::Tensor AttentionLayout::masked(const at::Tensor& logits, std::int64_t heads) const {
+  if (!bias_.defined()) return logits;
+  return (logits.view({sequences_, heads, query_slots_, key_slots_}) + bias_).view(logits.sizes());
+}
+
+PartOfAttention AttentionLayout::attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
+                                                std::int64_t heads, double dropout_rate,
+                                                const DropoutKey& dropout) const {
+  const auto [k, v] = keys_values_by_head(keys_values, heads);
+  const at::Tensor logits = masked(at::bmm(query, k.transpose(1, 2)), heads);
+  const at::Tensor weight = drop(at::softmax(logits, -1), heads, dropout_rate, dropout);
+  return {at::bmm(weight, v), at::logsumexp(logits, -1, true)};
+}
+
+at::Tensor whole_attention(const std::vector<PartOfAttention>& parts) {
+  if (parts.size() == 1) return parts[0].output;
+  std::vector<at::Tensor> log_sums;
+  for (const PartOfAttention& part : parts) log_sums.push_back(part.log_sum);
+  const at::Tensor share = at::softmax(at::stack(log_sums), 0);  // [parts, sequences * heads, query slots, 1]
+  at::Tensor sum = parts[0].output * share[0];
+  for (std::size_t part = 1; part < parts.size(); ++part)
+    sum = sum + parts[part].output * share[static_cast<std::int64_t>(part)];
+  return sum;
 }
 
 at::Tensor AttentionLayout::drop(const at::Tensor& weights, std::int64_t heads, double dropout_rate,
                                  const DropoutKey& dropout) const {
   return dropout_attention(weights.view({sequences_, heads, query_slots_, key_slots_}), dropout_rate, dropout,
-                           sequence_, position_)
+                           sequence_, position_, first_key_)
       .view(weights.sizes());
 }
 
@@ -121,7 +146,7 @@ at::Tensor AttentionLayout::rows_of_heads(const at::Tensor& by_head, std::int64_
 std::pair<at::Tensor, at::Tensor> AttentionLayout::keys_values_by_head(const at::Tensor& keys_values,
                                                                        std::int64_t heads) const {
   const at::Tensor by_row = keys_values.contiguous().view({-1, keys_values.size(1) / (2 * heads)});
-  const at::Tensor keys = heads_of_slots(key_row_of_slot_, sequences_, heads, 2 * heads, 0);
+  const at::Tensor keys = heads_of_slots(key_row_of_slot_, sequences_, heads, 2 * heads);
   const at::Tensor index = at::cat({keys, keys + heads});  // [2 * sequences * heads * slots]
   at::Tensor read;
   if (slot_of_key_.defined()) {
@@ -150,6 +175,10 @@ SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, co
 std::pair<at::Tensor, at::Tensor> SelfAttention::project(const at::Tensor& x) const {
   const auto parts = at::mm(x, query_key_value_).split_with_sizes({x.size(1), 2 * x.size(1)}, 1);
   return {parts[0], parts[1]};
+}
+
+at::Tensor SelfAttention::queries(const at::Tensor& x) const {
+  return at::mm(x, query_key_value_.narrow(1, 0, x.size(1)));
 }
 
 at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {

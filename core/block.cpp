@@ -34,10 +34,15 @@ at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::T
 at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
+  Attending how{options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights), {}};
+  if (rows.sent() == dist::Sent::states) {
+    how.project = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
+    const at::Tensor sent = copied.defined() ? at::cat({input, copied}) : input;
+    return attention.combine(rows.attend(layer, attention.queries(input), sent, how));
+  }
   const auto [queries, fresh] = attention.project(input);
   const at::Tensor sent = copied.defined() ? at::cat({fresh, attention.keys_values(copied)}) : fresh;
-  return attention.combine(rows.attend(
-      layer, queries, sent, {options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights)}));
+  return attention.combine(rows.attend(layer, queries, sent, how));
 }
 
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,
@@ -77,8 +82,13 @@ at::Tensor Block::step(const at::Tensor& state, const at::Tensor& signal, StackR
 
 Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const {
   Memory memory{{}, source.all()};
-  for (const Layer& layer : layers_)
-    memory.keys_values.push_back(source.gather(layer.cross_attention->keys_values(encoded)));
+  const bool of_states = source.holdings().options.sent == dist::Sent::states;
+  const at::Tensor all = of_states ? source.gather(encoded) : at::Tensor();
+  for (const Layer& layer : layers_) {
+    const CrossAttention& attention = *layer.cross_attention;
+    memory.keys_values.push_back(of_states ? attention.keys_values(all)
+                                           : source.gather(attention.keys_values(encoded)));
+  }
   return memory;
 }
 

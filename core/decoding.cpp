@@ -109,7 +109,7 @@ class WholePrefixes {
   Batch prefixes(const Outputs& outputs, std::int64_t length) {
     Batch batch;
     std::ranges::fill(sequences_.lengths, length);
-    batch.target = dist::make_all_gather_exchange(sequences_, group_);
+    batch.target = dist::make_exchange(sequences_, group_);
     const dist::Rows& rows = batch.target->local();
     const auto* position = rows.position.const_data_ptr<std::int64_t>();
     std::vector<std::int64_t> previous;

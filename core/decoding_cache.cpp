@@ -28,10 +28,11 @@ class CachedRows final : public StackRows {
   const dist::Rows& local() const override { return local_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
-                    const Attending& how) override {
+  dist::Sent sent() const override { return dist::Sent::keys_values; }
+
+  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
     if (layer == 0) ++step_;
-    return layout_->attend(query, remember(&DecodingCache::OfStep::keys_values, layer, keys_values), how.heads,
+    return layout_->attend(query, remember(&DecodingCache::OfStep::keys_values, layer, sent), how.heads,
                            how.dropout_rate, how.dropout);
   }
 

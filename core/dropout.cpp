@@ -48,21 +48,25 @@ struct RowIdentity {
   std::int64_t sequence;
   std::int64_t position;
   std::uint32_t head;
+  std::size_t first_column;
 };
 
-/// Writes 0 or 1 / (1 - rate) for each of a row's columns.
+/// Writes 0 or 1 / (1 - rate) for each of a row's columns from its first on.
 template <class Number>
 void fill_row(const RowIdentity& row, double rate, const DropoutKey& key, std::span<Number> scales) {
   const auto dropped_below = static_cast<std::uint64_t>(rate * 0x1p32);
   const auto kept = static_cast<Number>(1 / (1 - rate));
   const std::array rest{static_cast<std::uint32_t>(row.position), static_cast<std::uint32_t>(row.sequence), key.place};
   std::uint32_t words[block_words];
-  std::uint32_t counter = row.head << 24;
-  for (std::size_t begin = 0; begin < scales.size(); begin += block_words, counter += lanes) {
+  std::size_t skipped = row.first_column % block_words;
+  std::uint32_t counter = (row.head << 24) + static_cast<std::uint32_t>(row.first_column / block_words * lanes);
+  for (std::size_t begin = 0; begin < scales.size(); counter += lanes) {
     philox_block(counter, rest, key.update, words);
-    const std::size_t count = std::min(block_words, scales.size() - begin);
+    const std::size_t count = std::min(block_words - skipped, scales.size() - begin);
     for (std::size_t index = 0; index < count; ++index)
-      scales[begin + index] = words[index] < dropped_below ? Number{0} : kept;
+      scales[begin + index] = words[skipped + index] < dropped_below ? Number{0} : kept;
+    begin += count;
+    skipped = 0;
   }
 }
 
@@ -93,18 +97,20 @@ at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, cons
   if (!key.active || rate == 0) return x;
   const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
   const auto* position = rows.position.const_data_ptr<std::int64_t>();
-  return x * scales(x, rate, key, [&](std::int64_t row) { return RowIdentity{sequence[row], position[row], 0}; });
+  return x * scales(x, rate, key, [&](std::int64_t row) { return RowIdentity{sequence[row], position[row], 0, 0}; });
 }
 
 at::Tensor dropout_attention(const at::Tensor& weights, double rate, const DropoutKey& key,
-                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position) {
+                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position,
+                             std::span<const std::int64_t> first_key) {
   if (!key.active || rate == 0) return weights;
   const std::int64_t heads = weights.size(1);
   const std::int64_t queries = weights.size(2);
   return weights * scales(weights, rate, key, [&](std::int64_t row) {
            const auto slot = static_cast<std::size_t>(row / (heads * queries) * queries + row % queries);
-           const auto head = static_cast<std::uint32_t>(row / queries % heads);
-           return RowIdentity{sequence[slot], position[slot], head};
+           const auto head = static_cast<std::uint32_t>(key.first_head + row / queries % heads);
+           const std::int64_t first = first_key[static_cast<std::size_t>(row / (heads * queries))];
+           return RowIdentity{sequence[slot], position[slot], head, static_cast<std::size_t>(first)};
          });
 }
 

@@ -27,23 +27,26 @@ struct DropoutKey {
   std::uint64_t update = 0;  // seed and update
   bool active = false;       // false outside training
   std::uint32_t place = 0;
+  std::int64_t first_head = 0;  // of attention weights that are of some heads only
 
   static DropoutKey for_update(std::uint64_t seed, std::int64_t update);
   DropoutKey with_stack(std::uint32_t stack) const { return with(stack, 31); }
   DropoutKey with_step(std::int64_t step) const { return with(static_cast<std::uint32_t>(step), 12); }
   DropoutKey with_layer(std::size_t layer) const { return with(static_cast<std::uint32_t>(layer), 4); }
   DropoutKey with_site(Site site) const { return with(static_cast<std::uint32_t>(site), 0); }
+  DropoutKey with_first_head(std::int64_t head) const { return {update, active, place, head}; }
 
  private:
-  DropoutKey with(std::uint32_t part, int bit) const { return {update, active, place | part << bit}; }
+  DropoutKey with(std::uint32_t part, int bit) const { return {update, active, place | part << bit, first_head}; }
 };
 
 /// Sets each element to zero with probability `rate` and divides the rest by 1 - rate. `x` [rows, columns].
 at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, const dist::Rows& rows);
 
 /// The same for attention weights [sequences, heads, query slots, key slots]. `sequence` and `position`
-/// [sequences * query slots] are the queries' identities; key slot j of a sequence is its position j.
+/// [sequences * query slots] are the queries' identities; key slot j of sequence s is its position first_key[s] + j.
 at::Tensor dropout_attention(const at::Tensor& weights, double rate, const DropoutKey& key,
-                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position);
+                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position,
+                             std::span<const std::int64_t> first_key);
 
 }  // namespace ut::core

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/attention.h"
+#include "core/exchanged_attention.h"
 #include "dist/running_exchange.h"
 #include "dist/sequence_exchange.h"
 
@@ -20,13 +21,6 @@ namespace ut::core {
 struct Memory {
   std::vector<at::Tensor> keys_values;  // for each layer of the block [source rows, 2d]
   dist::Rows rows;                      // of the source
-};
-
-/// How attention is done in one place of a step.
-struct Attending {
-  std::int64_t heads;
-  double dropout_rate;
-  DropoutKey dropout;
 };
 
 /// How far a convolution looks to each side.
@@ -55,10 +49,12 @@ class StackRows {
   /// Local rows over the rows of a memory.
   virtual const AttentionLayout& memory_layout() const = 0;
 
-  /// A layer's attention of the local rows' `query` [local rows, d] over all rows that they may see. `keys_values`
-  /// [local and copied rows, 2d]. Once for each layer in each step. Returns the heads' outputs [local rows, d].
-  /// Collective.
-  virtual at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
+  /// What attend() sends of a row.
+  virtual dist::Sent sent() const = 0;
+  /// A layer's attention of the local rows' `query` [local rows, d] over all rows that they may see. `sent` [local and
+  /// copied rows, 2d, or d where states are sent]. Once for each layer in each step. Returns the heads' outputs [local
+  /// rows, d]. Collective.
+  virtual at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent,
                             const Attending& how) = 0;
   /// What a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
   virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;

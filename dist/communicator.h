@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,8 +20,18 @@ inline constexpr std::size_t purposes = 3;
 /// 2 (n-1)/n of the tensor for an all-reduce, (n-1)/n for a reduce-scatter.
 using SentBytes = std::array<std::int64_t, purposes>;
 
+/// Seconds that this rank waited for others instead of working, by purpose.
+using WaitedSeconds = std::array<double, purposes>;
+
 /// A collective under way: call it once to wait for what it brings.
 using Arriving = std::function<at::Tensor()>;
+
+/// Every rank's rows on their way: one rank's after the other's in `all`, of which rank r's are there when arrived[r],
+/// called once, has returned.
+struct ArrivingRows {
+  at::Tensor all;
+  std::vector<std::function<void()>> arrived;  // [ranks]
+};
 
 /// A group of ranks and its collectives. Every rank of the group must call the same collectives in the same order.
 /// Rows are cut along the first dimension; a rank may have none. Throws std::runtime_error where the transport fails.
@@ -39,6 +50,12 @@ class Communicator {
   /// The same, begun and not waited for, so that work can go on meanwhile; other collectives may come between.
   virtual Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                          Purpose purpose) = 0;
+  /// Begins to send every rank's rows to all, which arrive one rank's by one; each is to be waited for.
+  virtual ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                            Purpose purpose) = 0;
+  /// Begins to send `rows` to rank + distance, the ranks being a ring, and to receive `received` rows from rank -
+  /// distance.
+  virtual Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) = 0;
   /// The sum over ranks of `all` [sum(counts), ...], of which this rank keeps its part [counts[rank], ...].
   virtual at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
                                          Purpose purpose) = 0;
@@ -49,12 +66,28 @@ class Communicator {
   virtual std::unique_ptr<Communicator> split(int color) = 0;
 
   virtual SentBytes sent_bytes() const { return sent_bytes_; }
+  virtual WaitedSeconds waited_seconds() const { return waited_seconds_; }
 
  protected:
   void add_sent(Purpose purpose, std::int64_t bytes) { sent_bytes_.at(static_cast<std::size_t>(purpose)) += bytes; }
 
+  /// Counts the time from here to the end of its scope as waited.
+  class Waiting {
+   public:
+    Waiting(Communicator& communicator, Purpose purpose)
+        : seconds_(communicator.waited_seconds_.at(static_cast<std::size_t>(purpose))) {}
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    ~Waiting() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+   private:
+    double& seconds_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+
  private:
   SentBytes sent_bytes_{};
+  WaitedSeconds waited_seconds_{};
 };
 
 /// A group of one rank: nothing is sent.

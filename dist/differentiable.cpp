@@ -31,7 +31,29 @@ class FunctionBackward final : public torch::autograd::Node {
   at::TensorOptions options_;
 };
 
+/// Passes the gradient on to the first of its inputs, and none to the others.
+class TieBackward final : public torch::autograd::Node {
+ public:
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    torch::autograd::variable_list result(num_outputs());
+    result[0] = gradients[0];
+    return result;
+  }
+  std::string name() const override { return "TieBackward"; }
+};
+
 }  // namespace
+
+at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others) {
+  std::vector<at::Tensor> inputs{result};
+  inputs.insert(inputs.end(), others.begin(), others.end());
+  if (!torch::autograd::compute_requires_grad(at::TensorList(inputs))) return result;
+  at::Tensor tied = result.detach();
+  auto node = std::make_shared<TieBackward>();
+  node->set_next_edges(torch::autograd::collect_next_edges(at::TensorList(inputs)));
+  torch::autograd::create_gradient_edge(tied, std::move(node));
+  return tied;
+}
 
 at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward) {
   at::Tensor output;

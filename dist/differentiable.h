@@ -14,6 +14,10 @@ using Function = std::function<at::Tensor(const at::Tensor&)>;
 /// forward(input) as a node of the autograd graph whose backward pass is `backward`, of the output's gradient.
 at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward);
 
+/// `result`, whose backward pass also runs that of `others`, though nothing of them is in it: for collectives in whose
+/// backward pass every rank must take part.
+at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others);
+
 /// The collectives that exchanges are made of, as nodes of the autograd graph: the backward pass of each is its
 /// transpose, and runs on every rank, also where nothing depended on the output. On one rank nothing moves. `group`
 /// must live as long as the graph.

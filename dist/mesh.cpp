@@ -5,6 +5,15 @@
 #include "base/error.h"
 
 namespace ut::dist {
+namespace {
+
+template <class Amounts>
+Amounts sum_of(Amounts sum, const Amounts& other) {
+  for (std::size_t purpose = 0; purpose < purposes; ++purpose) sum.at(purpose) += other.at(purpose);
+  return sum;
+}
+
+}  // namespace
 
 Mesh::Mesh(std::unique_ptr<Communicator> world, int sequence_parallel) : world_(std::move(world)) {
   if (sequence_parallel < 1 || world_->size() % sequence_parallel != 0)
@@ -13,10 +22,8 @@ Mesh::Mesh(std::unique_ptr<Communicator> world, int sequence_parallel) : world_(
   sequence_ = world_->split(world_->rank() / sequence_parallel);
 }
 
-SentBytes Mesh::sent_bytes() const {
-  SentBytes sum = world_->sent_bytes();
-  for (std::size_t purpose = 0; purpose < purposes; ++purpose) sum.at(purpose) += sequence_->sent_bytes().at(purpose);
-  return sum;
-}
+SentBytes Mesh::sent_bytes() const { return sum_of(world_->sent_bytes(), sequence_->sent_bytes()); }
+
+WaitedSeconds Mesh::waited_seconds() const { return sum_of(world_->waited_seconds(), sequence_->waited_seconds()); }
 
 }  // namespace ut::dist

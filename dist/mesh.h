@@ -24,6 +24,8 @@ class Mesh {
 
   /// Bytes that this rank sent, over all of the mesh's groups.
   SentBytes sent_bytes() const;
+  /// Seconds that it waited for others in them.
+  WaitedSeconds waited_seconds() const;
 
  private:
   std::unique_ptr<Communicator> world_;

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
@@ -88,6 +89,7 @@ class MpiCommunicator final : public Communicator {
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
+    const Waiting waiting(*this, purpose);
     constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts in int
     auto* bytes = static_cast<char*>(tensor.data_ptr());
     for (std::int64_t begin = 0; begin < tensor.numel(); begin += most) {
@@ -104,6 +106,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor mine = local.contiguous();
     at::Tensor all = new_rows(mine, parts.total);
     const RowType row(mine);
+    const Waiting waiting(*this, purpose);
     check(MPI_Allgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), row.get(), all.data_ptr(),
                          parts.counts.data(), parts.begins.data(), row.get(), communicator_),
           "MPI_Allgatherv");
@@ -131,9 +134,59 @@ class MpiCommunicator final : public Communicator {
                           pending->row.get(), communicator_, &pending->request),
           "MPI_Iallgatherv");
     add_sent(purpose, bytes_of(mine) * (size_ - 1));
-    return [pending] {
+    return [this, pending, purpose] {
+      const Waiting waiting(*this, purpose);
       check(MPI_Wait(&pending->request, MPI_STATUS_IGNORE), "MPI_Wait");
       return pending->all;
+    };
+  }
+
+  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                    Purpose purpose) override {
+    const Parts parts(counts);
+    const at::Tensor mine = local.contiguous();
+    const auto row = std::make_shared<RowType>(mine);
+    ArrivingRows arriving{new_rows(mine, parts.total), {}};
+    for (int root = 0; root < size_; ++root) {
+      const auto from = static_cast<std::size_t>(root);
+      at::Tensor rows = arriving.all.narrow(0, parts.begins[from], parts.counts[from]);
+      if (root == rank_) rows.copy_(mine);
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, &request), "MPI_Ibcast");
+      arriving.arrived.emplace_back([this, rows, row, request, purpose]() mutable {
+        const Waiting waiting(*this, purpose);
+        check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+      });
+    }
+    add_sent(purpose, bytes_of(mine) * (size_ - 1));
+    return arriving;
+  }
+
+  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
+    /// What MPI reads and writes until both have happened.
+    struct Pending {
+      Pending(const at::Tensor& rows, std::int64_t received)
+          : mine(rows.contiguous()), theirs(new_rows(mine, received)), row(mine) {}
+
+      at::Tensor mine;
+      at::Tensor theirs;
+      RowType row;
+      std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    };
+    const Parts counted(std::array{rows.size(0), received});
+    const auto pending = std::make_shared<Pending>(rows, received);
+    const auto at_distance = [this](int from_here) { return ((rank_ + from_here) % size_ + size_) % size_; };
+    check(MPI_Irecv(pending->theirs.data_ptr(), counted.counts[1], pending->row.get(), at_distance(-distance), 0,
+                    communicator_, &pending->requests[0]),
+          "MPI_Irecv");
+    check(MPI_Isend(pending->mine.const_data_ptr(), counted.counts[0], pending->row.get(), at_distance(distance), 0,
+                    communicator_, &pending->requests[1]),
+          "MPI_Isend");
+    if (at_distance(distance) != rank_) add_sent(purpose, bytes_of(pending->mine));
+    return [this, pending, purpose] {
+      const Waiting waiting(*this, purpose);
+      check(MPI_Waitall(2, pending->requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      return pending->theirs;
     };
   }
 
@@ -145,6 +198,7 @@ class MpiCommunicator final : public Communicator {
     const Parts parts(elements);  // the reduction needs a plain type
     const at::Tensor whole = all.contiguous();
     at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank_)]);
+    const Waiting waiting(*this, purpose);
     check(MPI_Reduce_scatter(whole.const_data_ptr(), mine.data_ptr(), parts.counts.data(), datatype(whole), MPI_SUM,
                              communicator_),
           "MPI_Reduce_scatter");
@@ -159,6 +213,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor source = rows.contiguous();
     at::Tensor result = new_rows(source, in.total);
     const RowType row(source);
+    const Waiting waiting(*this, purpose);
     check(MPI_Alltoallv(source.const_data_ptr(), out.counts.data(), out.begins.data(), row.get(), result.data_ptr(),
                         in.counts.data(), in.begins.data(), row.get(), communicator_),
           "MPI_Alltoallv");

@@ -105,12 +105,12 @@ bool all_equal(std::span<const std::int64_t> counts) {
   return std::ranges::all_of(counts, [&](std::int64_t count) { return count == counts.front(); });
 }
 
-/// Calls that NCCL carries out together: call(rank) for each rank.
+/// Calls that NCCL carries out together: call(0), call(1), up to `calls` of them.
 template <class Call>
-ncclResult_t grouped(int ranks, const Call& call) {
+ncclResult_t grouped(int calls, const Call& call) {
   ncclResult_t result = ncclGroupStart();
   if (!went_well(result)) return result;
-  for (int rank = 0; rank < ranks && went_well(result); ++rank) result = call(rank);
+  for (int number = 0; number < calls && went_well(result); ++number) result = call(number);
   const ncclResult_t ended = ncclGroupEnd();
   return went_well(result) ? ended : result;
 }
@@ -270,6 +270,47 @@ class NcclCommunicator final : public Communicator {
     };
   }
 
+  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                    Purpose purpose) override {
+    if (local.is_cpu()) return host_->start_broadcast_rows(local, counts, purpose);
+    const at::Tensor mine = local.contiguous();
+    const ncclDataType_t type = data_type(mine);
+    const std::vector<Part> parts = parts_of(counts, mine);
+    ArrivingRows arriving{new_rows(mine, sum(counts)), {}};
+    for (int root = 0; root < size(); ++root) {
+      const Part& part = parts[static_cast<std::size_t>(root)];
+      arriving.arrived.push_back(run("broadcast", {mine, arriving.all}, [&](ncclComm_t group, cudaStream_t stream) {
+        return part.count == 0
+                   ? ncclSuccess
+                   : ncclBroadcast(mine.const_data_ptr(), part.in(arriving.all), part.count, type, root, group, stream);
+      }));
+    }
+    add_sent(purpose, bytes_of(mine) * (size() - 1));
+    return arriving;
+  }
+
+  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
+    if (rows.is_cpu()) return host_->start_shift_rows(rows, received, distance, purpose);
+    const at::Tensor mine = rows.contiguous();
+    const at::Tensor theirs = new_rows(mine, received);
+    const ncclDataType_t type = data_type(mine);
+    const int to = at_distance(distance);
+    const int from = at_distance(-distance);
+    const auto arrived = run("shift", {mine, theirs}, [&](ncclComm_t group, cudaStream_t stream) {
+      const auto count = static_cast<std::size_t>(mine.numel());
+      return grouped(2, [&](int way) {
+        if (way == 0) return count == 0 ? ncclSuccess : ncclSend(mine.const_data_ptr(), count, type, to, group, stream);
+        const auto expected = static_cast<std::size_t>(theirs.numel());
+        return expected == 0 ? ncclSuccess : ncclRecv(theirs.data_ptr(), expected, type, from, group, stream);
+      });
+    });
+    if (to != rank()) add_sent(purpose, bytes_of(mine));
+    return [arrived, theirs] {
+      arrived();
+      return theirs;
+    };
+  }
+
   at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
                                  Purpose purpose) override {
     if (all.is_cpu()) return host_->reduce_scatter_rows(all, counts, purpose);
@@ -327,6 +368,9 @@ class NcclCommunicator final : public Communicator {
     return bytes;
   }
 
+  /// What the program waits for on the host; on the GPU streams wait, which is not seen here.
+  WaitedSeconds waited_seconds() const override { return host_->waited_seconds(); }
+
  private:
   /// Has NCCL do nccl(group, stream) to `tensors` after what the caller's stream has been given so far. What comes back
   /// makes the stream that is current when it is called go on only after that.
@@ -349,6 +393,8 @@ class NcclCommunicator final : public Communicator {
     gpu_->watch.begin(message, [ended] { return ended->query(); });
     return [ended, device = gpu_->device] { ended->block(c10::cuda::getCurrentCUDAStream(device)); };
   }
+
+  int at_distance(int from_here) const { return ((rank() + from_here) % size() + size()) % size(); }
 
   std::unique_ptr<Communicator> host_;
   std::shared_ptr<Gpu> gpu_;

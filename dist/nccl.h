@@ -19,12 +19,10 @@ struct NcclOptions {
 /// ranks together. Collective. At most one of a process at a time, and what is split off it.
 ///
 /// - Collectives run on a stream of their own. They begin once the caller's current stream has come to the call, and
-/// that
-///   stream goes on once they have ended: events order the two, and the program waits for neither. A result can be used
-///   as any other CUDA tensor.
+///   that stream goes on once they have ended: events order the two, and the program waits for neither. A result can be
+///   used as any other CUDA tensor.
 /// - One stream for all groups of a process, so that no two groups' collectives are ever under way at once: with some
-/// on
-///   the GPU in one order here and in another there, all would wait for ever.
+///   on the GPU in one order here and in another there, all would wait for ever.
 /// - Counts are of elements, in 64 bits; bytes are only counted for sent_bytes().
 /// - Calls to NCCL do not block (NCCL's non-blocking mode), so that a WorkWatch can abort all groups wherever a rank is
 ///   stuck. Then the collective, and each one after it, throws std::runtime_error.

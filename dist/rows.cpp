@@ -6,25 +6,77 @@
 
 namespace ut::dist {
 
-Span share(std::int64_t length, int rank, int ranks) { return {length * rank / ranks, length * (rank + 1) / ranks}; }
+namespace {
 
-int owner(std::int64_t position, std::int64_t length, int ranks) {
-  return static_cast<int>(((position + 1) * ranks - 1) / length);
+/// The numbers of the spans that a rank holds, and of how many.
+std::pair<std::vector<int>, int> spans_of(int rank, int ranks, Cut cut) {
+  if (cut == Cut::contiguous) return {{rank}, ranks};
+  return {{rank, 2 * ranks - 1 - rank}, 2 * ranks};
 }
 
-Rows rows_of(const Sequences& sequences, int rank, int ranks) {
-  std::vector<std::int64_t> sequence;
-  std::vector<std::int64_t> position;
-  std::vector<std::int64_t> offsets{0};
-  for (std::size_t index = 0; index < sequences.ids.size(); ++index) {
-    const Span mine = share(sequences.lengths[index], rank, ranks);
-    for (std::int64_t place = mine.begin; place < mine.end; ++place) {
-      sequence.push_back(sequences.ids[index]);
-      position.push_back(place);
-    }
-    offsets.push_back(static_cast<std::int64_t>(position.size()));
+}  // namespace
+
+Span share(std::int64_t length, int part, int parts) { return {length * part / parts, length * (part + 1) / parts}; }
+
+int owner(std::int64_t position, std::int64_t length, int ranks, Cut cut) {
+  const auto part_of = [&](int parts) { return static_cast<int>(((position + 1) * parts - 1) / length); };
+  if (cut == Cut::contiguous) return part_of(ranks);
+  const int part = part_of(2 * ranks);
+  return std::min(part, 2 * ranks - 1 - part);
+}
+
+std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cut cut) {
+  const auto [numbers, parts] = spans_of(rank, ranks, cut);
+  std::vector<Chunk> chunks;
+  for (std::size_t mine = 0; mine < numbers.size(); ++mine) {
+    std::vector<std::int64_t> sequence;
+    std::vector<std::int64_t> position;
+    std::vector<std::int64_t> index;
+    std::vector<std::int64_t> offsets{0};
+    std::int64_t before = 0;  // rows of the rank before the span
+    for (std::size_t number = 0; number < sequences.ids.size(); ++number)
+      for (std::size_t part = 0; part < numbers.size(); ++part) {
+        const Span span = share(sequences.lengths[number], numbers[part], parts);
+        if (part == mine) {
+          for (std::int64_t place = span.begin; place < span.end; ++place) {
+            sequence.push_back(sequences.ids[number]);
+            position.push_back(place);
+            index.push_back(before + place - span.begin);
+          }
+          offsets.push_back(static_cast<std::int64_t>(position.size()));
+        }
+        before += span.end - span.begin;
+      }
+    chunks.push_back({numbers[mine],
+                      {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)},
+                      at::tensor(index, at::kLong)});
   }
-  return {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)};
+  return chunks;
+}
+
+Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut) {
+  std::vector<Chunk> chunks = chunks_of(sequences, rank, ranks, cut);
+  if (chunks.size() == 1) return std::move(chunks[0].rows);
+  std::vector<at::Tensor> sequence;
+  std::vector<at::Tensor> position;
+  std::vector<at::Tensor> index;
+  std::vector<std::int64_t> offsets(sequences.ids.size() + 1, 0);
+  for (const Chunk& chunk : chunks) {
+    sequence.push_back(chunk.rows.sequence);
+    position.push_back(chunk.rows.position);
+    index.push_back(chunk.index);
+    for (std::size_t number = 0; number < offsets.size(); ++number) offsets[number] += chunk.rows.offsets[number];
+  }
+  const at::Tensor order = at::cat(index).argsort();
+  return {at::cat(sequence).index_select(0, order), at::cat(position).index_select(0, order), std::move(offsets)};
+}
+
+std::vector<std::int64_t> sequence_numbers(const Rows& rows) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t index = 0; index + 1 < rows.offsets.size(); ++index)
+    numbers.insert(numbers.end(), static_cast<std::size_t>(rows.offsets[index + 1] - rows.offsets[index]),
+                   static_cast<std::int64_t>(index));
+  return numbers;
 }
 
 std::int64_t longest(const Rows& rows) {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "dist/exchange_options.h"
+
 namespace ut::dist {
 
 /// What beside a matrix [rows, d] says which row is which. Rows stand in the order of their sequences, then of their
@@ -32,14 +34,27 @@ struct Span {
   std::int64_t end = 0;
 };
 
-/// The contiguous share of a sequence of this length that `rank` of `ranks` holds: as even as can be, and empty for
-/// some ranks where the sequence is shorter than there are ranks.
-Span share(std::int64_t length, int rank, int ranks);
-/// The rank whose share holds this position.
-int owner(std::int64_t position, std::int64_t length, int ranks);
+/// Part number `part` of a sequence of this length in `parts` contiguous ones, as even as can be; empty for some where
+/// the sequence is shorter than there are parts.
+Span share(std::int64_t length, int part, int parts);
+/// The rank that holds this position.
+int owner(std::int64_t position, std::int64_t length, int ranks, Cut cut = Cut::contiguous);
 
 /// The rows that `rank` of `ranks` holds of these sequences. `rank` 0 of 1 holds all.
-Rows rows_of(const Sequences& sequences, int rank, int ranks);
+Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut = Cut::contiguous);
+
+/// Rows of a rank that are one span of each sequence.
+struct Chunk {
+  int number;        // spans of a sequence follow one another in this order
+  Rows rows;         // lists every sequence, also where none of its positions is here
+  at::Tensor index;  // [rows] int64: which of the rank's rows they are
+};
+
+/// What rows_of() gives, span by span.
+std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cut cut);
+
+/// [rows]: the sequence of each row, numbered from 0.
+std::vector<std::int64_t> sequence_numbers(const Rows& rows);
 
 /// The most rows that a sequence has.
 std::int64_t longest(const Rows& rows);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "dist/blocks.h"
 #include "dist/differentiable.h"
 #include "dist/select_rows.h"
 
@@ -16,15 +17,6 @@ std::int64_t total(const std::vector<std::vector<std::int64_t>>& parts) {
   std::int64_t rows = 0;
   for (const auto& part : parts) rows += static_cast<std::int64_t>(part.size());
   return rows;
-}
-
-/// [rows]: numbered from 0, the sequence of each row.
-std::vector<std::int64_t> sequences_of(const Rows& rows) {
-  std::vector<std::int64_t> result;
-  for (std::size_t index = 0; index + 1 < rows.offsets.size(); ++index)
-    result.insert(result.end(), static_cast<std::size_t>(rows.offsets[index + 1] - rows.offsets[index]),
-                  static_cast<std::int64_t>(index));
-  return result;
 }
 
 /// The identities of the rows with these numbers, which ascend; sequences without any are left out.
@@ -41,10 +33,12 @@ Rows rows_numbered(const Rows& all, const std::vector<std::int64_t>& numbers,
 
 }  // namespace
 
-RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communicator& group, double balance)
+RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communicator& group, ExchangeForm form,
+                                 double balance)
     : all_(std::move(all)),
-      sequence_of_row_(sequences_of(all_)),
+      sequence_of_row_(sequence_numbers(all_)),
       group_(group),
+      form_(form),
       balance_(balance),
       home_(held),
       running_(std::move(held)),
@@ -54,7 +48,7 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
   find_local_rows();
 }
 
-at::Tensor RunningExchange::gather(const at::Tensor& rows) const { return all_gather(rows, counts_, group_); }
+at::Tensor RunningExchange::gather(const at::Tensor& rows) const { return gather_rows(rows, counts_, form_, group_); }
 
 at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
   RowNumbers places;
@@ -79,6 +73,32 @@ at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) con
     kept = kept.defined() ? at::cat({kept, copied}) : copied;
   }
   return known;
+}
+
+RunningOfAll RunningExchange::running_of_all() const {
+  RunningOfAll result;
+  RowNumbers rows;
+  for (const RowNumbers& held : running_) {
+    result.counts.push_back(static_cast<std::int64_t>(held.size()));
+    rows.insert(rows.end(), held.begin(), held.end());
+  }
+  RowNumbers order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::int64_t index) { return rows[static_cast<std::size_t>(index)]; });
+  std::ranges::sort(rows);
+  RowNumbers seen;
+  RowNumbers sequences;
+  for (const std::int64_t row : rows) {
+    const auto sequence = static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)]);
+    if (!sequences.empty() && std::cmp_equal(sequences.back(), sequence)) continue;
+    sequences.push_back(static_cast<std::int64_t>(sequence));
+    for (auto other = all_.offsets[sequence]; other < all_.offsets[sequence + 1]; ++other) seen.push_back(other);
+  }
+  result.rows = rows_numbered(all_, rows, sequence_of_row_);
+  result.seen = rows_numbered(all_, seen, sequence_of_row_);
+  result.order = at::tensor(order, at::kLong);
+  result.sequence = at::tensor(sequences, at::kLong);
+  return result;
 }
 
 at::Tensor RunningExchange::sum(const at::Tensor& values) const { return all_sum(values, group_); }

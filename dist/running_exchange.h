@@ -17,14 +17,27 @@ struct Parting {
   at::Tensor copied;   // [rows] int64: those of them that rows which run on will see
 };
 
+/// The running rows of all ranks of a group, in the order of sequence and position.
+struct RunningOfAll {
+  std::vector<std::int64_t> counts;  // [ranks]
+  Rows rows;
+  Rows seen;            // all positions of their sequences
+  at::Tensor order;     // [rows] int64: where each stands when every rank's rows follow one another
+  at::Tensor sequence;  // [sequences of `rows`] int64: their numbers in the exchange
+};
+
 /// The exchange among rows that halt one after another. Halted rows leave; what others still see of them is sent once
 /// more and kept. Every rank of the group keeps the same books of who holds what, so that only flags and rows travel.
 class RunningExchange {
  public:
   /// `all` lists every position of the group's sequences; held[rank] the numbers of the rows that a rank starts with,
   /// ascending. `balance`: running rows move between ranks when one has more than `balance` times the mean; 0: never.
-  /// `group` must live as long as this and any graph made with it.
-  RunningExchange(Rows all, std::vector<std::vector<std::int64_t>> held, Communicator& group, double balance);
+  /// `group` must live as long as this and any graph made with it. `form`: how rows travel.
+  RunningExchange(Rows all, std::vector<std::vector<std::int64_t>> held, Communicator& group, ExchangeForm form,
+                  double balance);
+
+  Communicator& group() const { return group_; }
+  ExchangeForm form() const { return form_; }
 
   /// The rows that run on this rank, of those sequences only of which it has any.
   const Rows& local() const { return local_; }
@@ -35,6 +48,9 @@ class RunningExchange {
   /// [local rows] int64: each row's sequence, counted in `all`.
   const at::Tensor& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return all_.sequences(); }
+  /// [ranks]: the rows that each has to send now, running and copied.
+  const std::vector<std::int64_t>& sent_counts() const { return counts_; }
+  RunningOfAll running_of_all() const;
 
   /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]. Collective.
   at::Tensor gather(const at::Tensor& rows) const;
@@ -81,6 +97,7 @@ class RunningExchange {
   Rows all_;
   std::vector<std::int64_t> sequence_of_row_;  // [all rows]
   Communicator& group_;
+  ExchangeForm form_;
   double balance_;
   std::vector<RowNumbers> home_;     // [ranks]: as they started
   std::vector<RowNumbers> running_;  // [ranks]

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "dist/communicator.h"
 #include "dist/rows.h"
@@ -12,6 +13,15 @@
 namespace ut::dist {
 
 class RunningExchange;
+
+/// Who holds which rows of a group's sequences, and how they cross the cut.
+struct Holdings {
+  Sequences sequences;
+  Communicator* group;
+  ExchangeOptions options;
+  std::vector<std::int64_t> counts;  // [ranks]: rows held
+  at::Tensor order;                  // [all rows] int64: where each stands when every rank's rows follow one another
+};
 
 /// How the ranks that share sequences tell one another their positions' representations. Made for one batch; every
 /// rank of the group calls the same functions in the same order. Differentiable: a backward pass runs the matching
@@ -22,6 +32,7 @@ class SequenceExchange {
 
   /// The rows that this rank holds: its queries.
   virtual const Rows& local() const = 0;
+  virtual const Holdings& holdings() const = 0;
   /// The rows that gather() returns: every position of these sequences, for keys and values.
   virtual const Rows& all() const = 0;
 
@@ -42,8 +53,9 @@ class SequenceExchange {
   virtual std::unique_ptr<RunningExchange> running(double balance) const = 0;
 };
 
-/// Exchange by all-gather over `group`; on a group of one rank nothing moves. Positions are cut by share().
-/// `group` must live as long as the exchange and any graph made with it.
-std::shared_ptr<const SequenceExchange> make_all_gather_exchange(const Sequences& sequences, Communicator& group);
+/// The exchange over `group` of sequences that are cut over its ranks as `options` say; on one rank nothing moves, and
+/// the form is all-gather. `group` must live as long as the exchange and any graph made with it.
+std::shared_ptr<const SequenceExchange> make_exchange(const Sequences& sequences, Communicator& group,
+                                                      const ExchangeOptions& options = {});
 
 }  // namespace ut::dist

@@ -12,6 +12,12 @@ class SingleCommunicator final : public Communicator {
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }
+  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
+    return {local, {[] {}}};
+  }
+  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
+    return [rows] { return rows; };
+  }
   at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t>, Purpose) override { return all; }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
                              Purpose) override {

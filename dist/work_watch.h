@@ -34,9 +34,8 @@ struct WatchLimits {
 ///
 /// A thread looks, again and again, whether work has ended, whether it has taken too long and whether a communicator
 /// reports an error. At the first failure
-/// 1. check() throws from then on, on every thread: nothing new is begun, and a program that waited for a result goes
-/// no
-///    further with it than to its next collective;
+/// 1. check() throws from then on, on every thread: nothing new is begun, and a program that waited for a result
+///    goes no further with it than to its next collective;
 /// 2. work under way gets a little time to end: communicators that are aborted amid transfers between GPUs have taken
 ///    links down;
 /// 3. all communicators are aborted, each on a thread of its own: one left out would go on waiting for this rank, and

@@ -22,7 +22,8 @@ struct RankResult {
   double product_seconds = 0;
   std::int64_t held_bytes = 0;  // between updates
   std::int64_t peak_bytes = 0;
-  dist::SentBytes sent_bytes{};  // in all measured updates
+  dist::SentBytes sent_bytes{};          // in all measured updates
+  dist::WaitedSeconds waited_seconds{};  // likewise
   Pondered pondered;
 };
 
@@ -42,12 +43,16 @@ void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
 UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& result) {
   start_together(session.mesh.world());
   const dist::SentBytes before = session.mesh.sent_bytes();
+  const dist::WaitedSeconds waited_before = session.mesh.waited_seconds();
   const auto begin = std::chrono::steady_clock::now();
   UpdateMade made = run.update();
   result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   const dist::SentBytes after = session.mesh.sent_bytes();
-  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+  const dist::WaitedSeconds waited_after = session.mesh.waited_seconds();
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose) {
     result.sent_bytes.at(purpose) += after.at(purpose) - before.at(purpose);
+    result.waited_seconds.at(purpose) += waited_after.at(purpose) - waited_before.at(purpose);
+  }
   result.pondered.add({{}, {made.encoder_updates, {}}, {made.decoder_updates, {}}}, session.options.model.halting);
   return made;
 }
@@ -65,13 +70,20 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
   const auto all = [&world](auto value) { return of_all_ranks({static_cast<double>(value)}, world); };
   BenchResult result;
   result.rows = run.batch().rows();
-  result.step_seconds = of_all_ranks(mine.step_seconds, world).amax(0).quantile(0.5).item<double>();
+  const at::Tensor step_seconds = of_all_ranks(mine.step_seconds, world).amax(0);  // [iterations]
+  const auto quantile = [&step_seconds](double share) { return step_seconds.quantile(share).item<double>(); };
+  result.step_seconds = quantile(0.5);
+  result.lower_quartile = quantile(0.25);
+  result.upper_quartile = quantile(0.75);
   result.product_seconds = all(mine.product_seconds).mean().item<double>();
   result.peak_bytes = all(mine.peak_bytes).max().item<std::int64_t>();
   result.activation_bytes = all(mine.peak_bytes - mine.held_bytes).max().item<std::int64_t>();
-  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    result.sent_bytes.at(purpose) = all(mine.sent_bytes.at(purpose)).sum().item<std::int64_t>() /
-                                    static_cast<std::int64_t>(mine.step_seconds.size());
+  const auto updates = static_cast<std::int64_t>(mine.step_seconds.size());
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose) {
+    result.sent_bytes.at(purpose) = all(mine.sent_bytes.at(purpose)).sum().item<std::int64_t>() / updates;
+    result.waited_seconds.at(purpose) =
+        all(mine.waited_seconds.at(purpose)).mean().item<double>() / static_cast<double>(updates);
+  }
   result.pondered = mine.pondered;
   result.pondered.sum_over(world, run.model().steps());
   return result;

@@ -3,47 +3,15 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/philox.h"
+#include "launcher/ponder_shares.h"
 
 namespace ut::launcher {
-namespace {
-
-/// [most]: how likely 1, 2, …, most steps are, where each is exp(slope) times as likely as the one before.
-std::vector<double> geometric(double slope, std::int64_t most) {
-  std::vector<double> shares;
-  for (std::int64_t n = 0; n < most; ++n)
-    shares.push_back(std::exp(slope * static_cast<double>(slope > 0 ? n - (most - 1) : n)));  // no overflow
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  for (double& share : shares) share /= sum;
-  return shares;
-}
-
-double mean_steps(const std::vector<double>& shares) {
-  double mean = 0;
-  for (std::size_t n = 0; n < shares.size(); ++n) mean += static_cast<double>(n + 1) * shares[n];
-  return mean;
-}
-
-std::vector<double> shares_with_mean(double mean, std::int64_t most) {
-  constexpr double steep = 1000;  // all but the first, or the last, are zero: exp(-1000)
-  double low = -steep;
-  double high = steep;
-  if (mean <= 1) return geometric(low, most);
-  if (mean >= static_cast<double>(most)) return geometric(high, most);
-  for (int halving = 0; halving < 100; ++halving) {
-    const double middle = (low + high) / 2;
-    (mean_steps(geometric(middle, most)) < mean ? low : high) = middle;
-  }
-  return geometric(high, most);
-}
-
-}  // namespace
 
 DrawnPonder::DrawnPonder(double mean, std::int64_t most, std::uint64_t key)
-    : cumulative_(shares_with_mean(mean, most)), key_(key) {
+    : cumulative_(ponder_shares(mean, most)), key_(key) {
   std::partial_sum(cumulative_.begin(), cumulative_.end(), cumulative_.begin());
   cumulative_.back() = 1;  // whatever was lost in rounding
 }

@@ -34,6 +34,10 @@ std::string readable_bytes(std::int64_t bytes) {
 
 double rows_per_second(const BenchResult& result) { return static_cast<double>(result.rows) / result.step_seconds; }
 
+double exposed_exchange(const BenchResult& result) {
+  return result.waited_seconds.at(static_cast<std::size_t>(dist::Purpose::exchange));
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
@@ -42,11 +46,13 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
     sent[purpose_names.at(purpose)] = result.sent_bytes.at(purpose);
   nlohmann::ordered_json json{{"tokens_per_s", rows_per_second(result)},
                               {"median_step_s", result.step_seconds},
+                              {"quartiles_step_s", {result.lower_quartile, result.upper_quartile}},
                               {"rows_per_s", rows_per_second(result)},
                               {"gemm_fraction", result.product_seconds / result.step_seconds},
                               {"peak_bytes", result.peak_bytes},
                               {"activation_bytes", result.activation_bytes},
                               {"sent_bytes_per_update", sent},
+                              {"exposed_exchange_s", exposed_exchange(result)},
                               {"ponder", nullptr},
                               {"ponder_detail", to_json(result.pondered)},
                               {"ranks", used.ranks},
@@ -58,7 +64,8 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
 
 std::string describe(const BenchResult& result, const Options& used) {
   std::string text =
-      fmt::format("update    {:.4g} s, the median of {}; {:.4g} tokens/s\n", result.step_seconds, used.bench.iterations,
+      fmt::format("update    {:.4g} s, the median of {}, half of them in {:.4g} to {:.4g}; {:.4g} tokens/s\n",
+                  result.step_seconds, used.bench.iterations, result.lower_quartile, result.upper_quartile,
                   rows_per_second(result)) +
       fmt::format("products  take {:.1f} % of that alone\n", 100 * result.product_seconds / result.step_seconds) +
       fmt::format("memory    {} on the rank with most, {} of it for the update\n", readable_bytes(result.peak_bytes),
@@ -67,6 +74,7 @@ std::string describe(const BenchResult& result, const Options& used) {
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), purpose_names.at(purpose));
   text += "an update, all ranks together\n";
+  text += fmt::format("exposed   {:.4g} s of an update a rank waits for the exchange\n", exposed_exchange(result));
   if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
   return text;
 }

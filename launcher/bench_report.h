@@ -12,13 +12,16 @@ namespace ut::launcher {
 
 /// What `ut bench` measured, over all ranks.
 struct BenchResult {
-  std::int64_t rows = 0;              // of the batch: source and target
-  double step_seconds = 0;            // median over the updates of the slowest rank's time
-  double product_seconds = 0;         // mean over ranks: what an update's matrix products take alone
-  std::int64_t peak_bytes = 0;        // the most that tensors held during an update, on the rank with most
-  std::int64_t activation_bytes = 0;  // the same without what they held before it
-  dist::SentBytes sent_bytes{};       // in an update, by purpose
-  Pondered pondered;                  // in the measured updates
+  std::int64_t rows = 0;      // of the batch: source and target
+  double step_seconds = 0;    // median over the updates of the slowest rank's time
+  double lower_quartile = 0;  // of the same
+  double upper_quartile = 0;
+  double product_seconds = 0;            // mean over ranks: what an update's matrix products take alone
+  std::int64_t peak_bytes = 0;           // the most that tensors held during an update, on the rank with most
+  std::int64_t activation_bytes = 0;     // the same without what they held before it
+  dist::SentBytes sent_bytes{};          // in an update, by purpose
+  dist::WaitedSeconds waited_seconds{};  // in an update, mean over ranks: not hidden behind work, by purpose
+  Pondered pondered;                     // in the measured updates
 };
 
 /// `used`: the options, with what was chosen in the place of what was not given.

@@ -61,7 +61,7 @@ UpdateMade BenchRun::update() {
 UpdateMade BenchRun::add_gradients() {
   const Options& options = session_.options;
   const auto dropout = core::DropoutKey::for_update(options.seed, session_.update);
-  core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh).rows;
+  core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh, options.exchange).rows;
   const core::Prediction made = model_.forward(rows, model_.steps(), dropout);
   const at::Tensor share =
       core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) /

@@ -9,6 +9,11 @@ int train(Session& session);
 int evaluate(Session& session);
 int decode(Session& session);
 int bench(Session& session);
+int plan(Session& session);
+int doctor(Session& session);
+
+/// Whether `ut plan` measures on as many ranks as it is asked to plan for; otherwise one process is enough.
+bool plan_measures_ranks(const Options& options);
 
 /// What can be said before ranks start: reads the data and looks at the run directory, writes nothing.
 /// Throws base::BadInput.

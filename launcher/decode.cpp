@@ -71,7 +71,7 @@ Outputs gather_outputs(const Outputs& mine, const RankBatch& batch, std::size_t 
 Outputs decode_batch(const Session& session, const core::UniversalTransformer& model,
                      std::span<const datasets::Example> examples) {
   const core::Steps steps = steps_of(session.options);
-  const RankBatch batch = rank_batch(examples, 0, session.mesh);
+  const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
   if (!session.task->has_target())
     return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
   const std::int64_t longest = session.task->longest_target(datasets::Split::test);

@@ -109,7 +109,7 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index)
       batch.examples.push_back(session.task->example(split, index));
-    const RankBatch mine = rank_batch(batch.examples, 0, session.mesh);
+    const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);
     labels += batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
     if (greedy)

@@ -26,12 +26,15 @@ RankEnvironment rank_environment() {
 std::function<int(Session&)> command_named(const std::string& name) {
   if (name == "train") return train;
   if (name == "evaluate") return evaluate;
+  if (name == "plan") return plan;
+  if (name == "doctor") return doctor;
   return name == "bench" ? bench : decode;
 }
 
 int run_command(const Options& options, const std::vector<std::string>& arguments) {
   const RankEnvironment environment = rank_environment();
-  const std::int64_t ranks = choose_ranks(options, environment);
+  const bool needs_ranks = options.command != "plan" || plan_measures_ranks(options);
+  const std::int64_t ranks = needs_ranks ? choose_ranks(options, environment) : 1;
   if (environment.is_rank || ranks == 1) {
     if (options.command == "train") catch_stop_requests();
     return run_on_ranks(options, environment, command_named(options.command));

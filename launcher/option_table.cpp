@@ -11,13 +11,15 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/machine_numbers.h"
+
 namespace ut::launcher {
 namespace {
 
 constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
-constexpr unsigned model_commands = command_train | command_bench;  // those that make a new model
+constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_data;
+constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -90,7 +92,7 @@ OptionEntry share(std::string name, std::string description, Field field) {
 /// One of several names, each of which stands for a value.
 template <typename Value, typename Field>
 OptionEntry choice(std::string name, std::string description, Field field,
-                   std::vector<std::pair<std::string, Value>> values) {
+                   const std::vector<std::pair<std::string, Value>>& values) {
   std::vector<std::string> names;
   for (const auto& [text, value] : values) names.push_back(text);
   OptionEntry entry;
@@ -116,7 +118,7 @@ template <typename Field>
 OptionEntry one_of(std::string name, std::string description, Field field, const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const auto& text : names) values.emplace_back(text, text);
-  return choice<std::string>(std::move(name), std::move(description), field, std::move(values));
+  return choice<std::string>(std::move(name), std::move(description), field, values);
 }
 
 template <typename Field>
@@ -296,7 +298,7 @@ void add_model_shape(Table& table) {
                  "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << 20),
              whole(
                  "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
-  table.add("Model", rank_commands, true, {steps(), decoder_steps()});
+  table.add("Model", rank_commands | command_plan, true, {steps(), decoder_steps()});
   table.add(
       "Model", model_commands, true,
       {whole(
@@ -328,7 +330,7 @@ void add_halting(Table& table) {
             {halting(), without_default(choice<core::Halting>(
                             "decoder-halting", "in the decoder, where not --halting",
                             [](auto& o) -> auto& { return o.model.halting.decoder; }, halting_names()))});
-  table.add("Halting", rank_commands, true,
+  table.add("Halting", rank_commands | command_plan, true,
             {whole(
                 "max-steps", "most steps of a position that halts; 0: as --steps and --decoder-steps say",
                 [](auto& o) -> auto& { return o.max_steps; }, 0)});
@@ -417,13 +419,12 @@ OptionEntry schedule() {
 }
 
 void add_optimizer(Table& table) {
-  const std::string below_one = "a number from 0 to below 1";
   table.add(
       "Training", command_train, true,
       {schedule(),
-       positive(
+       changeable(positive(
            "learning-rate", "the rate; with inverse-square-root the constant in front, there 2 by default",
-           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; }),
+           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; })),
        whole(
            "warmup", "updates until the full learning rate; with inverse-square-root 8000 by default",
            [](auto& o) -> auto& { return o.optimizer.schedule.warmup; }, 0),
@@ -534,7 +535,7 @@ OptionEntry bench_skew() {
 
 void add_bench(Table& table) {
   table.add(
-      "Batch", command_bench, true,
+      "Batch", command_bench | command_plan, true,
       {whole(
            "batch", "sequences per update, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
        whole(
@@ -550,11 +551,11 @@ void add_bench(Table& table) {
        whole(
            "seed", "of parameters, dropout, symbols, lengths and drawn ponder times",
            [](auto& o) -> auto& { return o.seed; }, 0)});
+  table.add("Batch", command_bench | command_plan, true, {bench_ponder()});
   table.add("Measurement", command_bench, true,
-            {bench_ponder(), bench_skew(),
-             whole(
-                 "iterations", "updates that are measured, after some that are not",
-                 [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
+            {bench_skew(), whole(
+                               "iterations", "updates that are measured, after some that are not",
+                               [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
   table.add("Measurement", command_bench, false,
             {flag(
                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
@@ -579,17 +580,54 @@ void add_devices(Table& table) {
            [](auto& o) -> auto& { return o.timeout; }, 1, 1 << 20))});
 }
 
+void add_plan(Table& table) {
+  const auto file = [](const char* name, const char* description, auto field) {
+    return path(name, "FILE", description, field);
+  };
+  table.add("Machine", command_plan, false,
+            {without_default(whole(
+                 "nodes", "of the cluster; without it as many as --ranks need",
+                 [](auto& o) -> auto& { return o.plan.nodes; }, 1, 1 << 20)),
+             without_default(whole(
+                 "gpus-per-node", "ranks of a node, one for each GPU; without it as the machine's numbers have it",
+                 [](auto& o) -> auto& { return o.plan.gpus_per_node; }, 1, 1 << 20)),
+             without_default(one_of(
+                 "machine", "by its data sheet instead of measuring", [](auto& o) -> auto& { return o.plan.machine; },
+                 machine_names())),
+             file(
+                 "calibration", "numbers of a machine, instead of measuring",
+                 [](auto& o) -> auto& { return o.plan.calibration; }),
+             file(
+                 "save-calibration", "where the numbers are written",
+                 [](auto& o) -> auto& { return o.plan.save_calibration; }),
+             flag(
+                 "json", "print the plan as one JSON object", [](auto& o) -> auto& { return o.json; })});
+}
+
 void add_ranks(Table& table) {
   auto ranks = without_default(changeable(whole(
       "ranks", "processes; without mpirun or srun around it the program starts them",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
+  table.add("Ranks", rank_commands | command_plan | command_doctor, true, {ranks});
   table.add("Ranks", rank_commands, true,
-            {ranks,
-             changeable(whole(
+            {changeable(whole(
                  "sequence-parallel", "ranks that share a sequence's positions; divides the ranks",
                  [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)),
-             changeable(whole(
-                 "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
+             changeable(choice<dist::ExchangeForm>("exchange", "how keys and values reach the ranks of a sequence",
+                                                   [](auto& o) -> auto& { return o.exchange.form; },
+                                                   {{"all-gather", dist::ExchangeForm::all_gather},
+                                                    {"broadcast", dist::ExchangeForm::broadcast},
+                                                    {"ring", dist::ExchangeForm::ring},
+                                                    {"heads", dist::ExchangeForm::heads}})),
+             changeable(choice<dist::Sent>("exchange-sends", "what is sent for a row, 2d numbers or d",
+                                           [](auto& o) -> auto& { return o.exchange.sent; },
+                                           {{"keys-values", dist::Sent::keys_values}, {"states", dist::Sent::states}})),
+             changeable(choice<dist::Cut>("shards", "which positions a rank holds in the decoder",
+                                          [](auto& o) -> auto& { return o.exchange.cut; },
+                                          {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}}))});
+  table.add("Ranks", rank_commands | command_plan | command_doctor, true,
+            {changeable(whole(
+                "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
   add_devices(table);
 }
 
@@ -597,6 +635,10 @@ void add_run(Table& table) {
   table.add("Run", run_commands, false,
             {path(
                 "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
+                [](auto& o) -> auto& { return o.run_dir; })});
+  table.add("Run", command_doctor, false,
+            {path(
+                "run-dir", "DIR", "directory for runs that every rank should be able to write to",
                 [](auto& o) -> auto& { return o.run_dir; })});
   table.add("Run", command_train, false,
             {flag(
@@ -634,6 +676,7 @@ std::vector<OptionEntry> make_table() {
   add_training(table);
   add_evaluation(table);
   add_bench(table);
+  add_plan(table);
   add_ranks(table);
   add_data(table);
   add_run(table);

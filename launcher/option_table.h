@@ -14,7 +14,9 @@ enum Command : unsigned {
   command_evaluate = 2,
   command_decode = 4,
   command_data = 8,
-  command_bench = 16
+  command_bench = 16,
+  command_plan = 32,
+  command_doctor = 64
 };
 
 /// One option: the parser, the help, the saved configuration and the rules for resuming are all made from this.

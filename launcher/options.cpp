@@ -34,6 +34,9 @@ const std::vector<CommandEntry>& commands() {
        "run a trained model on lines of standard input"},
       {"bench", command_bench, "ut bench [options]",
        "measure speed, memory and traffic of training, on made-up symbols"},
+      {"plan", command_plan, "ut plan [options]",
+       "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
+      {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
       {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
   return table;
 }
@@ -286,6 +289,17 @@ void check_together(const Options& options) {
   if (model.d_model % model.heads != 0)
     throw base::BadInput(
         fmt::format("--heads: {} given, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
+  if (options.exchange.form == dist::ExchangeForm::heads) {
+    if (options.sequence_parallel > model.heads)
+      throw base::BadInput(
+          fmt::format("--exchange heads: {} heads cannot be shared by {} ranks of a sequence; give --sequence-parallel "
+                      "of at most --heads, or another --exchange",
+                      model.heads, options.sequence_parallel));
+    if (options.exchange.sent == dist::Sent::states)
+      throw base::BadInput(
+          "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "
+          "row's keys and values; give keys-values, or another --exchange");
+  }
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   if (options.task.task == "babi" && options.task.data.empty())
@@ -296,6 +310,20 @@ void check_together(const Options& options) {
         fmt::format("--warmup: {} given, needs fewer than --max-updates, which is {}, for the cosine "
                     "schedule",
                     schedule.warmup, options.max_updates));
+}
+
+void check_plan(const Options& options) {
+  const PlanOptions& plan = options.plan;
+  if (!plan.machine.empty() && !plan.calibration.empty())
+    throw base::BadInput(
+        fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
+  if (plan.gpus_per_node == 0) return;
+  if (plan.nodes == 0 && options.ranks % plan.gpus_per_node != 0)
+    throw base::BadInput(fmt::format("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}",
+                                     plan.gpus_per_node, options.ranks));
+  if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
+    throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
+                                     options.ranks, plan.nodes * plan.gpus_per_node));
 }
 
 void check_bench(const Options& options) {
@@ -352,9 +380,12 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   for (const auto& source : sources) apply(options, source, command);
   if (command.bit == command_data) {
     if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
-  } else if (command.bit == command_bench) {
+  } else if (command.bit == command_bench || command.bit == command_plan) {
     check_together(options);
     check_bench(options);
+    check_plan(options);
+  } else if (command.bit == command_doctor) {
+    // It looks at the place, not at a run.
   } else {
     options = run_options(options, sources, command);
   }

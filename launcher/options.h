@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "datasets/task.h"
+#include "dist/exchange_options.h"
 
 namespace ut::launcher {
 
@@ -39,9 +40,18 @@ struct BenchOptions {
   double ponder_skew = 0;  // of the mean, by which the first half of a sequence ponders more and the second less
 };
 
+/// What `ut plan` takes of its own; what it plans for is what `ut bench` measures.
+struct PlanOptions {
+  std::int64_t nodes = 0;          // 0: as many as the ranks need
+  std::int64_t gpus_per_node = 0;  // ranks of a node; 0: as the machine's numbers have it
+  std::string machine;             // whose data sheet says what it can do; empty: measured
+  std::string calibration;         // file of measured numbers
+  std::string save_calibration;    // where the numbers are written
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, bench, data; or help, version
+  std::string command;  // train, evaluate, decode, bench, plan, doctor, data; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
@@ -72,6 +82,7 @@ struct Options {
   std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
   std::int64_t sequence_parallel = 1;  // ranks that share a sequence
+  dist::ExchangeOptions exchange;      // between those; the cut is the decoder's
   std::int64_t threads = 0;            // per rank; 0: cores / ranks
   DeviceChoice device = DeviceChoice::automatic;
   CommunicatorChoice communicator = CommunicatorChoice::automatic;
@@ -89,6 +100,7 @@ struct Options {
 
   DataOptions data;
   BenchOptions bench;
+  PlanOptions plan;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();

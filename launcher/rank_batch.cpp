@@ -47,8 +47,8 @@ at::Tensor source_words(const dist::Rows& rows, Examples examples) {
 }
 
 void add_target(core::Batch& batch, Examples examples, const dist::Sequences& sequences, const dist::Mesh& mesh,
-                const RandomOffset& offset) {
-  batch.target = dist::make_all_gather_exchange(sequences, mesh.sequence());
+                const dist::ExchangeOptions& exchange, const RandomOffset& offset) {
+  batch.target = dist::make_exchange(sequences, mesh.sequence(), exchange);
   std::vector<std::int64_t> previous;
   std::vector<std::int64_t> labels;
   for_each_row(batch.target->local(), examples, [&](const datasets::Example& example, std::int64_t position) {
@@ -78,7 +78,8 @@ void add_answers(core::Batch& batch, Examples examples) {
 
 }  // namespace
 
-RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const RandomOffset& offset) {
+RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
+                     const RandomOffset& offset) {
   const auto count = static_cast<std::int64_t>(all.size());
   const dist::Span mine = dist::share(count, mesh.data_rank(), mesh.data_parallel());
   const Examples examples =
@@ -92,12 +93,13 @@ RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh
     targets.lengths.push_back(static_cast<std::int64_t>(examples[index].target.size()));
   }
   targets.ids = batch.sources.ids;
-  batch.rows.source = dist::make_all_gather_exchange(batch.sources, mesh.sequence());
+  batch.rows.source =
+      dist::make_exchange(batch.sources, mesh.sequence(), {exchange.form, exchange.sent, dist::Cut::contiguous});
   batch.rows.source_words = source_words(batch.rows.source->local(), examples);
   batch.rows.source_position = positions(batch.rows.source->local(), offset);
   const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return !example.target.empty(); });
   if (has_targets)
-    add_target(batch.rows, examples, targets, mesh, offset);
+    add_target(batch.rows, examples, targets, mesh, exchange, offset);
   else
     add_answers(batch.rows, examples);
   return batch;

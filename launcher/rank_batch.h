@@ -27,8 +27,8 @@ struct RankBatch {
 
 /// Cuts this rank's rows out of `examples`: its data group's share of the sequences, its own share of each sequence's
 /// positions. `first_id` is the first example's number in the update's global batch: a row's identity is that, not
-/// where it lands. Exchanges use the mesh, which must outlive them.
+/// where it lands. Exchanges use the mesh, which must outlive them; the cut of `exchange` is that of the targets.
 RankBatch rank_batch(std::span<const datasets::Example> examples, std::int64_t first_id, const dist::Mesh& mesh,
-                     const RandomOffset& offset = {});
+                     const dist::ExchangeOptions& exchange, const RandomOffset& offset = {});
 
 }  // namespace ut::launcher

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -12,15 +11,11 @@
 
 #include "dist/mpi.h"
 #include "launcher/device.h"
+#include "launcher/rank_hosts.h"
 #include "launcher/shared_text.h"
 
 namespace ut::launcher {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 void say(const std::string& message) {
   std::fflush(stdout);

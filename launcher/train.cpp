@@ -24,7 +24,8 @@ int train(Session& session) {
     Pondered pondered;
 
     for (const MicroBatch& part : micro_batches(batch, options.batch)) {
-      const core::Batch rows = rank_batch(part.examples, part.first_id, session.mesh, run.random_offset()).rows;
+      const core::Batch rows =
+          rank_batch(part.examples, part.first_id, session.mesh, options.exchange, run.random_offset()).rows;
       const core::Prediction made = model.forward(rows, model.steps(), dropout);
       const at::Tensor share =
           core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) / labels +

@@ -4,6 +4,7 @@
 // from the definition: one sequence at a time, all positions at every step, masks in float64, nothing left out.
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +125,19 @@ struct LoneStack {
   Recurrence recurrence;
 };
 
+/// What a stack of act-copy is tested as.
+struct Kind {
+  bool decoder;
+  TransitionKind transition;
+};
+
+inline std::string name_of(const Kind& kind) {
+  return fmt::format("{}With{}", kind.decoder ? "Decoder" : "Encoder",
+                     kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
+}
+
+inline std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
+
 inline dist::Sequences part_of(const dist::Sequences& sequences, dist::Span part) {
   return {{sequences.ids.begin() + part.begin, sequences.ids.begin() + part.end},
           {sequences.lengths.begin() + part.begin, sequences.lengths.begin() + part.end}};
@@ -148,9 +163,9 @@ inline at::Tensor stack_loss(const at::Tensor& state, const at::Tensor& cost, co
 /// Collective.
 struct StackPass {
   StackPass(const LoneStack& stack, const StackInput& input, dist::Span part, dist::Communicator& group,
-            const DropoutKey& key = {}, const Watch& watch = {})
-      : exchange(dist::make_all_gather_exchange(part_of(input.sequences, part), group)),
-        source(dist::make_all_gather_exchange(part_of(input.sources, part), group)),
+            const DropoutKey& key = {}, const Watch& watch = {}, const dist::ExchangeOptions& options = {})
+      : exchange(dist::make_exchange(part_of(input.sequences, part), group, options)),
+        source(dist::make_exchange(part_of(input.sources, part), group, options)),
         rows(places_of(exchange->local(), input.sequences, part)),
         source_rows(places_of(source->local(), input.sources, part)),
         state(input.state.to(scalar_type(stack.options.precision)).index_select(0, rows).requires_grad_()),

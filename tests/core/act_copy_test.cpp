@@ -27,18 +27,6 @@ std::string name_of(const ModelOptions& options) {
                      options.block_layers, options.step_signal == StepSignal::sinusoid ? "sinusoid" : "learned");
 }
 
-struct Kind {
-  bool decoder;
-  TransitionKind transition;
-};
-
-std::string name_of(const Kind& kind) {
-  return fmt::format("{}With{}", kind.decoder ? "Decoder" : "Encoder",
-                     kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
-}
-
-std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
-
 const auto kinds =
     testing::Values(Kind{false, TransitionKind::feed_forward}, Kind{false, TransitionKind::separable_convolution},
                     Kind{true, TransitionKind::feed_forward}, Kind{true, TransitionKind::separable_convolution});

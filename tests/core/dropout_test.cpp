@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -59,11 +60,29 @@ TEST(Dropout, IsThePhiloxOfItsRowsIdentityAndColumn) {
   }
 }
 
+TEST(Dropout, OfSomeHeadsAndSomeKeysIsThatPartOfTheWhole) {
+  const std::vector<std::int64_t> sequence{4, 9};
+  const std::vector<std::int64_t> position{1, 6};
+  const std::vector<std::int64_t> from_start{0, 0};
+  const at::Tensor whole =
+      dropout_attention(at::ones({2, 3, 1, 150}, at::kDouble), 0.4, some_key(), sequence, position, from_start);
+  for (const std::int64_t begin : {1, 31, 32, 37, 64, 75})
+    for (const std::int64_t keys : {1, 2, 33, 70}) {
+      const std::vector<std::int64_t> first{begin, begin + 5};
+      const at::Tensor part = dropout_attention(at::ones({2, 2, 1, keys}, at::kDouble), 0.4,
+                                                some_key().with_first_head(1), sequence, position, first);
+      for (std::int64_t index = 0; index < 2; ++index)
+        EXPECT_TRUE(
+            part[index].equal(whole[index].narrow(0, 1, 2).narrow(2, first[static_cast<std::size_t>(index)], keys)))
+            << "keys " << begin << " to " << begin + keys;
+    }
+}
+
 TEST(Dropout, OfAttentionWeightsIsKeyedOnTheHeadToo) {
   const std::vector<std::int64_t> sequence{4, 4, 9, 9};  // two sequences of two query slots
   const std::vector<std::int64_t> position{0, 1, 6, 7};
   const at::Tensor result =
-      dropout_attention(at::ones({2, 3, 2, 40}, at::kDouble), 0.4, some_key(), sequence, position);
+      dropout_attention(at::ones({2, 3, 2, 40}, at::kDouble), 0.4, some_key(), sequence, position, std::array{0L, 0L});
   for (std::int64_t index = 0; index < 2; ++index)
     for (std::int64_t head = 0; head < 3; ++head)
       for (std::int64_t query = 0; query < 2; ++query)

@@ -109,8 +109,9 @@ inline at::Tensor positions_of(const dist::Rows& rows, std::span<const ExampleSe
   return at::tensor(positions, at::kLong);
 }
 
-inline void add_source(Batch& batch, std::span<const ExampleSequence> sequences, dist::Communicator& group) {
-  batch.source = dist::make_all_gather_exchange(sources_of(sequences), group);
+inline void add_source(Batch& batch, std::span<const ExampleSequence> sequences, dist::Communicator& group,
+                       const dist::ExchangeOptions& exchange = {}) {
+  batch.source = dist::make_exchange(sources_of(sequences), group, exchange);
   std::size_t most = 1;
   for (const auto& sequence : sequences)
     for (const auto& words : sequence.source) most = std::max(most, words.size());
@@ -125,8 +126,9 @@ inline void add_source(Batch& batch, std::span<const ExampleSequence> sequences,
   batch.source_position = positions_of(batch.source->local(), sequences);
 }
 
-inline void add_target(Batch& batch, std::span<const ExampleSequence> sequences, dist::Communicator& group) {
-  batch.target = dist::make_all_gather_exchange(targets_of(sequences), group);
+inline void add_target(Batch& batch, std::span<const ExampleSequence> sequences, dist::Communicator& group,
+                       const dist::ExchangeOptions& exchange = {}) {
+  batch.target = dist::make_exchange(targets_of(sequences), group, exchange);
   std::vector<std::int64_t> previous;
   std::vector<std::int64_t> labels;
   for_each_row(batch.target->local(), sequences, [&](const ExampleSequence& sequence, std::int64_t position) {
@@ -155,11 +157,11 @@ inline void add_answers(Batch& batch, std::span<const ExampleSequence> sequences
 
 /// This rank's rows of `sequences`, which the ranks of `group` share.
 inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture architecture,
-                        dist::Communicator& group) {
+                        dist::Communicator& group, const dist::ExchangeOptions& exchange = {}) {
   Batch batch;
-  add_source(batch, sequences, group);
+  add_source(batch, sequences, group, exchange);
   if (architecture == Architecture::encoder_decoder)
-    add_target(batch, sequences, group);
+    add_target(batch, sequences, group, exchange);
   else
     add_answers(batch, sequences);
   return batch;

@@ -27,6 +27,12 @@ class LoneRank final : public Communicator {
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }
+  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
+    return {local, {}};
+  }
+  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
+    return [rows] { return rows; };
+  }
   std::unique_ptr<Communicator> split(int) override { return std::make_unique<LoneRank>(0, 1); }
 
  private:

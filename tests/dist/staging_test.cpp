@@ -24,6 +24,13 @@ class HostRank final : public Communicator {
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose purpose) override {
     return [arrived = sees(local, purpose) * 4] { return arrived; };
   }
+  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose purpose) override {
+    const at::Tensor all = at::zeros(local.sizes(), local.options());
+    return {all, {[all, brought = sees(local, purpose) * 7] { all.copy_(brought); }}};
+  }
+  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose purpose) override {
+    return [arrived = sees(rows, purpose) * 8] { return arrived; };
+  }
   at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t>, Purpose purpose) override {
     return sees(all, purpose).narrow(0, 0, 1) * 5;
   }
@@ -70,6 +77,11 @@ TEST_F(Staged, GivesTheHostCopiesAndBringsBackWhatComes) {
   EXPECT_TRUE(group->all_to_all_rows(device, counts, counts, Purpose::exchange).equal(device * 6));
   const Arriving arriving = group->start_all_gather_rows(device, counts, Purpose::exchange);
   EXPECT_TRUE(arriving().equal(device * 4));
+  const ArrivingRows rows = group->start_broadcast_rows(device, counts, Purpose::exchange);
+  EXPECT_FALSE(rows.all.equal(device * 7)) << "is not there before it is waited for";
+  rows.arrived.at(0)();
+  EXPECT_TRUE(rows.all.equal(device * 7));
+  EXPECT_TRUE(group->start_shift_rows(device, 2, 1, Purpose::exchange)().equal(device * 8));
   EXPECT_TRUE(group->split(0)->all_gather_rows(device, counts, Purpose::exchange).equal(device * 3));
 }
 

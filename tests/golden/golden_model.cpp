@@ -28,7 +28,7 @@ void GoldenBatch::add_source(const at::Tensor& ids, const core::ModelOptions& op
     throw NotSupported("padding inside a sequence, with convolutions");
   const bool keeps_padding = options.halting.any();
   source_rows = keeps_padding ? at::arange(ids.numel()) : real_rows(ids);
-  batch.source = keeps_padding ? make_padded_exchange(ids) : dist::make_all_gather_exchange(sequences_of(ids), *group);
+  batch.source = keeps_padding ? make_padded_exchange(ids) : dist::make_exchange(sequences_of(ids), *group);
   batch.source_words = ids.flatten().index_select(0, source_rows).unsqueeze(1);
   batch.source_position = positions(ids).index_select(0, source_rows);
 }
@@ -36,7 +36,7 @@ void GoldenBatch::add_source(const at::Tensor& ids, const core::ModelOptions& op
 void GoldenBatch::add_target(const at::Tensor& ids, const core::ModelOptions& options) {
   const at::Tensor real = options.halting.any() ? at::ones_like(ids) : up_to_last(ids);
   target_rows = real_rows(real);
-  batch.target = dist::make_all_gather_exchange(sequences_of(real), *group);
+  batch.target = dist::make_exchange(sequences_of(real), *group);
   const at::Tensor before = at::cat({at::zeros({ids.size(0), 1}, at::kLong), ids.slice(1, 0, -1)}, 1);
   batch.target_previous = at::where(before.eq(0), -1, before).flatten().index_select(0, target_rows);
   batch.target_position = positions(ids).index_select(0, target_rows);

@@ -24,6 +24,7 @@ class PaddedExchange final : public dist::SequenceExchange {
 
   const dist::Rows& local() const override { return local_; }
   const dist::Rows& all() const override { return all_; }
+  const dist::Holdings& holdings() const override { return holdings_; }
 
   at::Tensor gather(const at::Tensor& rows) const override { return rows.index_select(0, seen_rows_); }
 
@@ -56,6 +57,7 @@ class PaddedExchange final : public dist::SequenceExchange {
   at::Tensor seen_rows_;  // [all rows] int64
   dist::Rows local_;
   dist::Rows all_;
+  dist::Holdings holdings_{};
 };
 
 class ZeroAtPadding final : public core::Transition {

@@ -75,8 +75,7 @@ void compare_encoder_stack(const Case& golden, core::Precision precision, Compar
   Stack stack(golden, precision, false);
   const at::Tensor real = mask(golden, "nonpadding", "inputs");
   const auto group = dist::make_single_communicator();
-  const auto exchange =
-      all_real(real) ? dist::make_all_gather_exchange(sequences_of(real), *group) : make_padded_exchange(real);
+  const auto exchange = all_real(real) ? dist::make_exchange(sequences_of(real), *group) : make_padded_exchange(real);
   if (!all_real(real)) remove_padding(golden, stack.recurrence.block(), real);
   run(stack, leaf(golden, "inputs", precision), *exchange, nullptr, comparison);
 }
@@ -85,10 +84,9 @@ void compare_decoder_stack(const Case& golden, core::Precision precision, Compar
   Stack stack(golden, precision, true);
   golden.ignore("nonpadding");  // the authors' decoder stack has no mask of its own rows
   const auto group = dist::make_single_communicator();
-  const auto exchange =
-      dist::make_all_gather_exchange(sequences_of(at::ones(golden.array("inputs").sizes().slice(0, 2))), *group);
+  const auto exchange = dist::make_exchange(sequences_of(at::ones(golden.array("inputs").sizes().slice(0, 2))), *group);
   const at::Tensor real = mask(golden, "memory_nonpadding", "memory");
-  const auto source = dist::make_all_gather_exchange(sequences_of(real), *group);
+  const auto source = dist::make_exchange(sequences_of(real), *group);
   const at::Tensor memory = leaf(golden, "memory", precision);
   const core::Memory seen = stack.recurrence.block().remember(memory.index_select(0, real_rows(real)), *source);
   run(stack, leaf(golden, "inputs", precision), *exchange, &seen, comparison);

@@ -34,7 +34,7 @@ core::ModelOptions model_with(core::Halting encoder) {
 std::vector<Shape> products(const core::ModelOptions& model, const at::Tensor& encoder_steps, bool has_target) {
   const dist::Mesh mesh(dist::make_single_communicator(), 1);
   UpdateMade made;
-  made.rows.source = dist::make_all_gather_exchange({{0, 1}, {length, length}}, mesh.sequence());
+  made.rows.source = dist::make_exchange({{0, 1}, {length, length}}, mesh.sequence());
   made.rows.labels = at::zeros({has_target ? sequences * length : sequences}, at::kLong);
   made.encoder_updates = encoder_steps;
   if (has_target) {

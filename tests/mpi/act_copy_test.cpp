@@ -14,18 +14,6 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-struct Kind {
-  bool decoder;
-  TransitionKind transition;
-};
-
-std::string name_of(const Kind& kind) {
-  return fmt::format("{}With{}", kind.decoder ? "Decoder" : "Encoder",
-                     kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
-}
-
-std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
-
 /// A rank's rows stop at the first and second step, where all ranks share the sequences, and others go on; on one rank
 /// what would be a rank's of two.
 LastStep stopping_on(int rank, const Lengths& lengths, std::int64_t steps) {
@@ -66,7 +54,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     const dist::Mesh mesh(tests::world(), sequence_parallel);
     const LoneStack stack(options_, GetParam().decoder, seed_, probability);
     const auto part = dist::share(input.all().end, mesh.data_rank(), mesh.data_parallel());
-    const StackPass pass(stack, input, part, mesh.sequence(), key);
+    const StackPass pass(stack, input, part, mesh.sequence(), key, {}, exchange_);
     pass.loss.backward();
     expect_same_rows(pass, one_rank);
     dist::synchronise_gradients(stack.parameters.flat_gradient(), mesh.world());
@@ -91,6 +79,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
   }
 
   ModelOptions options_ = act_copy_options();
+  dist::ExchangeOptions exchange_;
   std::int64_t steps_ = options_.encoder_steps;
   std::uint64_t seed_ = 0;
   bool moves_ = false;
@@ -138,6 +127,21 @@ TEST_P(MeshActCopy, GivesTheSameWhereGroupsOfRanksShareSequences) {
     if (ranks % sequence_parallel != 0) continue;
     SCOPED_TRACE(fmt::format("mesh {}x{}", ranks / sequence_parallel, sequence_parallel));
     expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(6, steps_)), sequence_parallel);
+  }
+}
+
+TEST_P(MeshActCopy, GivesTheSameInEveryExchangeForm) {
+  options_.heads = 4;
+  options_.d_model = 16;
+  const dist::Cut cut = GetParam().decoder ? dist::Cut::zigzag : dist::Cut::contiguous;
+  for (const auto& [form, sent] : {std::pair{dist::ExchangeForm::broadcast, dist::Sent::keys_values},
+                                   {dist::ExchangeForm::ring, dist::Sent::states},
+                                   {dist::ExchangeForm::heads, dist::Sent::keys_values},
+                                   {dist::ExchangeForm::all_gather, dist::Sent::states}}) {
+    SCOPED_TRACE(fmt::format("form {}, sent {}", static_cast<int>(form), static_cast<int>(sent)));
+    exchange_ = {form, sent, cut};
+    expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(7, steps_)));
+    expect_same_in_both_forms({1, 6});
   }
 }
 

@@ -45,11 +45,11 @@ struct Update {
 
 /// One update's loss and gradient, over all examples; `mine` are those of this rank's sequence group.
 Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t labels, dist::Communicator& sequence,
-                 dist::Communicator& world) {
+                 dist::Communicator& world, const dist::ExchangeOptions& exchange = {}) {
   UniversalTransformer model(options, 3);
   roughen(model, 4);
   const at::Tensor loss =
-      loss_of(model, make_batch(mine, options.architecture, sequence), DropoutKey::for_update(5, 6)) /
+      loss_of(model, make_batch(mine, options.architecture, sequence, exchange), DropoutKey::for_update(5, 6)) /
       static_cast<double>(labels);
   loss.backward();
   dist::synchronise_gradients(model.parameters().flat_gradient(), world);
@@ -58,13 +58,14 @@ Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t
   return {total.item<double>(), model.parameters().flat_gradient()};
 }
 
-void expect_same_on_every_mesh(const ModelOptions& options, const Examples& examples) {
+void expect_same_on_every_mesh(const ModelOptions& options, const Examples& examples,
+                               const dist::ExchangeOptions& exchange = {}) {
   const std::int64_t labels = labels_of(examples, options.architecture);
   const auto single = dist::make_single_communicator();
   const Update one_rank = update_of(options, examples, labels, *single, *single);
   const double largest = one_rank.gradient.abs().max().item<double>();
   for_meshes([&](const dist::Mesh& mesh) {
-    const Update update = update_of(options, share_of(examples, mesh), labels, mesh.sequence(), mesh.world());
+    const Update update = update_of(options, share_of(examples, mesh), labels, mesh.sequence(), mesh.world(), exchange);
     EXPECT_NEAR(update.loss / one_rank.loss, 1, 1e-10);
     EXPECT_LT((update.gradient - one_rank.gradient).abs().max().item<double>(), 1e-10 * largest);
   });
@@ -119,6 +120,28 @@ TEST_P(MeshModel, GivesTheSameWithHalting) {
       options_.halting.balance = 1;
       check(++seed, 3);
     }
+}
+
+TEST_P(MeshModel, GivesTheSameInEveryExchangeForm) {
+  options_.heads = 4;
+  options_.d_model = 16;
+  options_.encoder_steps = options_.decoder_steps = 4;
+  const auto cut = options_.architecture == Architecture::encoder ? dist::Cut::contiguous : dist::Cut::zigzag;
+  std::uint64_t seed = 60;
+  for (const auto form : {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring,
+                          dist::ExchangeForm::heads})
+    for (const auto sent : {dist::Sent::keys_values, dist::Sent::states})
+      for (const Halting halting : {Halting::none, Halting::act}) {
+        if (form == dist::ExchangeForm::heads && sent == dist::Sent::states) continue;
+        SCOPED_TRACE(fmt::format("form {}, sent {}, halting {}", static_cast<int>(form), static_cast<int>(sent),
+                                 static_cast<int>(halting)));
+        options_.halting = lively_halting(halting, halting);
+        options_.norm = halting == Halting::none ? Norm::post : Norm::pre;
+        options_.block_layers = halting == Halting::none ? 2 : 1;
+        expect_same_on_every_mesh(options_, random_sequences(++seed, 4, 70, options_), {form, sent, cut});
+        expect_same_on_every_mesh(options_, random_sequences(++seed, 3, 5, options_), {form, sent, {}});
+        expect_same_on_every_mesh(options_, {random_sequence(++seed, 0, 1, 2, options_)}, {form, sent, cut});
+      }
 }
 
 TEST_P(MeshModel, GivesTheSameForFewerSequencesThanDataGroups) {

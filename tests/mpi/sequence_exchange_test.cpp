@@ -92,14 +92,17 @@ void for_draws(const Check& check) {
   const auto group = tests::world();
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const Sequences sequences = random_sequences(seed);
-    SCOPED_TRACE(fmt::format("draw {}", seed));
-    check(*make_all_gather_exchange(sequences, *group), sequences, *group);
+    for (const auto form : {ExchangeForm::all_gather, ExchangeForm::broadcast, ExchangeForm::ring})
+      for (const auto cut : {Cut::contiguous, Cut::zigzag}) {
+        SCOPED_TRACE(fmt::format("draw {}, form {}, cut {}", seed, static_cast<int>(form), static_cast<int>(cut)));
+        check(*make_exchange(sequences, *group, {form, Sent::keys_values, cut}), sequences, *group);
+      }
   }
 }
 
 TEST(SequenceExchange, ListsThisRanksRowsAndAll) {
   for_draws([](const SequenceExchange& exchange, const Sequences& sequences, const Communicator& group) {
-    const Rows local = rows_of(sequences, group.rank(), group.size());
+    const Rows local = rows_of(sequences, group.rank(), group.size(), exchange.holdings().options.cut);
     EXPECT_TRUE(exchange.local().sequence.equal(local.sequence));
     EXPECT_TRUE(exchange.local().position.equal(local.position));
     EXPECT_EQ(exchange.local().offsets, local.offsets);
@@ -153,7 +156,7 @@ TEST(SequenceExchange, RunsBackwardThroughSeveralSteps) {
       return (state * state).sum();
     };
     const auto single = make_single_communicator();
-    const auto dense = make_all_gather_exchange(sequences, *single);
+    const auto dense = make_exchange(sequences, *single);
     at::Tensor all = values_of(dense->local(), 1).requires_grad_();
     const at::Tensor dense_loss = steps(*dense, all);
     dense_loss.backward();

@@ -37,6 +37,10 @@ TEST(Bench, SaysWhatItMeasured) {
     const json result = bench(fmt::format("--ranks {}", ranks));
     const auto number = [&result](const char* key) { return result.at(key).get<double>(); };
     EXPECT_GT(number("median_step_s"), 0);
+    const auto quartiles = result.at("quartiles_step_s").get<std::vector<double>>();
+    ASSERT_EQ(quartiles.size(), 2);
+    EXPECT_LE(quartiles[0], number("median_step_s"));
+    EXPECT_GE(quartiles[1], number("median_step_s"));
     EXPECT_NEAR(number("tokens_per_s") * number("median_step_s"), 4 * (12 + 12), 1e-6);
     EXPECT_EQ(result.at("rows_per_s"), result.at("tokens_per_s"));
     EXPECT_GT(number("gemm_fraction"), 0);
@@ -51,6 +55,22 @@ TEST(Bench, SaysWhatItMeasured) {
     EXPECT_EQ(result.at("options").at("halting"), "none");
     EXPECT_EQ(sent(result, "gradients") > 0, ranks > 1);
   }
+}
+
+TEST(Bench, SaysWhatEachExchangeFormSendsAndHowLongARankWaitsForIt) {
+  const auto exchanged = [](const std::string& options) {
+    const json result = bench("--encoder-only --steps 3 --ranks 2 --sequence-parallel 2 --halting none " + options);
+    EXPECT_GT(result.at("exposed_exchange_s").get<double>(), 0) << options;
+    return sent(result, "exchange");
+  };
+  // Forward and backward, of 4 sequences of 12 in float32 at each of 3 steps: keys and values, or states.
+  constexpr std::int64_t of_states = std::int64_t{2} * 4 * 12 * 16 * 4 * 3;
+  for (const std::string form : {"all-gather", "broadcast", "ring"}) {
+    EXPECT_EQ(exchanged("--exchange " + form), 2 * of_states) << form;
+    EXPECT_EQ(exchanged("--exchange-sends states --exchange " + form), of_states) << form;
+  }
+  // Half of each row's heads: queries, keys and values out, outputs back.
+  EXPECT_EQ(exchanged("--exchange heads"), of_states * 4 / 2);
 }
 
 TEST(Bench, HoldsParametersGradientsAndMomentsBesideActivations) {

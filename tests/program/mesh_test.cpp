@@ -68,6 +68,36 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   }
 }
 
+/// The exchange forms, each in another setting, on one mesh of their own beside all-gather's one rank.
+class ExchangeForms : public testing::TestWithParam<std::string> {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
+  const std::string command = training(
+      "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4 --max-steps 5 --halting-bias -1 "
+      "--ponder-weight 0.1 --ponder-warmup 20 --halting act-copy --decoder-halting act",
+      "float64");
+  const std::string one_rank = directory_ / "one-rank";
+  ASSERT_EQ(run_ut(command + " --run-dir " + one_rank).exit_code, 0);
+  for (const int ranks : {2, 4}) {
+    SCOPED_TRACE(fmt::format("{} ranks", ranks));
+    const std::string run = directory_ / fmt::format("{}", ranks);
+    const Outcome outcome =
+        run_ut(fmt::format("{} {} --ranks {} --sequence-parallel 2 --run-dir {}", command, GetParam(), ranks, run));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, testing::HasSubstr(fmt::format("{} ranks,", ranks)));
+    expect_equal_losses(losses_of(one_rank), losses_of(run), 1e-9);
+    expect_equal_parameters(one_rank, run, 1e-9);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ExchangeForms,
+                         testing::Values("--exchange broadcast --shards zigzag",
+                                         "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
+                                         "--exchange-sends states"));
+
 INSTANTIATE_TEST_SUITE_P(, Training,
                          testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy"),
                                           testing::Values("float64", "float32")),

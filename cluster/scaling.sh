@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# How training scales: runs `ut bench` over a grid of meshes, sizes and exchange forms, and writes one table and a chart.
+#
+#   cluster/scaling.sh --out DIR              every setting, in turn, several times over; then the report
+#   cluster/scaling.sh --list                 the settings, one a line, numbered from 0
+#   cluster/scaling.sh --out DIR --one N      setting N alone (cluster/scaling.sbatch: one job of an array)
+#   cluster/scaling.sh --out DIR --report     the report alone: DIR/scaling.csv, scaling.md, scaling.svg
+#
+# What is run is set by variables:
+#   UT          the program (build/release/ut)
+#   RANKS       numbers of ranks ("1 2")
+#   SIZES       models, as d-model:heads:ffn:steps ("256:4:1024:6")
+#   BATCH       sequences of one rank in weak, of all ranks in strong scaling (32)
+#   LENGTH      positions of a sequence where the batch is shared (40)
+#   LONG        positions of a sequence that is cut ("1024"), LONG_BATCH of which are an update (2)
+#   EXCHANGES   forms of exchange; "default" is what ut takes by itself ("default")
+#   REPEATS     times that each setting is run (5), of ITERATIONS updates (10)
+#   LAUNCH      what starts RANKS ranks of a program, as "srun --mpi=pmix -n {}"; without it `ut` does, with --ranks
+#   MORE        further options of ut bench ("--threads 1")
+#
+# Kinds of scaling: weak-data, the batch grows with the ranks; strong-data, it is the same; strong-sequence, the ranks
+# share the positions of the same sequences; weak-sequence, the sequences grow with the ranks.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+UT=${UT:-$here/../build/release/ut}
+RANKS=${RANKS:-1 2}
+SIZES=${SIZES:-256:4:1024:6}
+BATCH=${BATCH:-32}
+LENGTH=${LENGTH:-40}
+LONG=${LONG:-1024}
+LONG_BATCH=${LONG_BATCH:-2}
+EXCHANGES=${EXCHANGES:-default}
+REPEATS=${REPEATS:-5}
+ITERATIONS=${ITERATIONS:-10}
+LAUNCH=${LAUNCH:-}
+MORE=${MORE:---threads 1}
+
+out=
+action=all
+number=
+while (($#)); do
+  case $1 in
+    --out) out=${2:?--out needs a directory}; shift 2 ;;
+    --one) action=one; number=${2:?--one needs a number, see --list}; shift 2 ;;
+    --list) action=list; shift ;;
+    --report) action=report; shift ;;
+    --help) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+    *) echo "scaling.sh: $1: unknown option (see scaling.sh --help)" >&2; exit 2 ;;
+  esac
+done
+
+# A setting: "kind size ranks sequence-parallel exchange | options of ut bench".
+settings() {
+  local size d heads ffn steps ranks exchange options
+  for size in $SIZES; do
+    IFS=: read -r d heads ffn steps <<<"$size"
+    options="--d-model $d --heads $heads --ffn $ffn --steps $steps"
+    for ranks in $RANKS; do
+      echo "weak-data $size $ranks 1 none | $options --batch $((BATCH * ranks)) --length $LENGTH"
+      echo "strong-data $size $ranks 1 none | $options --batch $BATCH --length $LENGTH"
+      for exchange in $EXCHANGES; do
+        echo "strong-sequence $size $ranks $ranks $exchange | $options --batch $LONG_BATCH --length $LONG"
+        echo "weak-sequence $size $ranks $ranks $exchange | $options --batch $LONG_BATCH --length $((LONG * ranks))"
+      done
+    done
+  done
+}
+
+# run_setting NUMBER REPEAT: one measurement, kept as a file; one that is there is not made again.
+run_setting() {
+  local result setting kind size ranks shared exchange measured
+  local -a options more launch command
+  result=$(printf '%s/results/%03d-%02d.json' "$out" "$1" "$2")
+  [[ ! -s $result ]] || return 0
+  setting=$(settings | sed -n "$(($1 + 1))p")
+  read -r kind size ranks shared exchange _ <<<"$setting"
+  read -ra options <<<"${setting#*| }"
+  read -ra more <<<"$MORE"
+  command=("$UT" bench "${options[@]}" --vocab 64 --iterations "$ITERATIONS" --sequence-parallel "$shared" "${more[@]}" --json)
+  [[ $exchange == none || $exchange == default ]] || command+=(--exchange "$exchange")
+  if [[ -n $LAUNCH ]]; then
+    read -ra launch <<<"${LAUNCH//\{\}/$ranks}"
+    command=("${launch[@]}" "${command[@]}")
+  else
+    command+=(--ranks "$ranks")
+  fi
+  echo "$kind $size, $ranks ranks, sequence-parallel $shared, exchange $exchange: run $2" >&2
+  measured=$("${command[@]}") || { echo "scaling.sh: failed: ${command[*]}" >&2; return 1; }
+  printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "repeat": %s, "bench": %s}\n' \
+    "$kind" "$size" "$ranks" "$shared" "$exchange" "$2" "$measured" >"$result.new"
+  mv "$result.new" "$result"
+}
+
+if [[ $action == list ]]; then
+  settings | cat -n | awk '{ $1 = $1 - 1; print }'
+  exit 0
+fi
+[[ -n $out ]] || { echo "scaling.sh: --out: not given, needs a directory for the results" >&2; exit 2; }
+[[ -x $UT ]] || { echo "scaling.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
+mkdir -p "$out/results"
+count=$(settings | wc -l)
+case $action in
+  one)
+    [[ $number =~ ^[0-9]+$ && $number -lt $count ]] ||
+      { echo "scaling.sh: --one: $number given, needs 0 to $((count - 1)), see --list" >&2; exit 2; }
+    for ((repeat = 1; repeat <= REPEATS; ++repeat)); do run_setting "$number" "$repeat"; done
+    ;;
+  all) # every setting once, then every setting again: what changes over time is spread over all of them
+    for ((repeat = 1; repeat <= REPEATS; ++repeat)); do
+      for ((number = 0; number < count; ++number)); do run_setting "$number" "$repeat"; done
+    done
+    ;;
+esac
+[[ $action == one ]] || python3 "$here/scaling_report.py" "$out"

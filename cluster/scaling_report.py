@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Writes scaling.csv, scaling.md and scaling.svg from the results of cluster/scaling.sh. Standard library alone.
+
+usage: scaling_report.py DIR
+"""
+
+import csv
+import json
+import pathlib
+import statistics
+import sys
+from html import escape
+
+COLUMNS = [
+    ("kind", "scaling"), ("size", "model"), ("ranks", "ranks"), ("sequence_parallel", "sequence-parallel"),
+    ("exchange", "exchange"), ("update_s", "time/update (s)"), ("lower_s", "quartile"), ("upper_s", "quartile"),
+    ("rows_per_s", "rows/s"), ("efficiency", "efficiency"), ("exposed_exchange_s", "exposed exchange (s)"),
+    ("exchange_bytes", "exchanged bytes"), ("gradient_bytes", "gradients' bytes"), ("peak_bytes", "peak memory"),
+    ("runs", "runs"),
+]
+COLOURS = ["#1b6ca8", "#c8553d", "#3a7d44", "#8d5a97", "#b8860b", "#444444", "#008b8b", "#a0522d"]
+
+
+def read_results(directory):
+    paths = sorted((directory / "results").glob("*.json"))
+    if not paths:
+        sys.exit(f"scaling_report.py: {directory}/results: no results; cluster/scaling.sh --out {directory} makes them")
+    return [json.loads(path.read_text()) for path in paths]
+
+
+def quartiles(values):
+    """The median and the quartiles; of one run what it says of its own updates is taken instead."""
+    lower, median, upper = statistics.quantiles(values, n=4, method="inclusive")
+    return lower, median, upper
+
+
+def median_of(runs, value):
+    known = [found for found in map(value, runs) if found is not None]
+    return statistics.median(known) if known else None
+
+
+def row_of(key, runs):
+    benches = [run["bench"] for run in runs]
+    times = [bench["median_step_s"] for bench in benches]
+    if len(times) > 1:
+        lower, median, upper = quartiles(times)
+    else:
+        median = times[0]
+        lower, upper = benches[0].get("quartiles_step_s", [median, median])
+    sent = [bench["sent_bytes_per_update"] for bench in benches]
+    return dict(
+        zip(("kind", "size", "ranks", "sequence_parallel", "exchange"), key),
+        update_s=median, lower_s=lower, upper_s=upper,
+        rows_per_s=statistics.median(bench["rows_per_s"] for bench in benches),
+        exposed_exchange_s=median_of(benches, lambda bench: bench.get("exposed_exchange_s")),
+        exchange_bytes=sent[0]["exchange"], gradient_bytes=sent[0]["gradients"],
+        peak_bytes=max(bench["peak_bytes"] for bench in benches), runs=len(runs))
+
+
+def make_rows(results):
+    groups = {}
+    for result in results:
+        key = tuple(result[name] for name in ("kind", "size", "ranks", "sequence_parallel", "exchange"))
+        groups.setdefault(key, []).append(result)
+    rows = [row_of(key, runs) for key, runs in groups.items()]
+    rows.sort(key=lambda row: (row["kind"], row["size"], row["exchange"], row["ranks"]))
+    for row in rows:
+        row["efficiency"] = efficiency(row, rows)
+    return rows
+
+
+def efficiency(row, rows):
+    """Against the fewest ranks of the same kind, model and exchange: the work of a second and rank, relative. Where
+    sequences grow, a row attends to more, so that rows are not work: not said."""
+    if row["kind"] == "weak-sequence":
+        return None
+    alike = [other for other in rows if all(other[name] == row[name] for name in ("kind", "size", "exchange"))]
+    first = min(alike, key=lambda other: other["ranks"])
+    return row["rows_per_s"] / row["ranks"] * first["ranks"] / first["rows_per_s"]
+
+
+def shown(name, value):
+    if value is None:
+        return "—"
+    if name.endswith("bytes"):
+        return f"{value / 1e6:.4g} MB"
+    if name == "efficiency":
+        return f"{value:.3f}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def write_csv(rows, path):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([name for name, _ in COLUMNS])
+        for row in rows:
+            writer.writerow(["" if row[name] is None else row[name] for name, _ in COLUMNS])
+
+
+def write_markdown(rows, path):
+    lines = ["| " + " | ".join(title for _, title in COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    lines += ["| " + " | ".join(shown(name, row[name]) for name, _ in COLUMNS) + " |" for row in rows]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def series(rows):
+    """The curves of the chart: rows/s relative to the fewest ranks, over ranks."""
+    curves = {}
+    for row in rows:
+        if row["efficiency"] is not None:
+            name = f"{row['kind']} {row['size']}" + (f" {row['exchange']}" if row["exchange"] != "none" else "")
+            curves.setdefault(name, []).append((row["ranks"], row["ranks"] * row["efficiency"]))
+    return curves
+
+
+def write_chart(rows, path):
+    curves = series(rows)
+    most = max((ranks for points in curves.values() for ranks, _ in points), default=1)
+    width, height, left, bottom, legend = 560, 360, 60, 45, 300
+    top = max([most] + [value for points in curves.values() for _, value in points]) * 1.05
+
+    def at(ranks, value):
+        return left + ranks / most * (width - left - 20), height - bottom - value / top * (height - bottom - 20)
+
+    def text(x, y, words, anchor="middle"):
+        return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + legend}" height="{height}" '
+             'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>']
+    for (x1, y1), (x2, y2), dash in [(at(0, 0), at(most, 0), ""), (at(0, 0), at(0, top), ""),
+                                     (at(0, 0), at(most, most), ' stroke-dasharray="4 4"')]:
+        parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#888"{dash}/>')
+    for ranks in sorted({ranks for points in curves.values() for ranks, _ in points}):
+        x, y = at(ranks, 0)
+        parts += [text(x, y + 16, str(ranks)), text(left - 8, at(0, ranks)[1] + 4, str(ranks), "end")]
+    parts.append(text((left + width) / 2, height - 8, "ranks (dashed: ideal)"))
+    parts.append(f'<g transform="rotate(-90 16 {height / 2})">' + text(16, height / 2, "rows/s against the fewest") + "</g>")
+    for number, (name, points) in enumerate(curves.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        where = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(*point) for point in points))
+        parts.append(f'<polyline points="{where}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in (at(*point) for point in points)]
+        y = 30 + 18 * number
+        parts.append(f'<line x1="{width + 5}" y1="{y - 4}" x2="{width + 25}" y2="{y - 4}" stroke="{colour}" stroke-width="3"/>')
+        parts.append(text(width + 32, y, name, "start"))
+    path.write_text("\n".join(parts) + "\n</svg>\n")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    directory = pathlib.Path(sys.argv[1])
+    rows = make_rows(read_results(directory))
+    write_csv(rows, directory / "scaling.csv")
+    write_markdown(rows, directory / "scaling.md")
+    write_chart(rows, directory / "scaling.svg")
+    print((directory / "scaling.md").read_text(), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+#include "core/exchanged_attention.h"
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "dist/blocks.h"
+#include "dist/differentiable.h"
+#include "dist/heads.h"
+#include "dist/select_rows.h"
+
+namespace ut::core {
+namespace {
+
+/// Over all keys at once, when they have come.
+class GatheredAttention final : public ExchangedAttention {
+ public:
+  GatheredAttention(const dist::SequenceExchange& exchange, bool causal)
+      : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal) {}
+
+  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
+    return layout_.attend(query, how.keys_values(exchange_.gather(sent)), how.heads, how.dropout_rate, how.dropout);
+  }
+
+ private:
+  const dist::SequenceExchange& exchange_;
+  AttentionLayout layout_;
+};
+
+/// Over one rank's keys after another's, while the next are on their way. What is cut in zigzag is two spans a rank, of
+/// which each meets each; under a causal mask spans that lie wholly behind are left out.
+class AttentionByBlocks final : public ExchangedAttention {
+ public:
+  AttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
+    const auto spans_of = [&](int rank) {
+      return dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
+    };
+    mine_ = spans_of(holdings.group->rank());
+    std::vector<at::Tensor> order;
+    for (const dist::Chunk& chunk : mine_) order.push_back(chunk.index);
+    place_of_row_ = at::cat(order).argsort();
+    for (int rank = 0; rank < holdings.group->size(); ++rank) {
+      theirs_.push_back(spans_of(rank));
+      layouts_.emplace_back();
+      for (const dist::Chunk& keys : theirs_.back()) {
+        layouts_.back().emplace_back();
+        for (const dist::Chunk& queries : mine_) {
+          auto& layout = layouts_.back().back().emplace_back();
+          if (keys.rows.count() > 0 && !(causal && keys.number > queries.number))
+            layout.emplace(queries.rows, keys.rows, causal && keys.number == queries.number);
+        }
+      }
+    }
+  }
+
+  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
+    const std::vector<at::Tensor> queries = queries_by_span(query, how.heads);
+    std::vector<std::vector<PartOfAttention>> parts(mine_.size());
+    std::vector<at::Tensor> all_sent;
+    const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
+    while (const auto block = blocks->next()) {
+      all_sent.push_back(block->rows);
+      meet(*block, queries, how, parts);
+    }
+    std::vector<at::Tensor> outputs;
+    for (std::size_t span = 0; span < mine_.size(); ++span)
+      outputs.push_back(parts[span].empty() ? at::zeros_like(queries_of(query, span))
+                                            : own_layout(span).rows_of_heads(whole_attention(parts[span]), how.heads));
+    return dist::tie(dist::select_rows(at::cat(outputs), place_of_row_), all_sent);
+  }
+
+ private:
+  const AttentionLayout& own_layout(std::size_t span) const {
+    return *layouts_[static_cast<std::size_t>(holdings_.group->rank())][span][span];
+  }
+  at::Tensor queries_of(const at::Tensor& query, std::size_t span) const {
+    return dist::select_rows(query, mine_[span].index);
+  }
+
+  std::vector<at::Tensor> queries_by_span(const at::Tensor& query, std::int64_t heads) const {
+    std::vector<at::Tensor> result;
+    for (std::size_t span = 0; span < mine_.size(); ++span)
+      result.push_back(mine_[span].rows.count() == 0
+                           ? at::Tensor()
+                           : own_layout(span).queries_by_head(queries_of(query, span), heads));
+    return result;
+  }
+
+  /// Adds to `parts` what each of this rank's spans sees in another's block.
+  void meet(const dist::Block& block, const std::vector<at::Tensor>& queries, const Attending& how,
+            std::vector<std::vector<PartOfAttention>>& parts) const {
+    const auto rank = static_cast<std::size_t>(block.rank);
+    at::Tensor keys_values;
+    for (std::size_t keys = 0; keys < theirs_[rank].size(); ++keys)
+      for (std::size_t span = 0; span < mine_.size(); ++span) {
+        const auto& layout = layouts_[rank][keys][span];
+        if (!layout || !queries[span].defined()) continue;
+        if (!keys_values.defined()) keys_values = how.keys_values(block.rows);
+        const at::Tensor seen = dist::select_rows(keys_values, theirs_[rank][keys].index);
+        parts[span].push_back(layout->attend_in_part(queries[span], seen, how.heads, how.dropout_rate, how.dropout));
+      }
+  }
+
+  const dist::Holdings& holdings_;
+  std::vector<dist::Chunk> mine_;
+  at::Tensor place_of_row_;                       // [local rows] int64: among those of the spans, one after the other
+  std::vector<std::vector<dist::Chunk>> theirs_;  // [ranks][spans]
+  std::vector<std::vector<std::vector<std::optional<AttentionLayout>>>> layouts_;  // [ranks][their spans][my spans]
+};
+
+/// Over all keys of some heads.
+class AttentionByHeads final : public ExchangedAttention {
+ public:
+  AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
+      : holdings_(exchange.holdings()),
+        layout_(exchange.all(), exchange.all(), causal),
+        row_of_place_(holdings_.order.argsort()) {}
+
+  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
+    dist::Communicator& group = *holdings_.group;
+    const dist::Span mine = dist::my_heads(how.heads, group);
+    const std::int64_t heads = mine.end - mine.begin;
+    const std::int64_t columns = query.size(1) / how.heads;
+    const at::Tensor all =
+        dist::to_heads(heads_of_queries_keys_values(query, how.keys_values(sent), how.heads), holdings_.counts, group);
+    const at::Tensor ordered = dist::select_rows(all.flatten(1), holdings_.order).view({-1, heads, 3 * columns});
+    const at::Tensor seen = layout_.attend(ordered.narrow(2, 0, columns).reshape({-1, heads * columns}),
+                                           keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)), heads,
+                                           how.dropout_rate, how.dropout.with_first_head(mine.begin));
+    const at::Tensor by_rank = dist::select_rows(seen, row_of_place_).view({-1, heads, columns});
+    return dist::from_heads(by_rank, how.heads, holdings_.counts, group).reshape(query.sizes());
+  }
+
+ private:
+  const dist::Holdings& holdings_;
+  AttentionLayout layout_;
+  at::Tensor row_of_place_;  // [all rows] int64: the way back from holdings_.order
+};
+
+}  // namespace
+
+std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal) {
+  switch (exchange.holdings().options.form) {
+    case dist::ExchangeForm::broadcast:
+    case dist::ExchangeForm::ring:
+      return std::make_unique<AttentionByBlocks>(exchange.holdings(), causal);
+    case dist::ExchangeForm::heads:
+      return std::make_unique<AttentionByHeads>(exchange, causal);
+    case dist::ExchangeForm::all_gather:
+      break;
+  }
+  return std::make_unique<GatheredAttention>(exchange, causal);
+}
+
+at::Tensor heads_of_keys_values(const at::Tensor& keys_values, std::int64_t heads) {
+  const std::int64_t columns = keys_values.size(1) / (2 * heads);
+  return keys_values.view({-1, 2, heads, columns}).transpose(1, 2).reshape({-1, heads, 2 * columns});
+}
+
+at::Tensor keys_values_of_heads(const at::Tensor& by_head) {
+  const std::int64_t heads = by_head.size(1);
+  const std::int64_t columns = by_head.size(2) / 2;
+  return by_head.reshape({-1, heads, 2, columns}).transpose(1, 2).reshape({-1, 2 * heads * columns});
+}
+
+at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads) {
+  return at::cat({query.reshape({-1, heads, query.size(1) / heads}), heads_of_keys_values(keys_values, heads)}, 2);
+}
+
+}  // namespace ut::core

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "core/attention.h"
+#include "dist/sequence_exchange.h"
+
+namespace ut::core {
+
+/// How attention is done in one place of a step.
+struct Attending {
+  std::int64_t heads;
+  double dropout_rate;
+  DropoutKey dropout;
+  /// What is sent for rows -> their keys beside values [rows, 2d]; where that is what is sent, nothing.
+  std::function<at::Tensor(const at::Tensor&)> project;
+
+  at::Tensor keys_values(const at::Tensor& sent) const { return project ? project(sent) : sent; }
+};
+
+/// Self-attention across the cut: every rank's queries over the keys and values of all positions, in one of the forms
+/// of dist::ExchangeForm, which all give the same.
+class ExchangedAttention {
+ public:
+  virtual ~ExchangedAttention() = default;
+  /// `query` [local rows, d] and `sent` [local rows, d or 2d] -> the heads' outputs [local rows, d]. Collective.
+  virtual at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const = 0;
+};
+
+/// As `exchange` says; it must live as long as this. Throws base::BadInput where there are more ranks than heads to
+/// share.
+std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal);
+
+// Rows by head, for who exchanges heads.
+
+/// Queries [rows, heads * c] beside keys beside values [rows, 2 * heads * c] -> [rows, heads, 3c].
+at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads);
+/// Keys beside values [rows, 2 * heads * c] -> [rows, heads, 2c]; and back.
+at::Tensor heads_of_keys_values(const at::Tensor& keys_values, std::int64_t heads);
+at::Tensor keys_values_of_heads(const at::Tensor& by_head);
+
+}  // namespace ut::core

@@ -1,0 +1,132 @@
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <utility>
+
+#include "core/key_value_store.h"
+#include "core/stack_rows.h"
+#include "dist/heads.h"
+#include "dist/select_rows.h"
+
+namespace ut::core {
+namespace {
+
+class RunningRows final : public StackRows {
+ public:
+  RunningRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, double balance)
+      : exchange_(exchange.running(balance)),
+        sent_(exchange.holdings().options.sent),
+        causal_(causal),
+        memory_(memory),
+        longest_(dist::longest(exchange.all())) {
+    lay_out();
+  }
+
+  const dist::Rows& local() const override { return exchange_->local(); }
+  const AttentionLayout& memory_layout() const override { return *memory_layout_; }
+
+  dist::Sent sent() const override { return sent_; }
+
+  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
+    if (by_heads()) return attend_by_heads(layer, query, how.keys_values(sent), how);
+    return store(layer, how.heads)
+        .attend(query, how.keys_values(exchange_->gather(sent)), new_slots_, sequences_, *layout_, how.dropout_rate,
+                how.dropout);
+  }
+
+  Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
+    if (kept_states_.size() <= layer) kept_states_.resize(layer + 1);
+    return windows_over(exchange_->gather(x, kept_states_[layer]), local(), exchange_->seen(), exchange_->places(),
+                        first, second);
+  }
+
+  at::Tensor mean_over_sequence(const at::Tensor& values) const override {
+    return mean_by_sequence(values, exchange_->sequence_index(), exchange_->sequences(),
+                            [this](const at::Tensor& mine) { return exchange_->sum(mine); });
+  }
+
+  void start_parting(const at::Tensor& running) override { exchange_->start_parting(running); }
+  dist::Parting part() override {
+    dist::Parting parting = exchange_->part();
+    lay_out();
+    return parting;
+  }
+  bool any_running() const override { return exchange_->any(); }
+  at::Tensor move(const at::Tensor& rows) const override { return exchange_->move(rows); }
+  bool has_moved() const override { return exchange_->has_moved(); }
+  at::Tensor home(const at::Tensor& halted) const override { return exchange_->home(halted); }
+
+ private:
+  bool by_heads() const { return exchange_->form() == dist::ExchangeForm::heads; }
+
+  KeyValueStore& store(std::size_t layer, std::int64_t heads) {
+    if (stores_.size() <= layer)
+      stores_.push_back(std::make_shared<KeyValueStore>(exchange_->sequences(), longest_, heads));
+    return *stores_[layer];
+  }
+
+  /// This rank keeps keys and values of some heads, and sees to the queries of all ranks in these.
+  at::Tensor attend_by_heads(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
+                             const Attending& how) {
+    dist::Communicator& group = exchange_->group();
+    const dist::Span mine = dist::my_heads(how.heads, group);
+    const std::int64_t heads = mine.end - mine.begin;
+    const std::int64_t columns = query.size(1) / how.heads;
+    const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);
+    const at::Tensor fresh =
+        dist::to_heads(heads_of_keys_values(keys_values, how.heads), exchange_->sent_counts(), group);
+    const at::Tensor seen =
+        store(layer, heads)
+            .attend(dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh), new_slots_,
+                    sequences_, *layout_, how.dropout_rate, how.dropout.with_first_head(mine.begin));
+    const at::Tensor by_rank = dist::select_rows(seen, running_.order.argsort()).view({-1, heads, columns});
+    return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
+  }
+
+  void lay_out() {
+    if (by_heads()) {
+      running_ = exchange_->running_of_all();
+      layout_.emplace(running_.rows, running_.seen, causal_, std::nullopt, longest_);
+      sequences_ = running_.sequence;
+    } else {
+      layout_.emplace(local(), exchange_->seen(), causal_, std::nullopt, longest_);
+      sequences_ = numbers_of_local_sequences();
+    }
+    new_slots_ = exchange_->places_of_sent(longest_);
+    if (memory_ == nullptr) return;
+    const at::Tensor here = numbers_of_local_sequences();
+    const auto [rows, places] = dist::rows_of_sequences(
+        *memory_, {here.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(here.numel())});
+    memory_layout_.emplace(local(), rows, false, places);
+  }
+
+  at::Tensor numbers_of_local_sequences() const {
+    std::vector<std::int64_t> numbers;
+    const auto* sequence = exchange_->sequence_index().const_data_ptr<std::int64_t>();
+    for (std::int64_t index = 0; index < local().sequences(); ++index)
+      numbers.push_back(sequence[local().offsets[static_cast<std::size_t>(index)]]);
+    return at::tensor(numbers, at::kLong);
+  }
+
+  std::unique_ptr<dist::RunningExchange> exchange_;
+  dist::Sent sent_;
+  bool causal_;
+  const dist::Rows* memory_;
+  std::optional<AttentionLayout> layout_;
+  std::optional<AttentionLayout> memory_layout_;
+  std::int64_t longest_;                                // sequence of the exchange, in rows
+  dist::RunningOfAll running_;                          // where ranks share the heads
+  at::Tensor sequences_;                                // of layout_ [sequences] int64: their numbers in the exchange
+  at::Tensor new_slots_;                                // [rows sent by all ranks] int64: sequence * longest_ + place
+  std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
+  std::vector<at::Tensor> kept_states_;                 // [layers][kept rows, d]: what convolutions look at
+};
+
+}  // namespace
+
+std::unique_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
+                                             const dist::Rows* memory, double balance) {
+  return std::make_unique<RunningRows>(exchange, causal, memory, balance);
+}
+
+}  // namespace ut::core

@@ -1,0 +1,65 @@
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <utility>
+
+#include "core/exchanged_attention.h"
+#include "core/stack_rows.h"
+
+namespace ut::core {
+namespace {
+
+class WholeRows final : public StackRows {
+ public:
+  WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory)
+      : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal)) {
+    if (memory != nullptr) memory_layout_.emplace(exchange.local(), *memory, false);
+  }
+
+  const dist::Rows& local() const override { return exchange_.local(); }
+  const AttentionLayout& memory_layout() const override { return *memory_layout_; }
+
+  dist::Sent sent() const override { return exchange_.holdings().options.sent; }
+
+  at::Tensor attend(std::size_t, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
+    return attention_->attend(query, sent, how);
+  }
+
+  Windows windows(std::size_t, const at::Tensor& x, const Reach& first, const Reach& second) override {
+    return {exchange_.neighbours(x, first.before, first.after), local(), [this, second](const at::Tensor& hidden) {
+              return exchange_.neighbours(hidden, second.before, second.after);
+            }};
+  }
+
+  at::Tensor mean_over_sequence(const at::Tensor& values) const override {
+    return mean_by_sequence(values, at::tensor(dist::sequence_numbers(local()), at::kLong), local().sequences(),
+                            [this](const at::Tensor& mine) { return exchange_.sum(mine); });
+  }
+
+  void start_parting(const at::Tensor& running) override { any_ = exchange_.start_any(running.any().item<bool>()); }
+  dist::Parting part() override {
+    any_running_ = any_();
+    const at::Tensor none = at::empty({0}, at::kLong);
+    return {at::arange(local().count()), none, none};
+  }
+  bool any_running() const override { return any_running_; }
+  at::Tensor move(const at::Tensor& rows) const override { return rows; }
+  bool has_moved() const override { return false; }
+  at::Tensor home(const at::Tensor& halted) const override { return halted; }
+
+ private:
+  const dist::SequenceExchange& exchange_;
+  std::unique_ptr<ExchangedAttention> attention_;
+  std::optional<AttentionLayout> memory_layout_;
+  std::function<bool()> any_;
+  bool any_running_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
+                                           const dist::Rows* memory) {
+  return std::make_unique<WholeRows>(exchange, causal, memory);
+}
+
+}  // namespace ut::core

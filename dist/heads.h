@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "dist/rows.h"
+
+namespace ut::dist {
+
+/// The heads of which this rank gets all positions.
+Span my_heads(std::int64_t heads, const Communicator& group);
+
+/// All positions of some heads instead of some positions of all heads: `rows` [counts[rank], heads, c] -> [sum(counts),
+/// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective.
+at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group);
+
+/// The way back: [sum(counts), this rank's heads, c] -> [counts[rank], heads, c].
+at::Tensor from_heads(const at::Tensor& rows, std::int64_t heads, const std::vector<std::int64_t>& counts,
+                      Communicator& group);
+
+}  // namespace ut::dist

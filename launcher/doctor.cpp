@@ -1,0 +1,26 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "launcher/commands.h"
+#include "launcher/findings.h"
+
+namespace ut::launcher {
+
+int doctor(Session& session) {
+  dist::Communicator& world = session.mesh.world();
+  const Hosts hosts = find_hosts(world);
+  std::vector<Finding> findings = {find_ranks(hosts), find_mpi(), find_accelerators(world)};
+  findings.push_back(find_cores(hosts, world));
+  for (Finding& link : find_links(hosts, world)) findings.push_back(std::move(link));
+  findings.push_back(find_directory(session.options.run_dir, world));
+  const bool is_well = std::ranges::all_of(findings, &Finding::is_well);
+  if (!session.speaks()) return is_well ? 0 : 1;
+  for (const Finding& finding : findings) {
+    fmt::print("{:<6} {:<10} {}\n", finding.is_well() ? "ok" : "fault", finding.subject, finding.seen);
+    if (!finding.is_well()) fmt::print("{:<17} remedy: {}\n", "", finding.remedy);
+  }
+  return is_well ? 0 : 1;
+}
+
+}  // namespace ut::launcher

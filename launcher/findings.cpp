@@ -1,0 +1,238 @@
+#include "launcher/findings.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <sstream>
+
+#include "launcher/build_info.h"
+#include "launcher/probe.h"
+#include "launcher/shared_text.h"
+
+namespace ut::launcher {
+namespace {
+
+using dist::Communicator;
+using dist::Purpose;
+namespace filesystem = std::filesystem;
+
+/// What a command prints, its errors included; empty where it cannot be run.
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen((command + " 2>&1").c_str(), "r"), ::pclose);
+  std::string text;
+  std::array<char, 256> part{};
+  while (pipe && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) text += part.data();
+  return text;
+}
+
+/// The line of `ut --version` that begins so, without that beginning.
+std::string build_line(const std::string& beginning) {
+  std::istringstream lines(build_info());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(beginning)) return line.substr(beginning.size());
+  return "";
+}
+
+/// "4.1.4", or nothing.
+std::string version_in(const std::string& text) {
+  std::smatch match;
+  return std::regex_search(text, match, std::regex(R"(\d+\.\d+\.\d+)")) ? match.str() : "";
+}
+
+/// [ranks][values]: what each rank says. Collective.
+std::vector<std::vector<std::int64_t>> of_ranks(const std::vector<std::int64_t>& mine, Communicator& world) {
+  const auto columns = static_cast<std::int64_t>(mine.size());
+  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(world.size()), 1);
+  const at::Tensor all =
+      world.all_gather_rows(at::tensor(mine, at::kLong).view({1, columns}), one_each, Purpose::control).contiguous();
+  const auto* data = all.const_data_ptr<std::int64_t>();
+  std::vector<std::vector<std::int64_t>> ranks;
+  for (int rank = 0; rank < world.size(); ++rank, data += columns) ranks.emplace_back(data, data + columns);
+  return ranks;
+}
+
+std::int64_t nvidia_devices() {
+  std::int64_t count = 0;
+  while (filesystem::exists(fmt::format("/dev/nvidia{}", count))) ++count;
+  return count;
+}
+
+std::string readable(const Link& link) {
+  return fmt::format("{:.3g} µs a round; {:.3g} MB/s gathered, {:.3g} MB/s summed, of {:.3g} MB", 1e6 * link.latency,
+                     link.gather.back().per_second / 1e6, link.reduce.back().per_second / 1e6,
+                     link.gather.back().size / 1e6);
+}
+
+constexpr int most_cores = 1024;
+
+/// The cores that this process may use, as words of bits.
+std::vector<std::int64_t> allowed_cores() {
+  std::vector<std::int64_t> words(most_cores / 64, 0);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return words;
+  for (int core = 0; core < most_cores; ++core)
+    if (CPU_ISSET(core, &set)) words[static_cast<std::size_t>(core / 64)] |= std::int64_t{1} << core % 64;
+  return words;
+}
+
+std::int64_t count_bits(const std::vector<std::int64_t>& words) {
+  std::int64_t bits = 0;
+  for (const std::int64_t word : words) bits += std::popcount(static_cast<std::uint64_t>(word));
+  return bits;
+}
+
+/// Writes a file of this rank's own. Empty where that works, else why not.
+std::string try_writing(const filesystem::path& directory, int rank) {
+  const auto path = directory / fmt::format(".ut-doctor-{}-{}", rank, ::getpid());
+  const bool written = static_cast<bool>(std::ofstream(path) << "ut");
+  std::error_code ignored;
+  filesystem::remove(path, ignored);
+  return written ? "" : "cannot be written to";
+}
+
+}  // namespace
+
+Finding find_ranks(const Hosts& hosts) {
+  std::vector<std::string> each;
+  for (std::size_t host = 0; host < hosts.names.size(); ++host)
+    each.push_back(fmt::format("{} {}", hosts.names[host], std::ranges::count(hosts.of_rank, host)));
+  constexpr std::size_t most = 16;
+  const bool is_long = each.size() > most;
+  if (is_long) each.resize(most);
+  return {"ranks",
+          fmt::format("{} on {} host{}: {}{}", hosts.of_rank.size(), hosts.names.size(),
+                      hosts.names.size() == 1 ? "" : "s", fmt::join(each, ", "), is_long ? ", …" : ""),
+          ""};
+}
+
+Finding find_mpi() {
+  const std::string library = build_line("MPI: ");
+  const std::string starter = output_of("mpirun --version");
+  const std::string version = version_in(starter);
+  Finding finding{"MPI", library, ""};
+  if (version.empty()) {
+    finding.seen += ", no mpirun in PATH";
+    finding.remedy = "install that MPI's mpirun (Debian: apt install openmpi-bin), or start ranks with srun --mpi=pmix";
+  } else if (version != version_in(library)) {
+    finding.seen += fmt::format(", but mpirun is version {}", version);
+    finding.remedy = "put the mpirun of the MPI that this program is linked with first in PATH";
+  }
+  // Where Slurm is installed but not set up, srun lists nothing.
+  const std::string kinds = output_of("command -v srun > /dev/null && srun --mpi=list");
+  if (kinds.find("none") == std::string::npos) return finding;
+  const bool has_pmix = kinds.find("pmix") != std::string::npos;
+  finding.seen += has_pmix ? ", srun with PMIx" : ", srun without PMIx";
+  if (!has_pmix && finding.is_well())
+    finding.remedy = "start ranks with mpirun inside the allocation, or install Slurm's PMIx plugin";
+  return finding;
+}
+
+Finding find_accelerators(Communicator& world) {
+  const auto devices = of_ranks({nvidia_devices()}, world);
+  const std::int64_t here = devices.front().front();
+  const std::string cuda = build_line("CUDA: ");
+  Finding finding{"GPUs", fmt::format("{} on this host; CUDA: {}; NCCL: {}", here, cuda, build_line("NCCL: ")), ""};
+  if (here > 0 && cuda == "left out") finding.remedy = "build with CUDA to use them: cmake --preset cuda";
+  if (std::ranges::any_of(devices, [&](const auto& rank) { return rank.front() != here; })) {
+    finding.seen += "; not the same number on every host";
+    finding.remedy = "start ranks only on hosts that are alike";
+  }
+  return finding;
+}
+
+Finding find_cores(const Hosts& hosts, Communicator& world) {
+  std::vector<std::int64_t> mine = allowed_cores();
+  mine.push_back(at::get_num_threads());
+  const auto ranks = of_ranks(mine, world);
+  const char* variable = std::getenv("OMP_NUM_THREADS");
+  Finding finding{"cores",
+                  fmt::format("{} thread{} a rank (OMP_NUM_THREADS {}), {} of {} cores allowed", mine.back(),
+                              mine.back() == 1 ? "" : "s", variable == nullptr ? "not set" : variable,
+                              count_bits(allowed_cores()), cores_of_host()),
+                  ""};
+  for (std::size_t host = 0; host < hosts.names.size() && finding.is_well(); ++host) {
+    std::vector<std::int64_t> together(most_cores / 64, 0);
+    std::int64_t threads = 0;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (hosts.of_rank[rank] != host) continue;
+      for (std::size_t word = 0; word < together.size(); ++word) together[word] |= ranks[rank][word];
+      threads += ranks[rank].back();
+    }
+    if (threads <= count_bits(together)) continue;
+    finding.seen += fmt::format("; on {} {} threads share {} cores", hosts.names[host], threads, count_bits(together));
+    finding.remedy =
+        "fewer ranks or --threads; where cores are left unused, mpirun --bind-to none or --map-by slot:PE=N";
+  }
+  return finding;
+}
+
+std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
+  const auto host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
+  const auto between = world.split(host->rank() == 0 ? 0 : 1);
+  std::vector<Finding> findings;
+  if (host->size() > 1) {
+    const Link link = probe_link(*host);
+    constexpr double slow = 1e-3;
+    findings.push_back({"within", readable(link), ""});
+    if (link.latency > slow)
+      findings.back().remedy = "ranks keep cores from one another: fewer ranks, or mpirun --mca mpi_yield_when_idle 1";
+  }
+  if (host->rank() == 0 && between->size() > 1) {
+    const Link link = probe_link(*between);
+    constexpr double slow = 1e-3;
+    constexpr double narrow = 1e8;
+    findings.push_back({"between", readable(link), ""});
+    if (link.latency > slow || link.gather.back().per_second < narrow)
+      findings.back().remedy =
+          "slower than Gigabit Ethernet: choose the fast network (mpirun --mca btl_tcp_if_include NAME), look at the "
+          "cable";
+  }
+  if (world.size() == 1) findings.push_back({"links", "not measured: one rank; ut doctor --ranks N measures", ""});
+  return findings;
+}
+
+Finding find_directory(const std::string& directory, Communicator& world) {
+  if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
+  const bool is_new = world.rank() == 0 && !filesystem::exists(directory);
+  std::error_code failed;
+  const auto token = filesystem::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
+  if (world.rank() == 0) {
+    filesystem::create_directories(directory, failed);
+    std::ofstream(token) << "ut";
+  }
+  const std::string name = text_of_rank(token.string(), 0, world);
+  const bool sees = filesystem::exists(name, failed);
+  const std::string problem = try_writing(directory, world.rank());
+  const auto ranks = of_ranks({sees ? 1 : 0, problem.empty() ? 1 : 0}, world);
+  if (world.rank() == 0) {
+    filesystem::remove(token, failed);
+    if (is_new) filesystem::remove(directory, failed);
+  }
+  const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
+  const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] == 0; });
+  Finding finding{"directory",
+                  fmt::format("{}: {} of {} ranks see what rank 0 writes, {} may write", directory,
+                              world.size() - blind, world.size(), world.size() - barred),
+                  ""};
+  if (ranks.front()[1] == 0)
+    finding.remedy = "give a directory that you may write to";
+  else if (blind + barred > 0)
+    finding.remedy = "give a directory on a file system that all hosts share";
+  return finding;
+}
+
+}  // namespace ut::launcher

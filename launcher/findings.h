@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "launcher/rank_hosts.h"
+
+namespace ut::launcher {
+
+/// One thing that `ut doctor` looked at.
+struct Finding {
+  std::string subject;
+  std::string seen;
+  std::string remedy;  // empty: nothing is at fault
+
+  bool is_well() const { return remedy.empty(); }
+};
+
+Finding find_ranks(const Hosts& hosts);
+/// The MPI library, what starts ranks, and whether they belong together.
+Finding find_mpi();
+/// GPUs, CUDA and NCCL: whether what is there is used. Collective.
+Finding find_accelerators(dist::Communicator& world);
+/// Whether the ranks' threads have cores of their own. Collective.
+Finding find_cores(const Hosts& hosts, dist::Communicator& world);
+/// Latency and bandwidth within a host and between hosts, where ranks are there to measure. Collective.
+std::vector<Finding> find_links(const Hosts& hosts, dist::Communicator& world);
+/// Whether every rank sees what another writes to `directory`, and may write. Leaves nothing behind. Collective.
+Finding find_directory(const std::string& directory, dist::Communicator& world);
+
+}  // namespace ut::launcher

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "launcher/commands.h"
+#include "launcher/mesh_choice.h"
+#include "launcher/probe.h"
+#include "launcher/rank_hosts.h"
+
+namespace ut::launcher {
+namespace {
+
+core::ModelOptions planned_model(const Options& options) {
+  core::ModelOptions model = model_options(options);
+  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
+  model.vocabulary = options.bench.vocabulary;
+  return model;
+}
+
+/// What is planned for.
+struct Cluster {
+  std::int64_t nodes;
+  std::int64_t ranks_per_node;
+  std::int64_t ranks() const { return nodes * ranks_per_node; }
+};
+
+/// As the options have it; what they leave open is as it was found (`hosts`) or as the machine's nodes are.
+Cluster planned_cluster(const Options& options, const MachineNumbers& machine, const Hosts& hosts) {
+  const PlanOptions& plan = options.plan;
+  const std::int64_t usual = plan.gpus_per_node > 0 ? plan.gpus_per_node : machine.ranks_per_node;
+  if (plan.nodes > 0) return {plan.nodes, usual};
+  const auto found = static_cast<std::int64_t>(hosts.of_rank.size());
+  if (found > 1 && (options.ranks == 0 || options.ranks == found) && plan.gpus_per_node == 0)
+    return found % hosts.most_ranks() == 0 ? Cluster{found / hosts.most_ranks(), hosts.most_ranks()}
+                                           : Cluster{1, found};
+  const std::int64_t ranks = options.ranks > 0 ? options.ranks : usual;
+  return usual > 1 && ranks % usual == 0 ? Cluster{ranks / usual, usual} : Cluster{1, ranks};
+}
+
+MachineNumbers numbers_of(const Session& session, const Hosts& hosts, const core::ModelOptions& model) {
+  const PlanOptions& plan = session.options.plan;
+  if (!plan.machine.empty()) return machine_named(plan.machine);
+  if (plan.calibration.empty()) return probe_machine(session.mesh.world(), hosts, model);
+  return parse_machine_numbers(base::read_file(plan.calibration), "--calibration " + plan.calibration);
+}
+
+nlohmann::ordered_json to_json(const Candidate& one) {
+  const Seconds& seconds = one.prediction.seconds;
+  return {{"data_parallel", one.layout.ranks() / one.layout.sequence_parallel},
+          {"sequence_parallel", one.layout.sequence_parallel},
+          {"exchange", one.layout.sequence_parallel == 1 ? "none" : name_of(one.layout.exchange.form)},
+          {"sends", name_of(one.layout.exchange.sent)},
+          {"shards", name_of(one.layout.exchange.cut)},
+          {"update_s", seconds.total()},
+          {"seconds",
+           {{"products", seconds.products},
+            {"attention", seconds.attention},
+            {"element_wise", seconds.element_wise},
+            {"operations", seconds.operations},
+            {"exchange", seconds.exchange},
+            {"gradients", seconds.gradients},
+            {"optimizer", seconds.optimizer}}},
+          {"efficiency", one.prediction.efficiency},
+          {"peak_bytes", one.prediction.peak_bytes},
+          {"exchanged_bytes", one.prediction.exchanged_bytes},
+          {"fits", one.fits}};
+}
+
+/// Everything that is told.
+struct Plan {
+  Workload work;
+  Cluster cluster;
+  MachineNumbers machine;
+  std::vector<Candidate> all;
+};
+
+nlohmann::ordered_json to_json(const Plan& plan) {
+  nlohmann::ordered_json json{{"prediction", true},
+                              {"machine", plan.machine.source},
+                              {"ranks", plan.cluster.ranks()},
+                              {"nodes", plan.cluster.nodes},
+                              {"ranks_per_node", plan.cluster.ranks_per_node},
+                              {"parameters", parameter_count(plan.work.model)},
+                              {"best", to_json(plan.all.front())},
+                              {"reasons", reasons(plan.work, plan.all)},
+                              {"candidates", nlohmann::ordered_json::array()}};
+  for (const Candidate& one : plan.all) json["candidates"].push_back(to_json(one));
+  return json;
+}
+
+std::string readable_seconds(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g} ms", 1000 * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string table_row(const Candidate& one, bool is_best) {
+  const Prediction& made = one.prediction;
+  const std::string mesh =
+      fmt::format("{} x {}", one.layout.ranks() / one.layout.sequence_parallel, one.layout.sequence_parallel);
+  return fmt::format("{} {:<12} {:<32} {:>9} {:>9} {:>9.0f} % {:>8.3g} GB{}\n", is_best ? '*' : ' ', mesh,
+                     exchange_name(one.layout), readable_seconds(made.seconds.total()),
+                     readable_seconds(made.seconds.exchange), 100 * made.efficiency, made.peak_bytes / 1e9,
+                     one.fits ? "" : "  does not fit");
+}
+
+std::string describe_parts(const Seconds& seconds) {
+  const double total = seconds.total();
+  return fmt::format(
+      "matrix products {:.0f} %, attention {:.0f} %, element-wise {:.0f} %, operations' fixed costs {:.0f} %, exchange "
+      "{:.0f} %, gradients' all-reduce {:.0f} %, optimizer {:.0f} %",
+      100 * seconds.products / total, 100 * seconds.attention / total, 100 * seconds.element_wise / total,
+      100 * seconds.operations / total, 100 * seconds.exchange / total, 100 * seconds.gradients / total,
+      100 * seconds.optimizer / total);
+}
+
+std::string describe(const Plan& plan) {
+  const Candidate& best = plan.all.front();
+  std::string text = fmt::format("prediction, not measurement; machine: {}\n", plan.machine.source) +
+                     fmt::format("{:.3g} million parameters; {} sequences an update; {} ranks on {} node{}\n\n",
+                                 parameter_count(plan.work.model) / 1e6, plan.work.sequences, plan.cluster.ranks(),
+                                 plan.cluster.nodes, plan.cluster.nodes == 1 ? "" : "s") +
+                     fmt::format("  {:<12} {:<32} {:>9} {:>9} {:>11} {:>11}\n", "data x seq.", "exchange", "update",
+                                 "exposed", "efficiency", "memory/rank");
+  const std::int64_t chosen = best.layout.sequence_parallel;
+  for (const Candidate& one : best_of_each_mesh(plan.all))
+    text += table_row(one, one.layout.sequence_parallel == chosen);
+  text += fmt::format("\nbest: --sequence-parallel {}", chosen);
+  if (chosen > 1)
+    text += fmt::format(" --exchange {} --exchange-sends {} --shards {}", name_of(best.layout.exchange.form),
+                        name_of(best.layout.exchange.sent), name_of(best.layout.exchange.cut));
+  text += fmt::format("; of its time {}\n", describe_parts(best.prediction.seconds));
+  for (const std::string& reason : reasons(plan.work, plan.all)) text += fmt::format("- {}\n", reason);
+  return text;
+}
+
+}  // namespace
+
+bool plan_measures_ranks(const Options& options) {
+  const PlanOptions& plan = options.plan;
+  const bool measures = plan.machine.empty() && plan.calibration.empty();
+  constexpr std::int64_t most_ranks_of_core = 2;  // more would measure how they wait for one another
+  return measures && plan.nodes == 0 && options.ranks <= most_ranks_of_core * cores_of_host();
+}
+
+int plan(Session& session) {
+  const Options& options = session.options;
+  const Hosts hosts = find_hosts(session.mesh.world());
+  Plan made;
+  made.work = bench_workload(options, planned_model(options));
+  made.machine = numbers_of(session, hosts, made.work.model);
+  if (!session.speaks()) return 0;
+  if (!options.plan.save_calibration.empty())
+    base::write_file_whole(options.plan.save_calibration, to_json(made.machine).dump(2) + "\n");
+  made.cluster = planned_cluster(options, made.machine, hosts);
+  made.all = candidates(made.work, made.cluster.nodes, made.cluster.ranks_per_node, made.machine);
+  fmt::print("{}", options.json ? to_json(made).dump() + "\n" : describe(made));
+  return 0;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dist/communicator.h"
+
+namespace ut::launcher {
+
+/// This machine's name, as far as its first 255 characters go.
+std::string host_name();
+
+/// Where the ranks run.
+struct Hosts {
+  std::vector<std::string> names;    // in the order of their first ranks
+  std::vector<std::size_t> of_rank;  // [ranks]: a number among them
+  std::int64_t most_ranks() const;   // of a host
+};
+
+/// Collective; the same on every rank.
+Hosts find_hosts(dist::Communicator& world);
+
+}  // namespace ut::launcher

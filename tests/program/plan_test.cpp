@@ -1,0 +1,101 @@
+// `ut plan` and `ut doctor`: what they print, and that they leave nothing behind.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string tiny = "--d-model 16 --heads 2 --ffn 32 --batch 8 --length 12 --vocab 16 --threads 1 ";
+
+json plan(const std::string& options) {
+  const Outcome outcome = run_ut("plan --json " + tiny + options);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+  return json::parse(outcome.output);
+}
+
+TEST(Plan, MeasuresAndPredictsEveryMesh) {
+  const json result = plan("--ranks 2");
+  EXPECT_EQ(result.at("prediction"), true);
+  EXPECT_EQ(result.at("ranks"), 2);
+  EXPECT_THAT(result.at("machine").get<std::string>(), HasSubstr("measured on 2 ranks on 1 host"));
+  std::vector<std::int64_t> meshes;
+  for (const json& one : result.at("candidates")) {
+    EXPECT_GT(one.at("update_s"), 0);
+    EXPECT_GT(one.at("peak_bytes"), 0);
+    EXPECT_GE(one.at("update_s"), result.at("best").at("update_s"));
+    meshes.push_back(one.at("sequence_parallel"));
+  }
+  EXPECT_THAT(meshes, testing::Contains(1));
+  EXPECT_THAT(meshes, testing::Contains(2));
+}
+
+TEST(Plan, IsTheSameWithTheSameNumbers) {
+  const TemporaryDirectory directory;
+  const auto numbers = directory / "numbers.json";
+  const json measured = plan("--save-calibration " + numbers);
+  const json again = plan("--calibration " + numbers);
+  EXPECT_EQ(again.at("candidates"), measured.at("candidates"));
+  EXPECT_EQ(plan("--calibration " + numbers + " --ranks 64").at("ranks"), 64);
+}
+
+TEST(Plan, ThousandsOfGpusAreThoughtAboutByOneProcess) {
+  const json result = plan("--machine h200 --nodes 512 --gpus-per-node 8 --batch 4096");
+  EXPECT_EQ(result.at("ranks"), 4096);
+  EXPECT_EQ(result.at("nodes"), 512);
+  EXPECT_FALSE(result.at("reasons").empty());
+}
+
+TEST(Plan, SaysInWordsThatItIsPrediction) {
+  const Outcome outcome = run_ut("plan --machine h200 --ranks 16 " + tiny);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, testing::StartsWith("prediction, not measurement"));
+  EXPECT_THAT(outcome.output, HasSubstr("--sequence-parallel"));
+}
+
+TEST(Plan, WhatIsWrongIsSaidInOneLine) {
+  const TemporaryDirectory directory;
+  const auto broken = directory.write("broken.json", "{}").string();
+  for (const std::string options : {"--calibration nowhere.json", "--calibration " + broken, "--machine abacus"}) {
+    const Outcome outcome = run_ut("plan " + options);
+    EXPECT_EQ(outcome.exit_code, 2) << options;
+    EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+  }
+}
+
+TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
+  const TemporaryDirectory directory;
+  const auto runs = directory / "runs";
+  const Outcome outcome = run_ut("doctor --ranks 2 --threads 1 --run-dir " + runs);
+  EXPECT_THAT(outcome.output, HasSubstr("2 on 1 host"));
+  EXPECT_THAT(outcome.output, HasSubstr("within"));
+  EXPECT_THAT(outcome.output, HasSubstr("2 of 2 ranks see what rank 0 writes, 2 may write"));
+  EXPECT_EQ(outcome.exit_code, outcome.output.find("\nfault") == std::string::npos ? 0 : 1) << outcome.output;
+  EXPECT_FALSE(std::filesystem::exists(runs));
+}
+
+TEST(Doctor, NamesTheRemedyBesideAFault) {
+  const Outcome outcome = run_ut("doctor --threads 4000 --run-dir /proc/nowhere");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("fault  cores"));
+  EXPECT_THAT(outcome.output, HasSubstr("fault  directory"));
+  EXPECT_EQ(outcome.output.find("fault  ranks"), std::string::npos);
+  std::size_t remedies = 0;
+  for (std::size_t at = 0; (at = outcome.output.find("remedy: ", at)) != std::string::npos; ++at) ++remedies;
+  EXPECT_GE(remedies, 2) << outcome.output;
+}
+
+}  // namespace
+}  // namespace ut::tests
