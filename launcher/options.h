@@ -67,6 +67,10 @@ struct Options {
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
   std::int64_t sequence_parallel = 1;  // ranks that share a sequence
   std::int64_t threads = 0;            // per rank; 0: cores / ranks
+  std::string hostfile;                // hosts that the program starts ranks on; empty: this one
+  std::int64_t timeout = 300;          // seconds that a rank waits for the others
+
+  std::vector<int> stop_signals;  // ask for a checkpoint and an end after the update
 
   std::string run_dir;
   bool resume = false;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <regex>
 
 #include "launcher/option_table.h"
@@ -127,9 +128,17 @@ TEST(Options, WrongValuesAreRefusedByName) {
                                     {"--dtype", "float16"},   {"--task", "nosuch"},
                                     {"--babi-task", "21"},    {"--sequence-parallel", "0"},
                                     {"--ranks", "0"},         {"--train-length", "0"},
-                                    {"--data", ""},           {"--seed", "99999999999999999999"}};
+                                    {"--data", ""},           {"--seed", "99999999999999999999"},
+                                    {"--hostfile", ""},       {"--timeout", "9"},
+                                    {"--stop-signals", ""},   {"--stop-signals", "TERM,KILL"}};
   for (const auto& words : wrong)
     EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
+}
+
+TEST(Options, SignalsThatStopAreNamed) {
+  EXPECT_EQ(train({}).stop_signals, (std::vector<int>{SIGTERM, SIGUSR1, SIGINT}));
+  EXPECT_EQ(train({"--stop-signals", "USR2,XCPU"}).stop_signals, (std::vector<int>{SIGUSR2, SIGXCPU}));
+  EXPECT_THAT(to_config(train({"--stop-signals", "USR2,XCPU"})), HasSubstr("stop-signals = USR2,XCPU\n"));
 }
 
 TEST(Options, MissingAndSurplusValuesAreRefused) {
