@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Hosts n1, n2, … for tests, to be used in a private machine: each with its own network, name, processes, /dev/shm and
 # ssh daemon, joined by a switch. They share all other files. This machine is `head`.
 

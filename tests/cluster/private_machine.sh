@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced first by the tests of this folder: runs the rest of the test in namespaces of its own, where it may make
 # hosts, start daemons and write to /mnt as it likes. All of it ends and vanishes with the test, however that ends;
 # two such tests do not see one another.

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A Slurm of its own on the hosts of hosts.sh: the controller on this machine, a node daemon on every host.
 
 readonly slurm=/mnt/slurm

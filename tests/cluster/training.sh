@@ -1,13 +1,13 @@
+# shellcheck shell=bash
 # A small training run, whether two of them went the same way, and how a command ended.
 
 export OMP_NUM_THREADS=1
 
-# training UPDATES: the options of `ut`.
-training() {
-  echo train --task addition --train-length 9 --evaluation-length 9 --evaluation-examples 10 --train-examples 100 \
-    --d-model 16 --heads 2 --ffn 32 --steps 2 --batch 8 --dropout 0.2 --dtype float64 --learning-rate 0.003 --warmup 5 \
-    --log-every 1 --evaluate-every 0 --checkpoint-every 10 --threads 1 --max-updates "$1"
-}
+readonly training=(
+  train --task addition --train-length 9 --evaluation-length 9 --evaluation-examples 10 --train-examples 100
+  --d-model 16 --heads 2 --ffn 32 --steps 2 --batch 8 --dropout 0.2 --dtype float64 --learning-rate 0.003 --warmup 5
+  --log-every 1 --evaluate-every 0 --checkpoint-every 10 --threads 1
+)
 
 # losses RUN: a line `update loss` for each update.
 losses() { sed -nE 's/^\{"update":([0-9]+),"loss":([^,]+),.*/\1 \2/p' "$1/metrics.jsonl"; }
