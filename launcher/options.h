@@ -87,7 +87,10 @@ struct Options {
   DeviceChoice device = DeviceChoice::automatic;
   CommunicatorChoice communicator = CommunicatorChoice::automatic;
   bool share_gpus = false;     // ranks may have a GPU in common
-  std::int64_t timeout = 300;  // seconds that a rank waits for the others, where nccl carries the messages
+  std::string hostfile;        // hosts that the program starts ranks on; empty: this one
+  std::int64_t timeout = 300;  // seconds that a rank waits for the others
+
+  std::vector<int> stop_signals;  // ask for a checkpoint and an end after the update
 
   std::string run_dir;
   bool resume = false;

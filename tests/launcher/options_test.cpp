@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <regex>
 
 #include "launcher/option_table.h"
@@ -127,7 +128,9 @@ TEST(Options, WrongValuesAreRefusedByName) {
                                     {"--dtype", "float16"},   {"--task", "nosuch"},
                                     {"--babi-task", "21"},    {"--sequence-parallel", "0"},
                                     {"--ranks", "0"},         {"--train-length", "0"},
-                                    {"--data", ""},           {"--seed", "99999999999999999999"}};
+                                    {"--data", ""},           {"--seed", "99999999999999999999"},
+                                    {"--hostfile", ""},       {"--timeout", "9"},
+                                    {"--stop-signals", ""},   {"--stop-signals", "TERM,KILL"}};
   for (const auto& words : wrong)
     EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
 }
@@ -144,7 +147,7 @@ TEST(Options, DeviceAndCommunicatorAreChosenByName) {
   EXPECT_EQ(train({"--device", "cpu", "--communicator", "mpi"}).communicator, CommunicatorChoice::mpi);
   EXPECT_THAT(train_refused({"--device", "gpu"}), HasSubstr("--device: \"gpu\" given, needs one of auto, cpu, cuda"));
   EXPECT_THAT(train_refused({"--communicator", "tcp"}), HasSubstr("needs one of auto, mpi, nccl"));
-  EXPECT_THAT(train_refused({"--timeout", "0"}), HasSubstr("--timeout: \"0\""));
+  EXPECT_THAT(train_refused({"--timeout", "9"}), HasSubstr("--timeout: \"9\""));
 }
 
 TEST(Options, WhereARunWasTrainedSaysNothingAboutWhereItIsUsed) {
@@ -159,6 +162,12 @@ TEST(Options, WhereARunWasTrainedSaysNothingAboutWhereItIsUsed) {
   EXPECT_EQ(evaluated.device, DeviceChoice::automatic);
   EXPECT_EQ(evaluated.communicator, CommunicatorChoice::automatic);
   EXPECT_FALSE(evaluated.share_gpus);
+}
+
+TEST(Options, SignalsThatStopAreNamed) {
+  EXPECT_EQ(train({}).stop_signals, (std::vector<int>{SIGTERM, SIGUSR1, SIGINT}));
+  EXPECT_EQ(train({"--stop-signals", "USR2,XCPU"}).stop_signals, (std::vector<int>{SIGUSR2, SIGXCPU}));
+  EXPECT_THAT(to_config(train({"--stop-signals", "USR2,XCPU"})), HasSubstr("stop-signals = USR2,XCPU\n"));
 }
 
 TEST(Options, MissingAndSurplusValuesAreRefused) {
