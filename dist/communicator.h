@@ -65,8 +65,8 @@ class Communicator {
   /// The ranks that give the same colour, ordered as here. Collective.
   virtual std::unique_ptr<Communicator> split(int color) = 0;
 
-  const SentBytes& sent_bytes() const { return sent_bytes_; }
-  const WaitedSeconds& waited_seconds() const { return waited_seconds_; }
+  virtual SentBytes sent_bytes() const { return sent_bytes_; }
+  virtual WaitedSeconds waited_seconds() const { return waited_seconds_; }
 
  protected:
   void add_sent(Purpose purpose, std::int64_t bytes) { sent_bytes_.at(static_cast<std::size_t>(purpose)) += bytes; }

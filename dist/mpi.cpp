@@ -8,9 +8,11 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "dist/row_tensors.h"
 
 namespace ut::dist {
 namespace {
@@ -36,19 +38,6 @@ MPI_Datatype datatype(const at::Tensor& tensor) {
     default:
       throw std::runtime_error(fmt::format("MPI communicator: no data type for {}", toString(tensor.scalar_type())));
   }
-}
-
-std::int64_t bytes_of(const at::Tensor& tensor) { return static_cast<std::int64_t>(tensor.nbytes()); }
-
-/// Elements in one row: the product of all dimensions but the first.
-std::int64_t row_elements(const at::Tensor& rows) {
-  return std::accumulate(rows.sizes().begin() + 1, rows.sizes().end(), std::int64_t{1}, std::multiplies<>());
-}
-
-at::Tensor new_rows(const at::Tensor& like, std::int64_t rows) {
-  auto sizes = like.sizes().vec();
-  sizes.at(0) = rows;
-  return at::empty(sizes, like.options());
 }
 
 /// Where each rank's rows lie in a buffer, as MPI wants it: in whole rows, so that the numbers stay small.
@@ -86,8 +75,9 @@ class RowType {
 
 class MpiCommunicator final : public Communicator {
  public:
-  /// Takes over `communicator`.
-  explicit MpiCommunicator(MPI_Comm communicator) : communicator_(communicator) {
+  /// Takes over `communicator`. The watchdog, if there is one, watches over its collectives.
+  MpiCommunicator(MPI_Comm communicator, std::shared_ptr<Watchdog> watchdog)
+      : communicator_(communicator), watchdog_(std::move(watchdog)) {
     check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
@@ -101,7 +91,7 @@ class MpiCommunicator final : public Communicator {
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
-    const Waiting waiting(*this, purpose);
+    const Waiting waiting(*this, purpose, "MPI_Allreduce");
     constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts in int
     auto* bytes = static_cast<char*>(tensor.data_ptr());
     for (std::int64_t begin = 0; begin < tensor.numel(); begin += most) {
@@ -118,7 +108,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor mine = local.contiguous();
     at::Tensor all = new_rows(mine, parts.total);
     const RowType row(mine);
-    const Waiting waiting(*this, purpose);
+    const Waiting waiting(*this, purpose, "MPI_Allgatherv");
     check(MPI_Allgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), row.get(), all.data_ptr(),
                          parts.counts.data(), parts.begins.data(), row.get(), communicator_),
           "MPI_Allgatherv");
@@ -147,7 +137,7 @@ class MpiCommunicator final : public Communicator {
           "MPI_Iallgatherv");
     add_sent(purpose, bytes_of(mine) * (size_ - 1));
     return [this, pending, purpose] {
-      const Waiting waiting(*this, purpose);
+      const Waiting waiting(*this, purpose, "MPI_Iallgatherv");
       check(MPI_Wait(&pending->request, MPI_STATUS_IGNORE), "MPI_Wait");
       return pending->all;
     };
@@ -166,7 +156,7 @@ class MpiCommunicator final : public Communicator {
       MPI_Request request = MPI_REQUEST_NULL;
       check(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, &request), "MPI_Ibcast");
       arriving.arrived.emplace_back([this, rows, row, request, purpose]() mutable {
-        const Waiting waiting(*this, purpose);
+        const Waiting waiting(*this, purpose, "MPI_Ibcast");
         check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
       });
     }
@@ -196,7 +186,7 @@ class MpiCommunicator final : public Communicator {
           "MPI_Isend");
     if (at_distance(distance) != rank_) add_sent(purpose, bytes_of(pending->mine));
     return [this, pending, purpose] {
-      const Waiting waiting(*this, purpose);
+      const Waiting waiting(*this, purpose, "MPI_Isend, MPI_Irecv");
       check(MPI_Waitall(2, pending->requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
       return pending->theirs;
     };
@@ -210,7 +200,7 @@ class MpiCommunicator final : public Communicator {
     const Parts parts(elements);  // the reduction needs a plain type
     const at::Tensor whole = all.contiguous();
     at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank_)]);
-    const Waiting waiting(*this, purpose);
+    const Waiting waiting(*this, purpose, "MPI_Reduce_scatter");
     check(MPI_Reduce_scatter(whole.const_data_ptr(), mine.data_ptr(), parts.counts.data(), datatype(whole), MPI_SUM,
                              communicator_),
           "MPI_Reduce_scatter");
@@ -225,7 +215,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor source = rows.contiguous();
     at::Tensor result = new_rows(source, in.total);
     const RowType row(source);
-    const Waiting waiting(*this, purpose);
+    const Waiting waiting(*this, purpose, "MPI_Alltoallv");
     check(MPI_Alltoallv(source.const_data_ptr(), out.counts.data(), out.begins.data(), row.get(), result.data_ptr(),
                         in.counts.data(), in.begins.data(), row.get(), communicator_),
           "MPI_Alltoallv");
@@ -235,32 +225,50 @@ class MpiCommunicator final : public Communicator {
   }
 
   std::unique_ptr<Communicator> split(int color) override {
+    const Watchdog::Wait wait(watchdog_.get(), "MPI_Comm_split");
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(communicator_, color, rank_, &part), "MPI_Comm_split");
-    return std::make_unique<MpiCommunicator>(part);
+    return std::make_unique<MpiCommunicator>(part, watchdog_);
   }
 
  private:
+  /// A call in which this rank waits for others.
+  class Waiting {
+   public:
+    Waiting(MpiCommunicator& group, Purpose purpose, const char* call)
+        : watched_(group.watchdog_.get(), call), counted_(group, purpose) {}
+
+   private:
+    Watchdog::Wait watched_;
+    Communicator::Waiting counted_;
+  };
+
   MPI_Comm communicator_;
+  std::shared_ptr<Watchdog> watchdog_;
   int rank_ = 0;
   int size_ = 1;
 };
 
 }  // namespace
 
-MpiSession::MpiSession() {
+MpiSession::MpiSession(std::shared_ptr<Watchdog> watchdog) : watchdog_(std::move(watchdog)) {
+  const Watchdog::Wait wait(watchdog_.get(), "MPI_Init");
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_SERIALIZED)
     throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
 }
 
-MpiSession::~MpiSession() { MPI_Finalize(); }
+MpiSession::~MpiSession() {
+  const Watchdog::Wait wait(watchdog_.get(), "MPI_Finalize");
+  MPI_Finalize();
+}
 
 std::unique_ptr<Communicator> MpiSession::world() const {
+  const Watchdog::Wait wait(watchdog_.get(), "MPI_Comm_dup");
   MPI_Comm copy = MPI_COMM_NULL;
   check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
-  return std::make_unique<MpiCommunicator>(copy);
+  return std::make_unique<MpiCommunicator>(copy, watchdog_);
 }
 
 void MpiSession::abort(int exit_code) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "dist/communicator.h"
+#include "dist/watchdog.h"
 
 namespace ut::dist {
 
@@ -10,8 +11,9 @@ namespace ut::dist {
 /// backward pass on threads of its own), and finalised at its end. At most one in a program.
 class MpiSession {
  public:
+  /// All that waits for other ranks is watched over by the watchdog, if one is given.
   /// Throws std::runtime_error where MPI cannot be initialised so.
-  MpiSession();
+  explicit MpiSession(std::shared_ptr<Watchdog> watchdog = nullptr);
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
@@ -21,6 +23,9 @@ class MpiSession {
 
   /// Ends every rank of the program now, with this exit code. Does not return.
   [[noreturn]] static void abort(int exit_code);
+
+ private:
+  std::shared_ptr<Watchdog> watchdog_;
 };
 
 }  // namespace ut::dist

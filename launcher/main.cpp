@@ -34,13 +34,16 @@ std::function<int(Session&)> command_named(const std::string& name) {
 int run_command(const Options& options, const std::vector<std::string>& arguments) {
   const RankEnvironment environment = rank_environment();
   const bool needs_ranks = options.command != "plan" || plan_measures_ranks(options);
-  const std::int64_t ranks = needs_ranks ? choose_ranks(options, environment) : 1;
-  if (environment.is_rank || ranks == 1) {
-    if (options.command == "train") catch_stop_requests();
+  const bool starts_on_hosts = needs_ranks && !environment.is_rank && !options.hostfile.empty();
+  const std::vector<Host> hosts = starts_on_hosts ? read_host_file(options.hostfile) : std::vector<Host>();
+  const std::int64_t ranks = needs_ranks ? choose_ranks(options, environment, hosts) : 1;
+  if (environment.is_rank || (ranks == 1 && hosts.empty())) {
+    if (options.command == "train") catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, command_named(options.command));
   }
   check_before_start(options);
-  return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments});
+  return run_under_mpirun(
+      {ranks, options.threads, options.command == "decode", arguments, hosts, options.timeout, options.stop_signals});
 }
 
 int run(const std::vector<std::string>& arguments) {

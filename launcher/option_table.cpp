@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "launcher/machine_numbers.h"
@@ -183,16 +185,21 @@ class Table {
   std::vector<OptionEntry> entries_;
 };
 
-OptionEntry data_directory() {
-  auto entry = path(
-      "data", "DIR", "directory of the task's files, where it reads files",
-      [](auto& o) -> auto& { return o.task.data; });
-  entry.set = [](Options& options, const std::string& text) {
-    // A run can be resumed from another working directory.
-    if (!text.empty()) options.task.data = std::filesystem::absolute(text).lexically_normal().string();
+/// A path that is recorded as an absolute one: a run can be resumed from another working directory.
+template <typename Field>
+OptionEntry absolute_path(std::string name, std::string placeholder, std::string description, Field field) {
+  auto entry = path(std::move(name), std::move(placeholder), std::move(description), field);
+  entry.set = [=](Options& options, const std::string& text) {
+    if (!text.empty()) field(options) = std::filesystem::absolute(text).lexically_normal().string();
     return !text.empty();
   };
-  return entry;
+  return without_default(entry);
+}
+
+OptionEntry data_directory() {
+  return absolute_path(
+      "data", "DIR", "directory of the task's files, where it reads files",
+      [](auto& o) -> auto& { return o.task.data; });
 }
 
 std::vector<std::string> babi_tasks() {
@@ -215,7 +222,7 @@ void add_task(Table& table) {
   table.add("Task", command_train, true,
             {without_default(one_of(
                 "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
-  table.add("Task", run_commands, true, {changeable(without_default(data_directory()))});
+  table.add("Task", run_commands, true, {changeable(data_directory())});
   table.add("Task", command_train, true,
             {babi_task(),
              one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
@@ -561,6 +568,22 @@ void add_bench(Table& table) {
                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
 }
 
+void add_devices(Table& table) {
+  table.add(
+      "Ranks", rank_commands, true,
+      {changeable(choice<DeviceChoice>(
+           "device", "where the ranks compute; a rank gets a GPU of its own", [](auto& o) -> auto& { return o.device; },
+           {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
+       changeable(choice<CommunicatorChoice>("communicator", "what carries the ranks' messages",
+                                             [](auto& o) -> auto& { return o.communicator; },
+                                             {{"auto", CommunicatorChoice::automatic},
+                                              {"mpi", CommunicatorChoice::mpi},
+                                              {"nccl", CommunicatorChoice::nccl}})),
+       changeable(flag(
+           "share-gpus", "let ranks have a GPU in common: slow, for trying things out",
+           [](auto& o) -> auto& { return o.share_gpus; }))});
+}
+
 void add_plan(Table& table) {
   const auto file = [](const char* name, const char* description, auto field) {
     return path(name, "FILE", description, field);
@@ -608,7 +631,46 @@ void add_ranks(Table& table) {
                                           {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}}))});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
             {changeable(whole(
-                "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096))});
+                 "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096)),
+             changeable(absolute_path(
+                 "hostfile", "FILE", "hosts to start the ranks on, with ssh; a line each: HOST slots=N",
+                 [](auto& o) -> auto& { return o.hostfile; })),
+             changeable(whole(
+                 "timeout", "seconds that ranks wait for one another before they give the job up",
+                 [](auto& o) -> auto& { return o.timeout; }, 10, 1 << 20))});
+  add_devices(table);
+}
+
+const std::vector<std::pair<std::string, int>>& signal_names() {
+  static const std::vector<std::pair<std::string, int>> names = {
+      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"XCPU", SIGXCPU}};
+  return names;
+}
+
+/// Names of signals, with commas between them.
+OptionEntry stop_signals() {
+  OptionEntry entry;
+  entry.name = "stop-signals";
+  entry.placeholder = "NAMES";
+  entry.description = "what asks for a checkpoint and an end after the update; USR1 always does";
+  entry.expected = "names of signals, as TERM,USR1,INT, among TERM, USR1, USR2, INT, HUP and XCPU";
+  entry.set = [](Options& options, const std::string& text) {
+    options.stop_signals.clear();
+    std::istringstream list(text);
+    for (std::string name; std::getline(list, name, ',');) {
+      const auto found = std::ranges::find(signal_names(), name, &std::pair<std::string, int>::first);
+      if (found == signal_names().end()) return false;
+      options.stop_signals.push_back(found->second);
+    }
+    return !options.stop_signals.empty();
+  };
+  entry.get = [](const Options& options) {
+    std::vector<std::string> names;
+    for (const int signal : options.stop_signals)
+      names.push_back(std::ranges::find(signal_names(), signal, &std::pair<std::string, int>::second)->first);
+    return fmt::format("{}", fmt::join(names, ","));
+  };
+  return changeable(entry);
 }
 
 void add_run(Table& table) {
@@ -620,6 +682,7 @@ void add_run(Table& table) {
             {path(
                 "run-dir", "DIR", "directory for runs that every rank should be able to write to",
                 [](auto& o) -> auto& { return o.run_dir; })});
+  table.add("Run", command_train, true, {stop_signals()});
   table.add("Run", command_train, false,
             {flag(
                 "resume", "go on with the run in --run-dir, from its latest checkpoint",

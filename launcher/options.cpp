@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <csignal>
 #include <filesystem>
 #include <iomanip>
 #include <sstream>
@@ -263,6 +264,10 @@ Options recorded_options(const Options& given, const CommandEntry& command) {
     options.recorded_ranks = 0;
     options.sequence_parallel = 1;
     options.threads = 0;
+    options.device = DeviceChoice::automatic;
+    options.communicator = CommunicatorChoice::automatic;
+    options.share_gpus = false;
+    options.hostfile.clear();
   }
   return options;
 }
@@ -402,6 +407,7 @@ Options command_only(const std::string& command, const std::string& topic = "") 
 }  // namespace
 
 Options::Options() {
+  stop_signals = {SIGTERM, SIGUSR1, SIGINT};
   optimizer.schedule = {core::ScheduleKind::constant, 1e-3, 300};
   optimizer.clip_norm = 1.0;
   model.halting.balance = 1.5;  // costs nothing measurable where rows halt evenly, saves a fifth where they do not

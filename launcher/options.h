@@ -13,6 +13,12 @@ namespace ut::launcher {
 /// paper: as the papers' equations. tensor2tensor: as the authors' code. Sets norm, residual, signal and step signal.
 enum class Variant { paper, tensor2tensor };
 
+/// Where a rank's tensors live. automatic: on a GPU where this build, this machine and the model can.
+enum class DeviceChoice { automatic, cpu, cuda };
+
+/// What carries the ranks' messages. automatic: nccl between GPUs that are each one rank's own, else mpi.
+enum class CommunicatorChoice { automatic, mpi, nccl };
+
 /// What `ut data stories` takes.
 struct DataOptions {
   std::string kind;  // what is made: stories
@@ -78,6 +84,13 @@ struct Options {
   std::int64_t sequence_parallel = 1;  // ranks that share a sequence
   dist::ExchangeOptions exchange;      // between those; the cut is the decoder's
   std::int64_t threads = 0;            // per rank; 0: cores / ranks
+  DeviceChoice device = DeviceChoice::automatic;
+  CommunicatorChoice communicator = CommunicatorChoice::automatic;
+  bool share_gpus = false;     // ranks may have a GPU in common
+  std::string hostfile;        // hosts that the program starts ranks on; empty: this one
+  std::int64_t timeout = 300;  // seconds that a rank waits for the others
+
+  std::vector<int> stop_signals;  // ask for a checkpoint and an end after the update
 
   std::string run_dir;
   bool resume = false;

@@ -1,10 +1,11 @@
 #include "launcher/rank_hosts.h"
 
-#include <ATen/ATen.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+
+#include "launcher/shared_text.h"
 
 namespace ut::launcher {
 
@@ -20,16 +21,8 @@ std::int64_t Hosts::most_ranks() const {
 }
 
 Hosts find_hosts(dist::Communicator& world) {
-  constexpr std::int64_t most = 256;
-  at::Tensor mine = at::zeros({1, most}, at::kByte);
-  const std::string name = host_name();
-  std::ranges::copy(name, mine.mutable_data_ptr<std::uint8_t>());
-  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(world.size()), 1);
-  const at::Tensor all = world.all_gather_rows(mine, one_each, dist::Purpose::control).contiguous();
-  const auto* text = reinterpret_cast<const char*>(all.const_data_ptr<std::uint8_t>());
   Hosts hosts;
-  for (std::int64_t rank = 0; rank < world.size(); ++rank) {
-    const std::string host = text + rank * most;
+  for (const std::string& host : texts_of_ranks(host_name(), world)) {
     const auto found = std::ranges::find(hosts.names, host);
     hosts.of_rank.push_back(static_cast<std::size_t>(found - hosts.names.begin()));
     if (found == hosts.names.end()) hosts.names.push_back(host);

@@ -4,12 +4,14 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include "dist/mpi.h"
+#include "launcher/device.h"
 #include "launcher/rank_hosts.h"
 #include "launcher/shared_text.h"
 
@@ -21,19 +23,46 @@ void say(const std::string& message) {
   fmt::print(stderr, "ut: {}\n", message);
 }
 
-/// Says what happened and ends all ranks. The ranks wait a little, each longer than the one before it, so that where
-/// all fail for the same reason it is said once.
-[[noreturn]] void fail(const Session& session, const std::exception& error, int exit_code) {
-  const int rank = session.mesh.world().rank();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min(rank, 20)));
-  const std::string update = session.update < 0 ? "" : fmt::format(", update {}", session.update);
-  const std::string cause = error.what();
-  say(fmt::format("rank {} on host {}{}: {}", rank, host_name(), update, cause.substr(0, cause.find('\n'))));
-  if (session.mesh.world().size() > 1) dist::MpiSession::abort(exit_code);
+/// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
+/// for the same reason it is said once.
+void say_failure(std::int64_t rank, std::int64_t update, const std::string& cause) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min<std::int64_t>(rank, 20)));
+  const std::string when = update < 0 ? "" : fmt::format(", update {}", update);
+  say(fmt::format("rank {} on host {}{}: {}", rank, host_name(), when, cause.substr(0, cause.find('\n'))));
+}
+
+/// Says what happened and ends all ranks.
+[[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const std::exception& error, int exit_code) {
+  say_failure(rank, at_update, error.what());
+  if (ranks > 1) dist::MpiSession::abort(exit_code);
   std::_Exit(exit_code);
 }
 
-/// srun without PMIx starts programs that each believe to be alone.
+/// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not be able to
+/// reach them, and is in use by the thread that waits. They end with this one or, cut off from it, for the same reason.
+std::shared_ptr<dist::Watchdog> make_watchdog(std::int64_t timeout, std::int64_t rank,
+                                              const std::atomic<std::int64_t>& update) {
+  // mpirun takes two seconds to end the others: they are not to say it again.
+  const auto limit = std::chrono::seconds(timeout + 3 * std::min<std::int64_t>(rank, 5));
+  return std::make_shared<dist::Watchdog>(limit, [=, &update](const std::string& what) {
+    say_failure(
+        rank, update,
+        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, or a rank hangs",
+                    limit.count(), what));
+    std::_Exit(1);
+  });
+}
+
+/// Without PMIx, Open MPI cannot start under srun, and says so in many lines from every rank.
+void check_ranks_can_meet(const RankEnvironment& environment) {
+  if (!environment.is_rank || environment.can_meet) return;
+  throw base::BadInput(
+      fmt::format("srun has started {} ranks without PMIx, so that none can find the others; use srun --mpi=pmix (srun "
+                  "--mpi=list says whether it is there), or mpirun inside the job",
+                  environment.world));
+}
+
+/// An mpirun of another MPI starts programs that each believe to be alone.
 void check_world(const dist::Communicator& world, const RankEnvironment& environment) {
   if (environment.world > 0 && environment.world != world.size())
     throw AgreedBadInput(
@@ -46,11 +75,11 @@ void set_threads(const Options& options) {
   if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
 }
 
-int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> world,
+int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> world, std::atomic<std::int64_t>& update,
                 const std::function<int(Session&)>& command) {
   agree(*world, [&] { check_sequence_parallel(options.sequence_parallel, world->size()); });
   dist::Mesh mesh(std::move(world), static_cast<int>(options.sequence_parallel));
-  Session session{options, mesh, nullptr};
+  Session session{options, mesh, nullptr, update};
   try {
     agree(mesh.world(), [&] {
       if (!options.task.task.empty()) session.task = datasets::make_task(options.task);
@@ -59,9 +88,9 @@ int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> worl
   } catch (const AgreedBadInput&) {
     throw;
   } catch (const base::BadInput& error) {
-    fail(session, error, 2);
+    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 2);
   } catch (const std::exception& error) {
-    fail(session, error, 1);
+    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 1);
   }
 }
 
@@ -88,16 +117,24 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command) {
   set_threads(options);
+  check_ranks_can_meet(environment);
+  std::atomic<std::int64_t> update = -1;
   std::optional<dist::MpiSession> mpi;
-  if (environment.is_rank) mpi.emplace();
+  if (environment.is_rank) mpi.emplace(make_watchdog(options.timeout, environment.rank, update));
   std::unique_ptr<dist::Communicator> world = mpi ? mpi->world() : dist::make_single_communicator();
-  const bool speaks = environment.rank == 0 && world->rank() == 0;
+  const int rank = world->rank();
+  const int ranks = world->size();
+  const bool speaks = environment.rank == 0 && rank == 0;
   try {
     check_world(*world, environment);
-    return run_in_mesh(options, std::move(world), command);
+    const RankDevice device = agree_on_device(options, environment.local_rank, *world);
+    world = make_communicator(options, device, std::move(world));
+    return run_in_mesh(options, std::move(world), update, command);
   } catch (const AgreedBadInput& error) {
     if (speaks) say(error.what());
     return 2;
+  } catch (const std::exception& error) {
+    fail(rank, ranks, -1, error, 1);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -50,16 +51,27 @@ bool is_slurm_shell(const Environment& get) {
   return step == batch_step || step == interactive_step;
 }
 
+/// Open MPI, Slurm, MPICH and Intel MPI, Cray MPICH, MVAPICH.
+std::int64_t find_local_rank(const Environment& get) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
+                           "PALS_LOCAL_RANKID", "MV2_COMM_WORLD_LOCAL_RANK"})
+    if (const auto number = number_in(get, name)) return *number;
+  return 0;
+}
+
 std::runtime_error system_error(const std::string& what) {
   return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-bool in_path(const std::string& program) {
+/// Where the program is in PATH.
+std::optional<std::string> find_in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream directories(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
-  for (std::string directory; std::getline(directories, directory, ':');)
-    if (::access((std::filesystem::path(directory) / program).c_str(), X_OK) == 0) return true;
-  return false;
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const auto file = std::filesystem::path(directory) / program;
+    if (::access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return std::nullopt;
 }
 
 /// Whether processes may read each other's memory. Some containers forbid it, and Open MPI then complains at
@@ -72,18 +84,19 @@ bool may_read_other_memory() {
   return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
 }
 
-sigset_t stopping_signals() {
+sigset_t signals_to_wait_for(const std::vector<int>& stop_signals) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGCHLD}) sigaddset(&signals, signal);
+  for (const int signal : {SIGUSR1, SIGCHLD}) sigaddset(&signals, signal);
+  for (const int signal : stop_signals) sigaddset(&signals, signal);
   return signals;
 }
 
 /// Signals that wait in a descriptor instead of interrupting, as long as this lives.
 class WaitingSignals {
  public:
-  WaitingSignals() {
-    const sigset_t signals = stopping_signals();
+  explicit WaitingSignals(const std::vector<int>& stop_signals) {
+    const sigset_t signals = signals_to_wait_for(stop_signals);
     pthread_sigmask(SIG_BLOCK, &signals, &before_);
     descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
     if (descriptor_ < 0) throw system_error("signalfd");
@@ -142,9 +155,15 @@ class TerminalRelay {
   int writing_ = -1;
 };
 
+/// Ranks that share the cores of a host.
+std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
+  if (request.hosts.empty()) return request.ranks;
+  return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
+}
+
 void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   if (request.threads > 0 || std::getenv(threads_variable) == nullptr) {
-    const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, request.ranks);
+    const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
     ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
   }
   const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
@@ -153,6 +172,8 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::setenv("OMPI_MCA_opal_signal", "", 0);
   ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
   if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  if (request.hosts.empty()) return;
+  for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);
 }
 
 /// In the child: becomes mpirun. Does not return.
@@ -196,7 +217,11 @@ int exit_code(int status, bool asked_to_stop) {
   constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
   const int signal = code - signal_base;
-  if (signal <= 0 || signal >= NSIG) return code;
+  if (signal <= 0) return code;
+  if (signal >= NSIG) {  // mpirun's own: a failure of what it runs on the other hosts
+    fmt::print(stderr, "ut: lost a host: it or the link to it is down, or ssh could not start ranks there\n");
+    return 1;
+  }
   if (asked_to_stop)
     fmt::print(stderr, "ut: stopped before it could finish\n");
   else
@@ -212,14 +237,17 @@ RankEnvironment find_rank_environment(const Environment& get) {
   const auto see = [&](const char* rank_name, const char* world_name) {
     const auto rank = number_in(get, rank_name);
     if (found.is_rank || !rank) return;
-    found = {true, *rank, number_in(get, world_name).value_or(0)};
+    found = {true, *rank, number_in(get, world_name).value_or(0), find_local_rank(get)};
   };
   see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (is_slurm_shell(get)) return found;
   see("PMI_RANK", "PMI_SIZE");
   see("PMIX_RANK", "SLURM_STEP_NUM_TASKS");
   // A batch script's shell has a SLURM_PROCID too; only a step of srun has the number of its tasks.
-  if (number_in(get, "SLURM_STEP_NUM_TASKS")) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
+  const auto tasks = number_in(get, "SLURM_STEP_NUM_TASKS");
+  if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
+  found.can_meet = !tasks || get("OMPI_COMM_WORLD_RANK") != nullptr || get("PMIX_RANK") != nullptr;
+  if (!found.can_meet && *tasks == 1) return {};  // alone it needs none of it
   return found;
 }
 
@@ -230,8 +258,13 @@ void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks)
                     sequence_parallel, ranks));
 }
 
-std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment) {
-  std::int64_t ranks = options.ranks > 0 ? options.ranks : std::max<std::int64_t>(1, options.recorded_ranks);
+std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment, const std::vector<Host>& hosts) {
+  const std::int64_t slots = slots_of(hosts);
+  std::int64_t ranks = options.ranks > 0 ? options.ranks : options.recorded_ranks;
+  if (ranks == 0) ranks = std::max<std::int64_t>(1, slots);
+  if (!hosts.empty() && ranks > slots)
+    throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
+                                     ranks, slots, options.hostfile));
   if (environment.is_rank) {
     if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
       throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",
@@ -246,8 +279,31 @@ std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
   return std::max<std::int64_t>(1, cores / ranks);
 }
 
-std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& executable, bool as_root) {
-  std::vector<std::string> command = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none"};
+std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {
+  // A connection that is silent is asked after a third of the time, and given up after three questions without an
+  // answer: before the ranks, who only know that they wait, give up. An mpirun whose ranks have ended waits for ever
+  // for the host that it cannot reach.
+  const std::int64_t seconds = std::min<std::int64_t>(timeout, 30);
+  const std::string question_every = std::to_string(seconds / 9);
+  return {{"OMPI_MCA_oob_tcp_keepalive_time", std::to_string(seconds / 3)},
+          {"OMPI_MCA_oob_tcp_keepalive_intvl", question_every},
+          {"OMPI_MCA_oob_tcp_keepalive_probes", "3"},
+          // ssh asks nothing of a person, and does not outlive the job.
+          {"OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"}};
+}
+
+std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
+                                        const std::string& executable, bool as_root) {
+  std::vector<std::string> command = {mpirun, "--quiet", "--bind-to", "none"};
+  if (request.hosts.empty()) {
+    command.emplace_back("--oversubscribe");
+  } else {
+    std::vector<std::string> hosts;
+    for (const Host& host : request.hosts) hosts.push_back(fmt::format("{}:{}", host.name, host.slots));
+    const auto prefix = std::filesystem::path(mpirun).parent_path().parent_path();  // where ssh has another PATH
+    command.insert(command.end(), {"--prefix", prefix.string(), "--map-by", "slot"});
+    command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(hosts, ","))});
+  }
   if (as_root) command.emplace_back("--allow-run-as-root");
   // A rank that waits would otherwise keep the core from whoever it waits for: another rank, or another program.
   command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
@@ -258,16 +314,17 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
 }
 
 int run_under_mpirun(const SpawnRequest& request) {
-  if (!in_path("mpirun"))
+  const auto mpirun_path = find_in_path("mpirun");
+  if (!mpirun_path)
     throw base::BadInput(fmt::format(
         "--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
   const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
   const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto command = mpirun_command(request, executable, ::geteuid() == 0);
+  const auto command = mpirun_command(request, *mpirun_path, executable, ::geteuid() == 0);
   const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
   TerminalRelay relay(relayed);
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const WaitingSignals signals;
+  const WaitingSignals signals(request.stop_signals);
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
   const pid_t mpirun = ::fork();

@@ -1,7 +1,6 @@
 #include "launcher/stop_request.h"
 
 #include <csignal>
-#include <initializer_list>
 
 namespace ut::launcher {
 namespace {
@@ -12,8 +11,9 @@ void note_request(int) { requested = 1; }
 
 }  // namespace
 
-void catch_stop_requests() {
-  for (const int signal : {SIGTERM, SIGUSR1, SIGINT}) std::signal(signal, note_request);
+void catch_stop_requests(std::span<const int> signals) {
+  std::signal(SIGUSR1, note_request);
+  for (const int signal : signals) std::signal(signal, note_request);
 }
 
 bool stop_requested() { return requested != 0; }

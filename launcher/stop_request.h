@@ -1,10 +1,12 @@
 #pragma once
 
+#include <span>
+
 namespace ut::launcher {
 
-/// From now on SIGTERM, SIGUSR1 (a batch system's warning) and SIGINT ask for a stop after the update that is being
-/// worked on, instead of ending the program at once.
-void catch_stop_requests();
+/// From now on these signals ask for a stop after the update that is being worked on, instead of ending the program.
+/// SIGUSR1 always does: it is what ranks get from the process that starts them.
+void catch_stop_requests(std::span<const int> signals);
 
 /// Whether this rank was asked to stop. The ranks agree on it at the end of an update.
 bool stop_requested();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <regex>
 
 #include "launcher/option_table.h"
@@ -127,9 +128,46 @@ TEST(Options, WrongValuesAreRefusedByName) {
                                     {"--dtype", "float16"},   {"--task", "nosuch"},
                                     {"--babi-task", "21"},    {"--sequence-parallel", "0"},
                                     {"--ranks", "0"},         {"--train-length", "0"},
-                                    {"--data", ""},           {"--seed", "99999999999999999999"}};
+                                    {"--data", ""},           {"--seed", "99999999999999999999"},
+                                    {"--hostfile", ""},       {"--timeout", "9"},
+                                    {"--stop-signals", ""},   {"--stop-signals", "TERM,KILL"}};
   for (const auto& words : wrong)
     EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
+}
+
+TEST(Options, DeviceAndCommunicatorAreChosenByName) {
+  EXPECT_EQ(train({}).device, DeviceChoice::automatic);
+  EXPECT_EQ(train({}).communicator, CommunicatorChoice::automatic);
+  EXPECT_FALSE(train({}).share_gpus);
+  const Options options = train({"--device", "cuda", "--communicator", "nccl", "--share-gpus", "--timeout", "30"});
+  EXPECT_EQ(options.device, DeviceChoice::cuda);
+  EXPECT_EQ(options.communicator, CommunicatorChoice::nccl);
+  EXPECT_TRUE(options.share_gpus);
+  EXPECT_EQ(options.timeout, 30);
+  EXPECT_EQ(train({"--device", "cpu", "--communicator", "mpi"}).communicator, CommunicatorChoice::mpi);
+  EXPECT_THAT(train_refused({"--device", "gpu"}), HasSubstr("--device: \"gpu\" given, needs one of auto, cpu, cuda"));
+  EXPECT_THAT(train_refused({"--communicator", "tcp"}), HasSubstr("needs one of auto, mpi, nccl"));
+  EXPECT_THAT(train_refused({"--timeout", "9"}), HasSubstr("--timeout: \"9\""));
+}
+
+TEST(Options, WhereARunWasTrainedSaysNothingAboutWhereItIsUsed) {
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({"--device", "cuda", "--communicator", "nccl", "--share-gpus"}));
+  const std::string directory = scratch / "run";
+  const Options resumed = parse_options({"train", "--run-dir", directory, "--resume"});
+  EXPECT_EQ(resumed.device, DeviceChoice::cuda);
+  EXPECT_TRUE(resumed.share_gpus);
+  EXPECT_EQ(parse_options({"train", "--run-dir", directory, "--resume", "--device", "cpu"}).device, DeviceChoice::cpu);
+  const Options evaluated = parse_options({"evaluate", "--run-dir", directory});
+  EXPECT_EQ(evaluated.device, DeviceChoice::automatic);
+  EXPECT_EQ(evaluated.communicator, CommunicatorChoice::automatic);
+  EXPECT_FALSE(evaluated.share_gpus);
+}
+
+TEST(Options, SignalsThatStopAreNamed) {
+  EXPECT_EQ(train({}).stop_signals, (std::vector<int>{SIGTERM, SIGUSR1, SIGINT}));
+  EXPECT_EQ(train({"--stop-signals", "USR2,XCPU"}).stop_signals, (std::vector<int>{SIGUSR2, SIGXCPU}));
+  EXPECT_THAT(to_config(train({"--stop-signals", "USR2,XCPU"})), HasSubstr("stop-signals = USR2,XCPU\n"));
 }
 
 TEST(Options, MissingAndSurplusValuesAreRefused) {

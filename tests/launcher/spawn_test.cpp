@@ -11,6 +11,7 @@ namespace ut::launcher {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -37,12 +38,37 @@ Options options_with(std::int64_t ranks, std::int64_t sequence_parallel = 1) {
   return options;
 }
 
+TEST(RankEnvironment, SaysTheNumberAmongTheRanksOfAHost) {
+  const auto local = [](std::map<std::string, std::string> variables) {
+    return find_rank_environment(environment_of(std::move(variables))).local_rank;
+  };
+  EXPECT_EQ(local({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}), 1);
+  EXPECT_EQ(local({{"PMIX_RANK", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "3"}}), 3);
+  EXPECT_EQ(local({{"PMI_RANK", "5"}, {"MPI_LOCALRANKID", "2"}}), 2);
+  EXPECT_EQ(local({{"PMI_RANK", "5"}}), 0);
+  EXPECT_EQ(local({}), 0);
+}
+
 TEST(RankEnvironment, OfMpirunAndSrun) {
   expect_rank({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "1"}}, 1, 4);
   expect_rank({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}, 2, 3);
   expect_rank({{"PMIX_RANK", "5"}}, 5, 0);
   expect_rank({{"PMIX_RANK", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}}, 5, 8);
   expect_rank({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "3"}}, 1, 2);
+}
+
+TEST(RankEnvironment, OfSrunWithoutPmixHasNoOthersToMeet) {
+  const auto can_meet = [](std::map<std::string, std::string> variables) {
+    variables.insert({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "0"}});
+    return find_rank_environment(environment_of(std::move(variables))).can_meet;
+  };
+  EXPECT_FALSE(can_meet({}));
+  EXPECT_FALSE(can_meet({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}));
+  EXPECT_TRUE(can_meet({{"PMIX_RANK", "1"}}));
+  EXPECT_TRUE(can_meet({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
+  EXPECT_TRUE(find_rank_environment(environment_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}})).can_meet);
+  const std::map<std::string, std::string> alone = {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}};
+  EXPECT_FALSE(find_rank_environment(environment_of(alone)).is_rank);
 }
 
 TEST(RankEnvironment, IsNotABatchScriptsShell) {
@@ -84,6 +110,16 @@ TEST(Ranks, SequenceRanksMustDivideThem) {
   EXPECT_NE(tests::bad_input([] { choose_ranks(options_with(4, 3), {}); }), "");
 }
 
+TEST(Ranks, FillTheHostsUnlessAskedOtherwise) {
+  const std::vector<Host> hosts = {{"one", 2}, {"two", 4}};
+  EXPECT_EQ(choose_ranks(options_with(0), {}, hosts), 6);
+  EXPECT_EQ(choose_ranks(options_with(3), {}, hosts), 3);
+  Options options = options_with(7);
+  options.hostfile = "/my/hosts";
+  EXPECT_THAT(tests::bad_input([&] { choose_ranks(options, {}, hosts); }),
+              AllOf(HasSubstr("--ranks: 7"), HasSubstr("6 slots"), HasSubstr("/my/hosts")));
+}
+
 TEST(Spawn, ThreadsShareTheCores) {
   EXPECT_EQ(threads_per_rank(8, 2), 4);
   EXPECT_EQ(threads_per_rank(8, 3), 2);
@@ -94,11 +130,31 @@ TEST(Spawn, MpirunCommand) {
   SpawnRequest request;
   request.ranks = 2;
   request.arguments = {"train", "--data", "a b"};
-  EXPECT_THAT(
-      mpirun_command(request, "/bin/ut", false),
-      ElementsAre("mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                  "-x", "OMP_NUM_THREADS", "-x", "UT_TERMINAL", "-n", "2", "/bin/ut", "train", "--data", "a b"));
-  EXPECT_THAT(mpirun_command(request, "/bin/ut", true), IsSupersetOf({"--allow-run-as-root"}));
+  EXPECT_THAT(mpirun_command(request, "/opt/mpi/bin/mpirun", "/bin/ut", false),
+              ElementsAre("/opt/mpi/bin/mpirun", "--quiet", "--bind-to", "none", "--oversubscribe", "--mca",
+                          "mpi_yield_when_idle", "1", "-x", "OMP_NUM_THREADS", "-x", "UT_TERMINAL", "-n", "2",
+                          "/bin/ut", "train", "--data", "a b"));
+  EXPECT_THAT(mpirun_command(request, "mpirun", "/bin/ut", true), IsSupersetOf({"--allow-run-as-root"}));
+}
+
+TEST(Spawn, MpirunCommandOnHosts) {
+  SpawnRequest request;
+  request.ranks = 3;
+  request.hosts = {{"one", 2}, {"10.0.0.2", 1}};
+  const auto command = mpirun_command(request, "/opt/mpi/bin/mpirun", "/bin/ut", false);
+  EXPECT_THAT(command, IsSupersetOf({"--prefix", "/opt/mpi", "--map-by", "slot", "--host", "one:2,10.0.0.2:1"}));
+  EXPECT_THAT(command, Not(Contains("--oversubscribe")));
+}
+
+TEST(Spawn, AHostThatIsLostIsNoticedWithinTheTimeout) {
+  for (const std::int64_t timeout : {10, 29, 60, 10000}) {
+    std::map<std::string, std::string> settings;
+    for (const auto& [name, value] : host_settings(timeout)) settings[name] = value;
+    const auto number = [&](const std::string& name) { return std::stol(settings.at("OMPI_MCA_oob_tcp_" + name)); };
+    const auto noticed = number("keepalive_time") + number("keepalive_intvl") * number("keepalive_probes");
+    EXPECT_LT(noticed, timeout);
+    EXPECT_GE(noticed, std::min<std::int64_t>(timeout, 30) / 2);
+  }
 }
 
 TEST(Spawn, ATerminalIsWhatTheParentSaw) {

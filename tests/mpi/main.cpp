@@ -12,6 +12,7 @@
 #include <string>
 
 #include "dist/mpi.h"
+#include "tests/mpi/communicators.h"
 #include "tests/mpi/world.h"
 
 namespace ut::tests {
@@ -64,6 +65,8 @@ int run_on_every_rank() {
   check_ranks(*ranks);
   at::set_num_threads(1);
   choose_listeners(ranks->rank());
+  const std::string cases = communicator_cases_text();
+  if (ranks->rank() == 0) fmt::print("{}", cases);
   const at::Tensor failed = at::full({1}, RUN_ALL_TESTS(), at::kLong);
   ranks->all_reduce_sum(failed, dist::Purpose::control);
   const bool any = failed.item<std::int64_t>() != 0;

@@ -1,0 +1,414 @@
+#include "dist/nccl.h"
+
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <nccl.h>
+#include <torch/csrc/cuda/nccl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "dist/nccl_library.h"
+#include "dist/row_tensors.h"
+#include "dist/work_watch.h"
+
+namespace ut::dist {
+namespace {
+
+using c10::cuda::CUDAEvent;
+using c10::cuda::CUDAGuard;
+using c10::cuda::CUDAStream;
+
+bool went_well(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
+
+std::string error_text(const std::string& what, ncclResult_t result) {
+  return fmt::format("NCCL: {}: {} ({})", what, ncclGetErrorString(result), ncclGetLastError(nullptr));
+}
+
+void check(ncclResult_t result, const char* what) {
+  if (!went_well(result)) throw std::runtime_error(error_text(what, result));
+}
+
+NcclLibraries nccl_libraries() {
+  NcclLibraries libraries;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* paths) {
+        if (std::strstr(object->dlpi_name, "/libnccl.so") != nullptr)
+          static_cast<std::vector<std::string>*>(paths)->emplace_back(object->dlpi_name);
+        return 0;
+      },
+      &libraries.loaded);
+  libraries.compiled_for = NCCL_VERSION_CODE;
+  check(ncclGetVersion(&libraries.ours), "ncclGetVersion");
+  const std::uint64_t libtorch = torch::cuda::nccl::version();  // 16 bits for each part
+  libraries.libtorch =
+      static_cast<int>((libtorch >> 32) * 10000 + (libtorch >> 16 & 0xffff) * 100 + (libtorch & 0xffff));
+  return libraries;
+}
+
+ncclDataType_t data_type(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return ncclFloat32;
+    case at::kDouble:
+      return ncclFloat64;
+    case at::kHalf:
+      return ncclFloat16;
+    case at::kBFloat16:
+      return ncclBfloat16;
+    case at::kLong:
+      return ncclInt64;
+    case at::kByte:
+      return ncclUint8;
+    default:
+      throw std::runtime_error(fmt::format("NCCL communicator: no data type for {}", toString(tensor.scalar_type())));
+  }
+}
+
+/// Where one rank's rows lie in a buffer, in elements.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+
+  void* in(const at::Tensor& rows) const {
+    return static_cast<char*>(rows.data_ptr()) + begin * static_cast<std::size_t>(rows.element_size());
+  }
+};
+
+/// Of each rank, in their order.
+std::vector<Part> parts_of(std::span<const std::int64_t> counts, const at::Tensor& rows) {
+  std::vector<Part> parts;
+  std::size_t begin = 0;
+  for (const std::int64_t count : counts) {
+    parts.push_back({begin, static_cast<std::size_t>(count * row_elements(rows))});
+    begin += parts.back().count;
+  }
+  return parts;
+}
+
+std::int64_t sum(std::span<const std::int64_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+bool all_equal(std::span<const std::int64_t> counts) {
+  return std::ranges::all_of(counts, [&](std::int64_t count) { return count == counts.front(); });
+}
+
+/// Calls that NCCL carries out together: call(0), call(1), up to `calls` of them.
+template <class Call>
+ncclResult_t grouped(int calls, const Call& call) {
+  ncclResult_t result = ncclGroupStart();
+  if (!went_well(result)) return result;
+  for (int number = 0; number < calls && went_well(result); ++number) result = call(number);
+  const ncclResult_t ended = ncclGroupEnd();
+  return went_well(result) ? ended : result;
+}
+
+/// What the groups of one process have in common.
+struct Gpu {
+  explicit Gpu(const NcclOptions& options)
+      : device(static_cast<c10::DeviceIndex>(options.gpu)),
+        stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device)),
+        watch({.timeout = options.timeout}) {}
+
+  c10::DeviceIndex device;
+  CUDAStream stream;
+  WorkWatch watch;
+};
+
+/// A group's handle in NCCL. The watch may abort it between any two calls.
+class Handle final : public Watched {
+ public:
+  explicit Handle(WorkWatch& watch) : watch_(watch) { watch_.add(*this); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() override {
+    try {
+      // Waits for what is under way. There is no handle where connecting failed.
+      call("ncclCommFinalize",
+           [](ncclComm_t handle) { return handle == nullptr ? ncclSuccess : ncclCommFinalize(handle); });
+      const std::lock_guard lock(mutex_);
+      if (handle_ != nullptr) ncclCommDestroy(std::exchange(handle_, nullptr));
+    } catch (const std::exception&) {  // the watch knows, and aborts
+    }
+    watch_.remove(*this);
+  }
+
+  void connect(int rank, int size, const ncclUniqueId& id) {
+    call("ncclCommInitRankConfig", [&](ncclComm_t) {
+      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+      config.blocking = 0;
+      return ncclCommInitRankConfig(&handle_, size, id, rank, &config);
+    });
+  }
+
+  /// Calls NCCL with the handle and waits until NCCL has taken the call over: what it starts can still be under way.
+  template <class Nccl>
+  void call(const std::string& what, const Nccl& nccl) {
+    const auto taken = std::make_shared<std::atomic<bool>>(false);
+    watch_.check();
+    watch_.begin(what, [taken] { return taken->load(); });
+    calling_ = true;
+    ncclResult_t result = unless_aborted(nccl);
+    while (result == ncclInProgress) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      result = unless_aborted([](ncclComm_t handle) {
+        ncclResult_t state = ncclSuccess;
+        const ncclResult_t asked = ncclCommGetAsyncError(handle, &state);
+        return asked == ncclSuccess ? state : asked;
+      });
+    }
+    calling_ = false;
+    if (result != ncclSuccess) watch_.fail(error_text(what, result));
+    watch_.check();
+    *taken = true;
+  }
+
+  std::string asynchronous_error() override {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || calling_ || handle_ == nullptr) return {};  // a call says by itself how it went
+    ncclResult_t state = ncclSuccess;
+    const ncclResult_t asked = ncclCommGetAsyncError(handle_, &state);
+    const ncclResult_t result = asked == ncclSuccess ? state : asked;
+    return went_well(result) ? std::string() : error_text("asynchronous error", result);
+  }
+
+  void abort() noexcept override {
+    // A call that is stuck all the same, say because the GPU takes no more work, is freed by the abort alone.
+    const std::unique_lock lock(mutex_, std::chrono::seconds(2));
+    if (handle_ != nullptr) ncclCommAbort(std::exchange(handle_, nullptr));
+    aborted_ = true;
+  }
+
+ private:
+  template <class Nccl>
+  ncclResult_t unless_aborted(const Nccl& nccl) {
+    const std::lock_guard lock(mutex_);
+    return aborted_ ? ncclRemoteError : nccl(handle_);
+  }
+
+  WorkWatch& watch_;
+  std::timed_mutex mutex_;  // never held while the watch is called, which waits for it itself
+  ncclComm_t handle_ = nullptr;
+  std::atomic<bool> calling_ = false;
+  std::atomic<bool> aborted_ = false;
+};
+
+/// Rank 0's, told to all.
+ncclUniqueId shared_id(Communicator& host) {
+  ncclUniqueId id{};
+  const bool first = host.rank() == 0;
+  if (first) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  const at::Tensor mine = at::zeros({first ? 1 : 0, sizeof id}, at::kByte);
+  if (first) std::memcpy(mine.data_ptr(), &id, sizeof id);
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(host.size()), 0);
+  counts.front() = 1;
+  // Over a group of its own, so that the host's count of bytes stays what the program's work sends.
+  const at::Tensor told = host.split(0)->all_gather_rows(mine, counts, Purpose::control);
+  std::memcpy(&id, told.const_data_ptr(), sizeof id);
+  return id;
+}
+
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(std::unique_ptr<Communicator> host, std::shared_ptr<Gpu> gpu)
+      : host_(std::move(host)), gpu_(std::move(gpu)), handle_(gpu_->watch) {
+    const CUDAGuard guard(gpu_->device);
+    handle_.connect(rank(), size(), shared_id(*host_));
+  }
+
+  int rank() const override { return host_->rank(); }
+  int size() const override { return host_->size(); }
+
+  void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
+    if (tensor.is_cpu()) return host_->all_reduce_sum(tensor, purpose);
+    TORCH_CHECK(tensor.is_contiguous(), "all-reduce needs a contiguous tensor");
+    const ncclDataType_t type = data_type(tensor);
+    const auto count = static_cast<std::size_t>(tensor.numel());
+    run("all-reduce", {tensor}, [&](ncclComm_t group, cudaStream_t stream) {
+      return ncclAllReduce(tensor.data_ptr(), tensor.data_ptr(), count, type, ncclSum, group, stream);
+    })();
+    add_sent(purpose, 2 * bytes_of(tensor) * (size() - 1) / size());
+  }
+
+  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
+    return start_all_gather_rows(local, counts, purpose)();
+  }
+
+  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                 Purpose purpose) override {
+    if (local.is_cpu()) return host_->start_all_gather_rows(local, counts, purpose);
+    const at::Tensor mine = local.contiguous();
+    const at::Tensor all = new_rows(mine, sum(counts));
+    const ncclDataType_t type = data_type(mine);
+    const std::vector<Part> parts = parts_of(counts, mine);
+    const auto arrived = run("all-gather", {mine, all}, [&](ncclComm_t group, cudaStream_t stream) {
+      if (all_equal(counts))
+        return ncclAllGather(mine.const_data_ptr(), all.data_ptr(), parts.front().count, type, group, stream);
+      return grouped(size(), [&](int root) {
+        const Part& part = parts[static_cast<std::size_t>(root)];
+        return part.count == 0
+                   ? ncclSuccess
+                   : ncclBroadcast(mine.const_data_ptr(), part.in(all), part.count, type, root, group, stream);
+      });
+    });
+    add_sent(purpose, bytes_of(mine) * (size() - 1));
+    return [arrived, all] {
+      arrived();
+      return all;
+    };
+  }
+
+  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                    Purpose purpose) override {
+    if (local.is_cpu()) return host_->start_broadcast_rows(local, counts, purpose);
+    const at::Tensor mine = local.contiguous();
+    const ncclDataType_t type = data_type(mine);
+    const std::vector<Part> parts = parts_of(counts, mine);
+    ArrivingRows arriving{new_rows(mine, sum(counts)), {}};
+    for (int root = 0; root < size(); ++root) {
+      const Part& part = parts[static_cast<std::size_t>(root)];
+      arriving.arrived.push_back(run("broadcast", {mine, arriving.all}, [&](ncclComm_t group, cudaStream_t stream) {
+        return part.count == 0
+                   ? ncclSuccess
+                   : ncclBroadcast(mine.const_data_ptr(), part.in(arriving.all), part.count, type, root, group, stream);
+      }));
+    }
+    add_sent(purpose, bytes_of(mine) * (size() - 1));
+    return arriving;
+  }
+
+  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
+    if (rows.is_cpu()) return host_->start_shift_rows(rows, received, distance, purpose);
+    const at::Tensor mine = rows.contiguous();
+    const at::Tensor theirs = new_rows(mine, received);
+    const ncclDataType_t type = data_type(mine);
+    const int to = at_distance(distance);
+    const int from = at_distance(-distance);
+    const auto arrived = run("shift", {mine, theirs}, [&](ncclComm_t group, cudaStream_t stream) {
+      const auto count = static_cast<std::size_t>(mine.numel());
+      return grouped(2, [&](int way) {
+        if (way == 0) return count == 0 ? ncclSuccess : ncclSend(mine.const_data_ptr(), count, type, to, group, stream);
+        const auto expected = static_cast<std::size_t>(theirs.numel());
+        return expected == 0 ? ncclSuccess : ncclRecv(theirs.data_ptr(), expected, type, from, group, stream);
+      });
+    });
+    if (to != rank()) add_sent(purpose, bytes_of(mine));
+    return [arrived, theirs] {
+      arrived();
+      return theirs;
+    };
+  }
+
+  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
+                                 Purpose purpose) override {
+    if (all.is_cpu()) return host_->reduce_scatter_rows(all, counts, purpose);
+    const at::Tensor whole = all.contiguous();
+    const at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank())]);
+    const ncclDataType_t type = data_type(whole);
+    const std::vector<Part> parts = parts_of(counts, whole);
+    run("reduce-scatter", {whole, mine}, [&](ncclComm_t group, cudaStream_t stream) {
+      if (all_equal(counts))
+        return ncclReduceScatter(whole.const_data_ptr(), mine.data_ptr(), parts.front().count, type, ncclSum, group,
+                                 stream);
+      return grouped(size(), [&](int root) {
+        const Part& part = parts[static_cast<std::size_t>(root)];
+        return part.count == 0
+                   ? ncclSuccess
+                   : ncclReduce(part.in(whole), mine.data_ptr(), part.count, type, ncclSum, root, group, stream);
+      });
+    })();
+    add_sent(purpose, bytes_of(whole) - bytes_of(mine));
+    return mine;
+  }
+
+  at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,
+                             std::span<const std::int64_t> received, Purpose purpose) override {
+    if (rows.is_cpu()) return host_->all_to_all_rows(rows, sent, received, purpose);
+    const at::Tensor source = rows.contiguous();
+    const at::Tensor result = new_rows(source, sum(received));
+    const ncclDataType_t type = data_type(source);
+    const std::vector<Part> out = parts_of(sent, source);
+    const std::vector<Part> in = parts_of(received, source);
+    run("all-to-all", {source, result}, [&](ncclComm_t group, cudaStream_t stream) {
+      return grouped(size(), [&](int peer) {
+        const Part& to = out[static_cast<std::size_t>(peer)];
+        const Part& from = in[static_cast<std::size_t>(peer)];
+        ncclResult_t done = ncclSuccess;
+        if (to.count > 0) done = ncclSend(to.in(source), to.count, type, peer, group, stream);
+        if (from.count > 0 && went_well(done)) done = ncclRecv(from.in(result), from.count, type, peer, group, stream);
+        return done;
+      });
+    })();
+    const std::int64_t kept = sent[static_cast<std::size_t>(rank())];
+    add_sent(purpose,
+             bytes_of(source) - kept * row_elements(source) * static_cast<std::int64_t>(source.element_size()));
+    return result;
+  }
+
+  std::unique_ptr<Communicator> split(int color) override {
+    return std::make_unique<NcclCommunicator>(host_->split(color), gpu_);
+  }
+
+  SentBytes sent_bytes() const override {
+    SentBytes bytes = Communicator::sent_bytes();
+    const SentBytes by_host = host_->sent_bytes();
+    for (std::size_t purpose = 0; purpose < purposes; ++purpose) bytes.at(purpose) += by_host.at(purpose);
+    return bytes;
+  }
+
+  /// What the program waits for on the host; on the GPU streams wait, which is not seen here.
+  WaitedSeconds waited_seconds() const override { return host_->waited_seconds(); }
+
+ private:
+  /// Has NCCL do nccl(group, stream) to `tensors` after what the caller's stream has been given so far. What comes back
+  /// makes the stream that is current when it is called go on only after that.
+  template <class Nccl>
+  std::function<void()> run(const char* what, std::initializer_list<at::Tensor> tensors, const Nccl& nccl) {
+    const CUDAGuard guard(gpu_->device);
+    const CUDAStream& stream = gpu_->stream;
+    CUDAEvent given;
+    given.record(c10::cuda::getCurrentCUDAStream(gpu_->device));
+    given.block(stream);
+    std::int64_t bytes = 0;
+    for (const at::Tensor& tensor : tensors) {
+      tensor.record_stream(stream);  // their memory is not given to others before the stream is through with it
+      bytes = std::max(bytes, bytes_of(tensor));
+    }
+    const std::string message = fmt::format("{} of {} bytes", what, bytes);
+    handle_.call(message, [&](ncclComm_t group) { return nccl(group, stream.stream()); });
+    const auto ended = std::make_shared<CUDAEvent>();
+    ended->record(stream);
+    gpu_->watch.begin(message, [ended] { return ended->query(); });
+    return [ended, device = gpu_->device] { ended->block(c10::cuda::getCurrentCUDAStream(device)); };
+  }
+
+  int at_distance(int from_here) const { return ((rank() + from_here) % size() + size()) % size(); }
+
+  std::unique_ptr<Communicator> host_;
+  std::shared_ptr<Gpu> gpu_;
+  Handle handle_;  // before the others go: it waits for what is under way
+};
+
+}  // namespace
+
+bool has_nccl() { return true; }
+
+std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> host, const NcclOptions& options) {
+  check_one_nccl(nccl_libraries());
+  if (options.shared_gpus) ::setenv("NCCL_HOSTID", fmt::format("rank-{}", host->rank()).c_str(), /*replace=*/0);
+  return std::make_unique<NcclCommunicator>(std::move(host), std::make_shared<Gpu>(options));
+}
+
+}  // namespace ut::dist

@@ -1,0 +1,29 @@
+#include "dist/nccl_library.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+
+namespace ut::dist {
+
+std::string nccl_version_text(int version) {
+  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
+void check_one_nccl(const NcclLibraries& libraries) {
+  constexpr auto remedy = "take the one that LibTorch came with, as ./quickstart build --cuda does (LD_LIBRARY_PATH)";
+  const std::string loaded = fmt::format("{}", fmt::join(libraries.loaded, ", "));
+  if (libraries.loaded.size() > 1)
+    throw std::runtime_error(fmt::format("NCCL: more than one in this process ({}); {}", loaded, remedy));
+  if (libraries.ours != libraries.libtorch)
+    throw std::runtime_error(fmt::format("NCCL: LibTorch uses {}, this program {} ({}); {}",
+                                         nccl_version_text(libraries.libtorch), nccl_version_text(libraries.ours),
+                                         loaded, remedy));
+  if (libraries.ours < libraries.compiled_for)
+    throw std::runtime_error(fmt::format("NCCL: this program was compiled for {}, but runs with {} ({}); {}",
+                                         nccl_version_text(libraries.compiled_for), nccl_version_text(libraries.ours),
+                                         loaded, remedy));
+}
+
+}  // namespace ut::dist

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace ut::dist {
+
+/// Notices that a wait for other ranks does not end, because a host or a link is down or a rank hangs. It leaves the
+/// wait itself alone: most calls that wait can neither be interrupted nor given a deadline.
+class Watchdog {
+ public:
+  /// What to do about it: called once, from the watchdog's own thread, with the name of what is waited for. The waiting
+  /// thread is still in there, so all that helps is to say so and to end the process.
+  using Late = std::function<void(const std::string& what)>;
+
+  /// Time in which the process is stopped (by a batch system, or Ctrl-Z) does not count.
+  Watchdog(std::chrono::milliseconds limit, Late late);
+
+  /// As long as this lives, `what`, a string that outlives the watchdog, is being waited for. One wait at a time.
+  class Wait {
+   public:
+    /// No watchdog: nothing happens.
+    Wait(Watchdog* watchdog, const char* what);
+    ~Wait();
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+
+   private:
+    Watchdog* watchdog_;
+  };
+
+ private:
+  void watch(const std::stop_token& stop) const;
+
+  std::chrono::milliseconds limit_;
+  Late late_;
+  std::atomic<const char*> waiting_for_ = nullptr;
+  std::atomic<std::uint64_t> waits_ = 0;  // begun so far: tells a long wait from many short ones
+  std::jthread thread_;                   // last: it uses the others
+};
+
+}  // namespace ut::dist

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ut::dist {
+
+/// A communicator whose collectives run beside the program, as its watch sees it. Both are called on the watch's
+/// threads and must not call the watch.
+class Watched {
+ public:
+  virtual ~Watched() = default;
+  /// What went wrong since work was handed over; empty: nothing so far.
+  virtual std::string asynchronous_error() = 0;
+  /// Gives up whatever is under way, so that nobody waits for it any more. Called at most once.
+  virtual void abort() noexcept = 0;
+};
+
+struct WatchLimits {
+  std::chrono::milliseconds timeout{300'000};  // that a piece of work may take
+  std::chrono::milliseconds drain{2'000};      // that other work gets to end, after a failure
+  std::chrono::milliseconds interval{20};      // between looks
+};
+
+/// Sees to it that no rank waits for ever for collectives that run beside the program, as NCCL's do on a GPU: there a
+/// rank that died or is late is seen only as work that does not end.
+///
+/// A thread looks, again and again, whether work has ended, whether it has taken too long and whether a communicator
+/// reports an error. At the first failure
+/// 1. check() throws from then on, on every thread: nothing new is begun, and a program that waited for a result
+///    goes no further with it than to its next collective;
+/// 2. work under way gets a little time to end: communicators that are aborted amid transfers between GPUs have taken
+///    links down;
+/// 3. all communicators are aborted, each on a thread of its own: one left out would go on waiting for this rank, and
+///    one aborted after the other can wait for that other.
+/// So a thread that waits for the GPU is freed, and throws.
+class WorkWatch {
+ public:
+  explicit WorkWatch(WatchLimits limits);
+  ~WorkWatch() = default;
+  WorkWatch(const WorkWatch&) = delete;
+  WorkWatch& operator=(const WorkWatch&) = delete;
+
+  /// From here to remove() `watched` is asked for errors, and aborted at a failure.
+  void add(Watched& watched);
+  /// Waits for an abort that is under way.
+  void remove(Watched& watched);
+
+  /// Work has begun, and ends when `ended` says so; that it throws is a failure. Work ends in the order in which it
+  /// began. `what` names it in messages.
+  void begin(std::string what, std::function<bool()> ended);
+
+  /// Reports a failure seen elsewhere; the first one counts.
+  void fail(const std::string& cause);
+  /// Throws std::runtime_error with the cause if there was a failure.
+  void check() const;
+
+ private:
+  struct Work {
+    std::string what;
+    std::function<bool()> ended;
+    std::chrono::steady_clock::time_point deadline;
+  };
+
+  void run(const std::stop_token& stop);
+  void drop_ended();
+  std::string find_failure();
+  void drain(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
+  void abort_all(std::unique_lock<std::mutex>& lock);
+
+  const WatchLimits limits_;
+  mutable std::mutex mutex_;  // of all below
+  std::condition_variable_any changed_;
+  std::vector<Watched*> watched_;
+  std::deque<Work> under_way_;
+  std::string cause_;  // empty: no failure
+  bool aborted_ = false;
+  std::jthread thread_;  // last, so that it ends before what it uses
+};
+
+}  // namespace ut::dist

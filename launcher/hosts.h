@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ut::launcher {
+
+/// A host that ranks are started on, and how many.
+struct Host {
+  std::string name;
+  std::int64_t slots = 1;
+};
+
+/// Reads a host file: a line `HOST slots=N` for each host, in the order in which ranks are placed; `#` begins a
+/// comment. Without slots= it is one. A host's lines add up, as batch systems write them. Throws base::BadInput, naming
+/// file and line, for anything else and for a host that this machine finds no address of.
+std::vector<Host> read_host_file(const std::filesystem::path& path);
+
+/// Of all hosts together.
+std::int64_t slots_of(const std::vector<Host>& hosts);
+
+}  // namespace ut::launcher

@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# Hosts n1, n2, … for tests, to be used in a private machine: each with its own network, name, processes, /dev/shm and
+# ssh daemon, joined by a switch. They share all other files. This machine is `head`.
+
+readonly net=/mnt/net network=10.99.0
+
+# hosts_up COUNT
+hosts_up() {
+  local host
+  mkdir -p $net
+  write_host_files "$1"
+  hostname head
+  ip link set lo up
+  ip link add switch type bridge
+  ip addr add $network.254/24 dev switch
+  ip link set switch up
+  for host in $(seq "$1"); do start_host "$host"; done
+  for host in $(seq "$1"); do
+    wait_until 10 "ssh daemon of host n$host" ssh "n$host" true
+  done
+}
+
+# wait_until SECONDS WHAT COMMAND…
+wait_until() {
+  local end=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < end)) || fail "$what: not there in time"
+    sleep 0.1
+  done
+}
+
+# Names, and how ssh goes from one to the other: without questions, with a key made for this.
+write_host_files() {
+  local host
+  {
+    echo "127.0.0.1 localhost"
+    echo "$network.254 head"
+    for host in $(seq "$1"); do echo "$network.$host n$host"; done
+  } >$net/hosts
+  ssh-keygen -q -t ed25519 -N '' -f $net/key
+  cat >$net/ssh_config <<CONFIG
+Host *
+  IdentityFile $net/key
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+CONFIG
+  cat >$net/sshd_config <<CONFIG
+HostKey $net/key
+AuthorizedKeysFile $net/key.pub
+StrictModes no
+PermitRootLogin yes
+UsePAM no
+UseDNS no
+PidFile none
+CONFIG
+  mount --bind $net/hosts /etc/hosts
+  mount --bind $net/ssh_config /etc/ssh/ssh_config
+}
+
+# start_host NUMBER
+start_host() {
+  unshare --net --uts --mount --pid --mount-proc --kill-child bash -euc "
+    hostname n$1
+    mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+    mount -t tmpfs tmpfs /run
+    mkdir -p /run/sshd
+    ip link set lo up
+    until ip link show eth0 >/dev/null 2>&1; do sleep 0.02; done
+    ip addr add $network.$1/24 dev eth0
+    ip link set eth0 up
+    exec /usr/sbin/sshd -D -e -f $net/sshd_config" </dev/null >"$net/n$1.log" 2>&1 &
+  local unshare=$! first
+  until first=$(cat /proc/$unshare/task/$unshare/children) && [[ -n $first ]]; do sleep 0.02; done
+  echo "$first" >"$net/n$1.pid"
+  ip link add "port$1" type veth peer name eth0 netns "${first% }"
+  ip link set "port$1" master switch up
+}
+
+# on HOST COMMAND…: runs it there, without ssh.
+on() {
+  local pid
+  pid=$(<"$net/$1.pid")
+  shift
+  nsenter -t "${pid% }" --net --uts --mount --pid --wd="$PWD" -- "$@"
+}
+
+# cut_link HOST: no byte passes any more between it and the others, and nobody is told. mend_link HOST undoes it.
+cut_link() { bridge link set dev "port${1#n}" state disabled; }
+mend_link() { bridge link set dev "port${1#n}" state forwarding; }

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# The batch scripts of cluster/ under a Slurm with two nodes: training, warnings, queueing again, a chain; srun without
+# PMIx.   slurm_test.sh PROGRAM [TEST…]
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/private_machine.sh"
+source "$here/hosts.sh"
+source "$here/slurm.sh"
+source "$here/training.sh"
+readonly ut=$1
+private_machine "$here/slurm_test.sh" "$@" -- \
+  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libpmi0 libpmi2-0
+
+export UT=$ut UT_HOME=${here%/tests/cluster}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+readonly train=$UT_HOME/cluster/train.sbatch chain=$UT_HOME/cluster/resume-chain.sbatch
+readonly with_mpirun="mpirun --quiet --bind-to none"
+
+# submit SCRIPT UPDATES RUN [sbatch option…]: prints the job's number. The training ends after 40 s in any case.
+submit() {
+  local script=$1 updates=$2 run=$3
+  shift 3
+  sbatch --parsable "$@" "$script" "${training[@]:1}" --max-updates "$updates" --max-hours 0.011 \
+    --sequence-parallel 2 --run-dir "$run"
+}
+
+job_field() { scontrol show job -o "$1" | sed -nE "s/.* $2=([^ ]+).*/\1/p"; }
+
+# fail_of_job JOB WHAT
+fail_of_job() {
+  scontrol show job "$1"
+  tail -n 20 ./*-"$1".log /mnt/slurm/log/*
+  fail "job $1: $2"
+}
+
+# expect_state JOB STATE SECONDS
+expect_state() {
+  local end=$((SECONDS + $3))
+  until [[ $(job_field "$1" JobState) == "$2" ]]; do
+    ((SECONDS < end)) || fail_of_job "$1" "not $2 after $3 s"
+    sleep 0.1
+  done
+}
+
+# expect_end JOB STATE EXIT_CODE
+expect_end() {
+  expect_state "$1" "$2" 90
+  [[ $(job_field "$1" ExitCode) == "$3:0" ]] || fail_of_job "$1" "does not end with $3"
+}
+
+# goes_as_one RUN JOB
+goes_as_one() {
+  expect_end "$2" COMPLETED 0
+  grep -q '4 ranks (data-parallel 2, sequence-parallel 2)' "ut-$2.log" || fail_of_job "$2" "not four ranks"
+  [[ -d reference ]] || expect_code 0 "$ut" "${training[@]}" --max-updates 40 --run-dir reference
+  expect_same_curve "$1" reference
+}
+
+four_ranks_on_two_nodes_go_as_one_with_srun() { goes_as_one by-srun "$(submit "$train" 40 by-srun)"; }
+
+four_ranks_on_two_nodes_go_as_one_with_mpirun() {
+  goes_as_one by-mpirun "$(UT_LAUNCHER=$with_mpirun submit "$train" 40 by-mpirun)"
+}
+
+# stops_and_goes_on RUN SIGNAL JOB: warns the job in the middle; it is queued again, goes on, and is done.
+stops_and_goes_on() {
+  local before
+  wait_until 30 "updates of job $3" has_done "$1" 5
+  scancel --batch --signal="$2" "$3"
+  expect_state "$3" PENDING 30
+  before=$(updates_done "$1")
+  [[ $before -lt 300 && -e $1/checkpoints/latest ]] || fail_of_job "$3" "no checkpoint in the middle: update $before"
+  # Slurm lets two minutes pass; what it needs is that the first run's daemons are gone, and another second.
+  wait_until 30 "end of the daemons of job $3" no_step_daemons
+  sleep 1.1
+  scontrol update jobid="$3" starttime=now
+  expect_end "$3" COMPLETED 0
+  [[ $(job_field "$3" Restarts) == 1 ]] || fail_of_job "$3" "not started again once"
+  [[ -d long-reference ]] || expect_code 0 "$ut" "${training[@]}" --max-updates 300 --run-dir long-reference
+  expect_same_curve "$1" long-reference
+}
+
+no_step_daemons() { ! on n1 pgrep slurmstepd && ! on n2 pgrep slurmstepd; }
+
+a_warned_job_is_queued_again_and_goes_the_same_way() { stops_and_goes_on warned USR1 "$(submit "$train" 300 warned)"; }
+
+so_it_does_with_mpirun_and_another_signal() {
+  stops_and_goes_on warned-mpirun USR2 "$(UT_LAUNCHER=$with_mpirun submit "$train" 300 warned-mpirun)"
+}
+
+# The first link has a minute, and Slurm itself warns it before that is over; the second is done by --max-hours.
+a_chain_goes_on_until_the_training_is_done() {
+  local first second third done_by_first
+  first=$(submit "$chain" 1000000 chain --time=1 --signal=B:USR1@58)
+  second=$(submit "$chain" 1000000 chain)
+  third=$(submit "$chain" 1000000 chain)
+  expect_end "$first" FAILED 75
+  done_by_first=$(updates_done chain)
+  expect_end "$second" COMPLETED 0
+  expect_state "$third" CANCELLED 10
+  [[ $(updates_done chain) -gt $done_by_first ]] || fail "the second link did nothing"
+  diff <(losses chain | cut -d ' ' -f 1) <(seq "$(updates_done chain)") || fail "updates are missing, or there twice"
+}
+
+a_job_that_a_person_ends_is_not_queued_again() {
+  local job
+  job=$(submit "$train" 1000000 ended)
+  wait_until 30 "updates of job $job" has_done ended 5
+  scancel --batch --signal=TERM "$job"
+  expect_end "$job" FAILED 75
+  [[ -e ended/checkpoints/latest ]] || fail_of_job "$job" "no checkpoint"
+}
+
+srun_without_pmix_is_named_once() {
+  local mpi
+  for mpi in none pmi2; do
+    expect_code 2 timeout 60 srun --quiet --mpi=$mpi -N 2 -n 4 "$ut" "${training[@]}" --run-dir never
+    expect_said 1 '^ut: srun has started 4 ranks without PMIx.*use srun --mpi=pmix'
+    [[ ! -e never ]] || fail "a run was begun"
+  done
+}
+
+hosts_up 2
+cd /mnt
+slurm_up 2 2
+tests=(
+  srun_without_pmix_is_named_once four_ranks_on_two_nodes_go_as_one_with_srun
+  four_ranks_on_two_nodes_go_as_one_with_mpirun a_warned_job_is_queued_again_and_goes_the_same_way
+  so_it_does_with_mpirun_and_another_signal a_job_that_a_person_ends_is_not_queued_again
+  a_chain_goes_on_until_the_training_is_done
+)
+if (($# > 1)); then tests=("${@:2}"); fi
+run_tests "${tests[@]}"

@@ -1,0 +1,40 @@
+#include "dist/nccl_library.h"
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+namespace ut::dist {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string refusal(const NcclLibraries& libraries) {
+  try {
+    check_one_nccl(libraries);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(NcclLibrary, IsOneForLibTorchAndUs) {
+  EXPECT_EQ(refusal({{"/torch/libnccl.so.2"}, 22809, 22809, 22809}), "");
+  EXPECT_EQ(refusal({{"/newer/libnccl.so.2"}, 22809, 23001, 23001}), "") << "a newer one has all that an older one has";
+}
+
+TEST(NcclLibrary, OfTwoIsRefusedByTheirPaths) {
+  EXPECT_THAT(refusal({{"/torch/libnccl.so.2", "/usr/lib/libnccl.so.2"}, 22809, 22809, 22809}),
+              AllOf(HasSubstr("/torch/libnccl.so.2, /usr/lib/libnccl.so.2"), HasSubstr("LD_LIBRARY_PATH")));
+}
+
+TEST(NcclLibrary, OfAnotherVersionIsRefused) {
+  EXPECT_THAT(refusal({{"/usr/lib/libnccl.so.2"}, 22809, 22809, 22703}),
+              AllOf(HasSubstr("LibTorch uses 2.27.3"), HasSubstr("this program 2.28.9")));
+  EXPECT_THAT(refusal({{"/usr/lib/libnccl.so.2"}, 22809, 21805, 21805}),
+              AllOf(HasSubstr("compiled for 2.28.9"), HasSubstr("runs with 2.18.5"), HasSubstr("/usr/lib")));
+}
+
+}  // namespace
+}  // namespace ut::dist
