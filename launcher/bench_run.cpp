@@ -12,13 +12,6 @@
 namespace ut::launcher {
 namespace {
 
-core::ModelOptions bench_model_options(const Options& options) {
-  core::ModelOptions model = model_options(options);
-  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
-  model.vocabulary = options.bench.vocabulary;
-  return model;
-}
-
 /// Puts drawn ponder times in the place of a stack's halting unit, where it has one.
 void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t most, std::uint64_t number) {
   if (stack.halting() == core::Halting::none) return;
@@ -37,7 +30,7 @@ void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t m
 BenchRun::BenchRun(Session& session)
     : session_(session),
       batch_(bench_batch(session.options)),
-      model_(bench_model_options(session.options), session.options.seed),
+      model_(bench_model(session.options), session.options.seed),
       optimizer_(session.options.optimizer, model_.parameters()) {
   const Options& options = session.options;
   if (options.bench.ponder == 0) return;

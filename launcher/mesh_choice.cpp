@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launcher/session.h"
 
 namespace ut::launcher {
 namespace {
@@ -74,10 +75,10 @@ std::string against(const Candidate& best, const Candidate& other, const std::st
 
 }  // namespace
 
-Workload bench_workload(const Options& options, const core::ModelOptions& model) {
+Workload bench_workload(const Options& options) {
   const BenchOptions& bench = options.bench;
   Workload work;
-  work.model = model;
+  work.model = bench_model(options);
   work.sequences = options.batch;
   const double shortest = static_cast<double>(bench.min_length == 0 ? bench.length : bench.min_length);
   work.source_rows = (shortest + static_cast<double>(bench.length)) / 2;
@@ -85,6 +86,28 @@ Workload bench_workload(const Options& options, const core::ModelOptions& model)
   work.longest = bench.length;
   work.ponder = bench.ponder;
   work.labels_per_sequence = bench.encoder_only ? 1 : bench.length;
+  return work;
+}
+
+Workload task_workload(const Options& options, const core::ModelOptions& model, const datasets::Task& task) {
+  constexpr std::int64_t looked_at = 256;
+  const std::int64_t size = task.size(datasets::Split::train);
+  const std::int64_t stride = std::max<std::int64_t>(1, size / looked_at);
+  datasets::Batch seen;
+  for (std::int64_t index = 0; index < size; index += stride)
+    seen.examples.push_back(task.example(datasets::Split::train, index));
+  const auto sequences = static_cast<double>(seen.examples.size());
+  Workload work;
+  work.model = model;
+  work.sequences = options.batch;
+  work.micro_batches = options.accumulate;
+  work.source_rows = static_cast<double>(seen.source_rows()) / sequences;
+  work.target_rows = static_cast<double>(seen.target_rows()) / sequences;
+  work.longest = 1;
+  for (const datasets::Example& example : seen.examples)
+    work.longest =
+        std::max(work.longest, static_cast<std::int64_t>(std::max(example.source.size(), example.target.size())));
+  work.labels_per_sequence = seen.labels() / static_cast<std::int64_t>(seen.examples.size());
   return work;
 }
 

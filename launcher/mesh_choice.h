@@ -5,13 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "datasets/task.h"
 #include "launcher/cost_model.h"
 #include "launcher/options.h"
 
 namespace ut::launcher {
 
-/// What `ut bench` works on with these options. `model` is the whole model, its vocabulary included.
-Workload bench_workload(const Options& options, const core::ModelOptions& model);
+/// What `ut bench` works on with these options.
+Workload bench_workload(const Options& options);
+
+/// What an update of training on the task's examples works on, by some hundred of them.
+Workload task_workload(const Options& options, const core::ModelOptions& model, const datasets::Task& task);
 
 /// One way to share the work.
 struct Candidate {

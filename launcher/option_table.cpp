@@ -168,6 +168,15 @@ OptionEntry without_default(OptionEntry entry) {
   return entry;
 }
 
+/// A number that is 0 as long as it is not given, which cannot be given itself.
+OptionEntry none_if_zero(OptionEntry entry) {
+  entry.get = [get = entry.get](const Options& options) {
+    const std::string value = get(options);
+    return value == "0" ? std::string() : value;
+  };
+  return without_default(std::move(entry));
+}
+
 /// Collects groups of entries.
 class Table {
  public:
@@ -608,27 +617,40 @@ void add_plan(Table& table) {
                  "json", "print the plan as one JSON object", [](auto& o) -> auto& { return o.json; })});
 }
 
+OptionEntry exchange_form() {
+  auto entry = choice<dist::ExchangeForm>("exchange", "how keys and values reach the ranks of a sequence",
+                                          [](auto& o) -> auto& { return o.exchange.form; },
+                                          {{"all-gather", dist::ExchangeForm::all_gather},
+                                           {"broadcast", dist::ExchangeForm::broadcast},
+                                           {"ring", dist::ExchangeForm::ring},
+                                           {"heads", dist::ExchangeForm::heads}});
+  entry.description += "; auto: form, what is sent and shards by ut plan";
+  entry.expected += " or auto";
+  entry.set = [named = entry.set](Options& options, const std::string& text) {
+    options.plan_exchange = text == "auto";
+    return options.plan_exchange || named(options, text);
+  };
+  entry.get = [named = entry.get](const Options& options) { return options.plan_exchange ? "auto" : named(options); };
+  return entry;
+}
+
 void add_ranks(Table& table) {
-  auto ranks = without_default(changeable(whole(
+  auto ranks = none_if_zero(changeable(whole(
       "ranks", "processes; without mpirun or srun around it the program starts them",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
   table.add("Ranks", rank_commands | command_plan | command_doctor, true, {ranks});
-  table.add("Ranks", rank_commands, true,
-            {changeable(whole(
-                 "sequence-parallel", "ranks that share a sequence's positions; divides the ranks",
-                 [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)),
-             changeable(choice<dist::ExchangeForm>("exchange", "how keys and values reach the ranks of a sequence",
-                                                   [](auto& o) -> auto& { return o.exchange.form; },
-                                                   {{"all-gather", dist::ExchangeForm::all_gather},
-                                                    {"broadcast", dist::ExchangeForm::broadcast},
-                                                    {"ring", dist::ExchangeForm::ring},
-                                                    {"heads", dist::ExchangeForm::heads}})),
-             changeable(choice<dist::Sent>("exchange-sends", "what is sent for a row, 2d numbers or d",
-                                           [](auto& o) -> auto& { return o.exchange.sent; },
-                                           {{"keys-values", dist::Sent::keys_values}, {"states", dist::Sent::states}})),
-             changeable(choice<dist::Cut>("shards", "which positions a rank holds in the decoder",
-                                          [](auto& o) -> auto& { return o.exchange.cut; },
-                                          {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}}))});
+  table.add(
+      "Ranks", rank_commands, true,
+      {none_if_zero(changeable(whole(
+           "sequence-parallel", "ranks that share a sequence's positions; divides the ranks; by ut plan if not given",
+           [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20))),
+       changeable(exchange_form()),
+       changeable(choice<dist::Sent>("exchange-sends", "what is sent for a row, 2d numbers or d",
+                                     [](auto& o) -> auto& { return o.exchange.sent; },
+                                     {{"keys-values", dist::Sent::keys_values}, {"states", dist::Sent::states}})),
+       changeable(choice<dist::Cut>("shards", "which positions a rank holds in the decoder",
+                                    [](auto& o) -> auto& { return o.exchange.cut; },
+                                    {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}}))});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
             {changeable(whole(
                  "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096)),

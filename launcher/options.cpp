@@ -386,8 +386,10 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     check_together(options);
     check_bench(options);
     check_plan(options);
+    if (command.bit == command_plan) options.sequence_parallel = 1;  // what it measures is not a mesh
   } else if (command.bit == command_doctor) {
     // It looks at the place, not at a run.
+    options.sequence_parallel = 1;
   } else {
     options = run_options(options, sources, command);
   }
@@ -451,8 +453,7 @@ std::string to_config(const Options& options) {
   for (const auto& entry : option_table()) {
     if (!entry.belongs_to(command_train) || !entry.recorded) continue;
     const auto value = entry.get(options);
-    const bool not_given = value.empty() || (entry.name == "ranks" && options.ranks == 0);
-    if (not_given) continue;
+    if (value.empty()) continue;
     if (std::exchange(group, entry.group) != entry.group) text += fmt::format("# {}\n", entry.group);
     text += fmt::format("{} = {}\n", entry.name, quoted_if_needed(value));
   }

@@ -81,8 +81,9 @@ struct Options {
 
   std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
-  std::int64_t sequence_parallel = 1;  // ranks that share a sequence
+  std::int64_t sequence_parallel = 0;  // ranks that share a sequence; 0: by the plan
   dist::ExchangeOptions exchange;      // between those; the cut is the decoder's
+  bool plan_exchange = false;          // the exchange is not that, but by the plan
   std::int64_t threads = 0;            // per rank; 0: cores / ranks
   DeviceChoice device = DeviceChoice::automatic;
   CommunicatorChoice communicator = CommunicatorChoice::automatic;
@@ -120,7 +121,7 @@ Options parse_options(const std::vector<std::string>& arguments);
 std::string help(const std::string& command);
 
 /// The options of training, resolved, as a file that `--config` takes: it gives these Options again, but for
-/// the run directory and how much is said. `ranks` is written as it stands; fill in what was used.
+/// the run directory and how much is said. What is not given is left out.
 std::string to_config(const Options& options);
 
 /// Where the run directory keeps to_config().

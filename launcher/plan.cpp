@@ -11,13 +11,6 @@
 namespace ut::launcher {
 namespace {
 
-core::ModelOptions planned_model(const Options& options) {
-  core::ModelOptions model = model_options(options);
-  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
-  model.vocabulary = options.bench.vocabulary;
-  return model;
-}
-
 /// What is planned for.
 struct Cluster {
   std::int64_t nodes;
@@ -146,7 +139,7 @@ int plan(Session& session) {
   const Options& options = session.options;
   const Hosts hosts = find_hosts(session.mesh.world());
   Plan made;
-  made.work = bench_workload(options, planned_model(options));
+  made.work = bench_workload(options);
   made.machine = numbers_of(session, hosts, made.work.model);
   if (!session.speaks()) return 0;
   if (!options.plan.save_calibration.empty())

@@ -12,6 +12,7 @@
 
 #include "dist/mpi.h"
 #include "launcher/device.h"
+#include "launcher/mesh_by_plan.h"
 #include "launcher/rank_hosts.h"
 #include "launcher/shared_text.h"
 
@@ -77,13 +78,15 @@ void set_threads(const Options& options) {
 
 int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> world, std::atomic<std::int64_t>& update,
                 const std::function<int(Session&)>& command) {
-  agree(*world, [&] { check_sequence_parallel(options.sequence_parallel, world->size()); });
-  dist::Mesh mesh(std::move(world), static_cast<int>(options.sequence_parallel));
-  Session session{options, mesh, nullptr, update};
+  std::unique_ptr<datasets::Task> task;
+  agree(*world, [&] {
+    check_sequence_parallel(options.sequence_parallel, world->size());
+    if (!options.task.task.empty()) task = datasets::make_task(options.task);
+  });
+  const Options used = with_mesh_by_plan(options, task.get(), *world);
+  dist::Mesh mesh(std::move(world), static_cast<int>(used.sequence_parallel));
+  Session session{used, mesh, std::move(task), update};
   try {
-    agree(mesh.world(), [&] {
-      if (!options.task.task.empty()) session.task = datasets::make_task(options.task);
-    });
     return command(session);
   } catch (const AgreedBadInput&) {
     throw;

@@ -26,6 +26,13 @@ core::ModelOptions model_options(const Options& options, const datasets::Task& t
   return model;
 }
 
+core::ModelOptions bench_model(const Options& options) {
+  core::ModelOptions model = model_options(options);
+  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
+  model.vocabulary = options.bench.vocabulary;
+  return model;
+}
+
 void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task) {
   if (recorded_digest != task.vocabulary().digest())
     throw base::BadInput(

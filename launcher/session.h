@@ -28,6 +28,9 @@ core::ModelOptions model_options(const Options& options);
 /// As options and task together give it.
 core::ModelOptions model_options(const Options& options, const datasets::Task& task);
 
+/// As `ut bench` and `ut plan` have it, which work on no task.
+core::ModelOptions bench_model(const Options& options);
+
 /// The steps that the options ask for, of halting stacks the most; they may differ from those the model was trained
 /// with.
 core::Steps steps_of(const Options& options);

@@ -252,7 +252,7 @@ RankEnvironment find_rank_environment(const Environment& get) {
 }
 
 void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks) {
-  if (ranks % sequence_parallel != 0)
+  if (sequence_parallel > 0 && ranks % sequence_parallel != 0)
     throw base::BadInput(
         fmt::format("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",
                     sequence_parallel, ranks));

@@ -217,6 +217,20 @@ TEST(Options, ConfigRoundTrip) {
   EXPECT_EQ(to_config(again), to_config(options));
 }
 
+TEST(Options, TheMeshIsLeftOpenUntilItIsGiven) {
+  EXPECT_EQ(train({}).sequence_parallel, 0);
+  EXPECT_FALSE(train({}).plan_exchange);
+  EXPECT_THAT(to_config(train({})), testing::Not(HasSubstr("sequence-parallel")));
+  const Options open = train({"--exchange", "auto"});
+  EXPECT_TRUE(open.plan_exchange);
+  EXPECT_THAT(to_config(open), HasSubstr("exchange = auto\n"));
+  const Options given = train({"--exchange", "auto", "--exchange", "ring"});
+  EXPECT_FALSE(given.plan_exchange);
+  EXPECT_EQ(given.exchange.form, dist::ExchangeForm::ring);
+  EXPECT_THAT(train_refused({"--exchange", "best"}),
+              HasSubstr("needs one of all-gather, broadcast, ring, heads or auto"));
+}
+
 TEST(Options, RelativeDataBecomesAbsolute) {
   const auto data = std::filesystem::path(train({"--data", "there"}).task.data);
   EXPECT_EQ(data, std::filesystem::current_path() / "there");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "tests/program/program.h"
 
 namespace ut::tests {
@@ -68,11 +69,33 @@ TEST(Plan, SaysInWordsThatItIsPrediction) {
 TEST(Plan, WhatIsWrongIsSaidInOneLine) {
   const TemporaryDirectory directory;
   const auto broken = directory.write("broken.json", "{}").string();
-  for (const std::string options : {"--calibration nowhere.json", "--calibration " + broken, "--machine abacus"}) {
+  for (const std::string& options :
+       {std::string("--calibration nowhere.json"), "--calibration " + broken, std::string("--machine abacus")}) {
     const Outcome outcome = run_ut("plan " + options);
     EXPECT_EQ(outcome.exit_code, 2) << options;
     EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
   }
+}
+
+TEST(Plan, ChoosesTheMeshOfATrainingThatLeavesItOpen) {
+  const TemporaryDirectory directory;
+  const std::string training =
+      "train --task reverse --train-length 20 --evaluation-length 20 --evaluation-examples 4 --d-model 16 --heads 2 "
+      "--ffn 32 --steps 2 --batch 1 --dtype float64 --max-updates 20 --log-every 1 --evaluate-every 0 --threads 1 "
+      "--exchange auto --run-dir ";
+  const std::string alone = directory / "alone";
+  const std::string planned = directory / "planned";
+  ASSERT_EQ(run_ut(training + alone).exit_code, 0);
+  const Outcome outcome = run_ut(training + planned + " --ranks 2");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("mesh as ut plan has it: data-parallel 1, sequence-parallel 2, exchange "))
+      << "one sequence gives two ranks nothing to do but to share it";
+  const std::string recorded = base::read_file(planned + "/options.conf");
+  EXPECT_THAT(recorded, HasSubstr("\nsequence-parallel = 2\n"));
+  EXPECT_THAT(recorded, testing::Not(HasSubstr("exchange = auto")));
+  EXPECT_EQ(losses_of(planned).size(), losses_of(alone).size());
+  for (std::size_t update = 0; update < losses_of(alone).size(); ++update)
+    EXPECT_NEAR(losses_of(planned).at(update) / losses_of(alone).at(update), 1, 1e-9) << "update " << update + 1;
 }
 
 TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
