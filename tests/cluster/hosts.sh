@@ -89,3 +89,35 @@ on() {
 # cut_link HOST: no byte passes any more between it and the others, and nobody is told. mend_link HOST undoes it.
 cut_link() { bridge link set dev "port${1#n}" state disabled; }
 mend_link() { bridge link set dev "port${1#n}" state forwarding; }
+
+# limit_rate RATE: every host's link carries at most so much each way (as tc writes it: 100mbit); off: no limit.
+limit_rate() {
+  local link host
+  for link in $net/n*.pid; do
+    host=$(basename "$link" .pid)
+    if [[ $1 == off ]]; then
+      on "$host" tc qdisc del dev eth0 root
+      tc qdisc del dev "port${host#n}" root
+    else
+      on "$host" tc qdisc replace dev eth0 root tbf rate "$1" burst 128kb limit 512kb
+      tc qdisc replace dev "port${host#n}" root tbf rate "$1" burst 128kb limit 512kb
+    fi
+  done
+}
+
+readonly delayed_network=10.98.0
+
+# delay_up DELAY_MS: a second network, $delayed_network.0/24, between n1 and n2, whose frames take so long each way.
+delay_up() {
+  local host pid
+  python3 "$here/delayed_switch.py" "$1" far1 far2 >$net/delay.log 2>&1 &
+  echo $! >$net/delay.pid
+  wait_until 10 "delayed switch" grep -q ready $net/delay.log
+  for host in 1 2; do
+    pid=$(<"$net/n$host.pid")
+    ip link set "far$host" netns "${pid% }"
+    on "n$host" ip addr add "$delayed_network.$host/24" dev "far$host"
+    on "n$host" ip link set "far$host" up
+  done
+}
+delay_down() { kill "$(<$net/delay.pid)"; }

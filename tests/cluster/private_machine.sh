@@ -32,7 +32,7 @@ private_machine() {
     fail "tests of clusters make network namespaces, which needs root; leave them out with: ctest -LE cluster"
   unshare --net --mount --uts --pid --fork true ||
     fail "this machine allows no namespaces (unshare); leave the tests of clusters out with: ctest -LE cluster"
-  (need_packages_without_services iproute2 util-linux openssh-server openssh-client openmpi-bin "$@")
+  (need_packages_without_services iproute2 python3 util-linux openssh-server openssh-client openmpi-bin "$@")
   # The first process of a namespace takes no signal that it does not expect, so that it is killed from here.
   UT_PRIVATE_MACHINE=1 setpriv --pdeathsig KILL unshare --net --mount --uts --pid --mount-proc --kill-child \
     bash "${command[@]}" &
