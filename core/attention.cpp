@@ -42,8 +42,8 @@ std::vector<std::int64_t> in_slots(const at::Tensor& of_rows, const std::vector<
 /// sequence, head and slot; heads of slot number n are number n * `each` and those after it.
 /// [sequences * heads * slots] int64
 at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::int64_t heads, std::int64_t each) {
-  if (slots.numel() == 0) return at::empty({0}, at::kLong);
-  return (slots.view({sequences, 1, -1}) * each + at::arange(heads, at::kLong).view({1, heads, 1})).flatten();
+  if (slots.numel() == 0) return slots;
+  return (slots.view({sequences, 1, -1}) * each + at::arange(heads, slots.options()).view({1, heads, 1})).flatten();
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::
 at::Tensor heads_in_slots(const at::Tensor& slot_of_row, std::int64_t slots, std::int64_t heads) {
   const at::Tensor sequence = slot_of_row.div(std::max<std::int64_t>(1, slots), "floor");  // [rows]
   const at::Tensor first = sequence * ((heads - 1) * slots) + slot_of_row;                 // of head 0
-  return (first.unsqueeze(1) + at::arange(heads, at::kLong) * slots).flatten();
+  return (first.unsqueeze(1) + at::arange(heads, first.options()) * slots).flatten();
 }
 
 AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal,
@@ -74,6 +74,12 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
   const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
   if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
   if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
+}
+
+AttentionLayout& AttentionLayout::on(at::Device device) {
+  for (at::Tensor* part : {&query_row_of_slot_, &slot_of_query_row_, &key_row_of_slot_, &slot_of_key_, &bias_})
+    if (part->defined()) *part = part->to(device);
+  return *this;
 }
 
 at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {

@@ -39,6 +39,9 @@ class AttentionLayout {
   AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal,
                   const std::optional<std::span<const std::int64_t>>& place = std::nullopt, std::int64_t key_slots = 0);
 
+  /// Where the rows are that it is used for; at first the host.
+  AttentionLayout& on(at::Device device);
+
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
   /// `query` [query rows, d], `keys_values` [key rows, 2d], a row's key beside its value -> [query rows, d]; dropout
   /// acts on the weights.

@@ -9,7 +9,8 @@
 
 namespace ut::core {
 
-/// This rank's share of a batch: its rows of the sequences that it and the ranks of its sequence group hold.
+/// This rank's share of a batch: its rows of the sequences that it and the ranks of its sequence group hold. Tensors
+/// are on the device of these ranks.
 struct Batch {
   std::shared_ptr<const dist::SequenceExchange> source;
   at::Tensor source_words;     // [source rows, words a row] int64; -1 where a row has fewer words

@@ -22,7 +22,7 @@ void cut_at_end(Outputs& outputs, std::int64_t end_of_sequence) {
 Memory memory_of(const Memory& memory, const std::vector<std::int64_t>& sequences) {
   const auto [rows, places] = dist::rows_of_sequences(memory.rows, sequences);
   Memory part{{}, rows};
-  const at::Tensor index = at::tensor(places, at::kLong);
+  const at::Tensor index = at::tensor(places, at::kLong).to(memory.keys_values.front().device());
   for (const at::Tensor& keys_values : memory.keys_values)
     part.keys_values.push_back(keys_values.index_select(0, index));
   return part;
@@ -38,12 +38,12 @@ std::pair<at::Tensor, at::Tensor> next_symbols(const UniversalTransformer& model
     previous.push_back(output.empty() ? -1 : output.back());
   }
   Batch batch;
-  batch.target_previous = at::tensor(previous, at::kLong);
-  const at::Tensor position = at::full({batch.target_previous.size(0)}, rows.position, at::kLong);
+  batch.target_previous = at::tensor(previous, at::kLong).to(cache.device());
+  const at::Tensor position = at::full_like(batch.target_previous, rows.position);
   const Recurrence& decoder = model.decoder();
   const auto cached = make_cached_rows(cache, rows, decoder.halting(), steps, memory.rows);
   const Revised revised = decoder.forward(model.embed_target(batch), position, steps, *cached, &memory, {});
-  return {model.logits(revised.state).argmax(1), revised.updates};
+  return {model.logits(revised.state).argmax(1).cpu(), revised.updates.cpu()};
 }
 
 /// Decodes these sequences alone, each position once.
@@ -51,7 +51,7 @@ Decoded decode_cached(const UniversalTransformer& model, const Memory& memory, c
                       std::int64_t steps, const DecodingOptions& options) {
   Outputs outputs(ids.size());
   std::vector<at::Tensor> updates{at::empty({0}, at::kLong)};
-  DecodingCache cache(static_cast<std::int64_t>(ids.size()));
+  DecodingCache cache(static_cast<std::int64_t>(ids.size()), model.parameters().flat().device());
   NewPosition rows{0, std::vector<std::int64_t>(ids.size()), ids};
   std::iota(rows.sequence.begin(), rows.sequence.end(), 0);
   for (; rows.position < options.longest && !rows.sequence.empty(); ++rows.position) {
@@ -116,8 +116,8 @@ class WholePrefixes {
     for (std::size_t index = 0; index < outputs.size(); ++index)
       for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
         previous.push_back(position[row] == 0 ? -1 : outputs[index][static_cast<std::size_t>(position[row] - 1)]);
-    batch.target_previous = at::tensor(previous, at::kLong);
-    batch.target_position = rows.position;
+    batch.target_previous = at::tensor(previous, at::kLong).to(group_.device());
+    batch.target_position = rows.position.to(group_.device());
     return batch;
   }
 
@@ -125,12 +125,12 @@ class WholePrefixes {
   at::Tensor next_symbols_of_all(const Outputs& outputs, std::int64_t length, std::int64_t steps) {
     const Batch batch = prefixes(outputs, length);
     const auto [states, updates, cost] = model_.decode(model_.embed_target(batch), memory_, batch, steps, {});
-    updates_ = updates;
+    updates_ = updates.cpu();
     const dist::Rows& rows = batch.target->local();
     at::Tensor symbols = at::zeros({rows.sequences()}, at::kLong);
     if (dist::owner(length - 1, length, group_.size()) == group_.rank()) {
       const auto ends = at::tensor(std::vector<std::int64_t>(rows.offsets.begin() + 1, rows.offsets.end()), at::kLong);
-      symbols = model_.logits(states.index_select(0, ends - 1)).argmax(1);
+      symbols = model_.logits(states.index_select(0, (ends - 1).to(group_.device()))).argmax(1).cpu();
     }
     group_.all_reduce_sum(symbols, dist::Purpose::control);
     return symbols;

@@ -44,7 +44,7 @@ class CachedRows final : public StackRows {
     throw std::logic_error("a sequence's mean needs positions that are not decoded yet");
   }
 
-  void start_parting(const at::Tensor& running) override { flags_ = running; }
+  void start_parting(const at::Tensor& running) override { flags_ = running.cpu(); }
 
   dist::Parting part() override {
     Numbers still;
@@ -63,8 +63,8 @@ class CachedRows final : public StackRows {
       lay_out();
     }
     if (!any_running()) repeat_last_step();
-    const at::Tensor left = at::tensor(stopped, at::kLong);
-    return {at::tensor(still, at::kLong), left, left};
+    const at::Tensor left = index_of(stopped);
+    return {index_of(still), left, left};
   }
 
   /// One step more than the rows need, so that what later positions see of them is made.
@@ -75,11 +75,13 @@ class CachedRows final : public StackRows {
   at::Tensor home(const at::Tensor& halted) const override {
     Numbers order;
     for (const std::int64_t sequence : first_) order.push_back(std::ranges::find(halted_, sequence) - halted_.begin());
-    return halted.index_select(0, at::tensor(order, at::kLong));
+    return halted.index_select(0, index_of(order));
   }
 
  private:
   using Part = std::vector<at::Tensor> DecodingCache::OfStep::*;
+
+  at::Tensor index_of(const Numbers& numbers) const { return at::tensor(numbers, at::kLong).to(cache_.device()); }
 
   /// Adds `rows` (of the running, then of the copied) to what is known of this step's earlier positions. Rows that
   /// halted before are what they were in the step before.
@@ -88,7 +90,7 @@ class CachedRows final : public StackRows {
     if (step_ > 1 && copies_) now.copy_(cache_.at_position(cache_.of_step(step_ - 1).*part, layer, position_, rows));
     Numbers sequences = running_;
     sequences.insert(sequences.end(), copied_.begin(), copied_.end());
-    now.index_copy_(0, at::tensor(sequences, at::kLong), rows);
+    now.index_copy_(0, index_of(sequences), rows);
     return (cache_.of_step(step_).*part)[layer].flatten(0, 1);
   }
 
@@ -126,9 +128,9 @@ class CachedRows final : public StackRows {
     local_.position = at::full({local_.sequence.size(0)}, position_, at::kLong);
     seen_.sequence = at::tensor(seen_ids, at::kLong);
     seen_.position = at::tensor(seen_positions, at::kLong);
-    layout_.emplace(local_, seen_, false, places_);
+    layout_.emplace(local_, seen_, false, places_).on(cache_.device());
     const auto [rows, places] = dist::rows_of_sequences(memory_, running_);
-    memory_layout_.emplace(local_, rows, false, places);
+    memory_layout_.emplace(local_, rows, false, places).on(cache_.device());
   }
 
   DecodingCache& cache_;

@@ -14,7 +14,7 @@ namespace ut::core {
 /// What a decoder keeps from symbol to symbol: for each step and layer what later positions see of those before them.
 class DecodingCache {
  public:
-  explicit DecodingCache(std::int64_t sequences) : sequences_(sequences) {}
+  DecodingCache(std::int64_t sequences, at::Device device) : sequences_(sequences), device_(device) {}
 
   /// Of each layer [positions that there is room for, sequences, columns].
   struct OfStep {
@@ -28,9 +28,11 @@ class DecodingCache {
   at::Tensor at_position(std::vector<at::Tensor>& of_layers, std::size_t layer, std::int64_t position,
                          const at::Tensor& like) const;
   std::int64_t sequences() const { return sequences_; }
+  at::Device device() const { return device_; }
 
  private:
   std::int64_t sequences_;
+  at::Device device_;
   std::deque<OfStep> steps_;  // references into it last
 };
 

@@ -18,7 +18,9 @@ namespace {
 class GatheredAttention final : public ExchangedAttention {
  public:
   GatheredAttention(const dist::SequenceExchange& exchange, bool causal)
-      : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal) {}
+      : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal) {
+    layout_.on(exchange.holdings().group->device());
+  }
 
   at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
     return layout_.attend(query, how.keys_values(exchange_.gather(sent)), how.heads, how.dropout_rate, how.dropout);
@@ -34,8 +36,11 @@ class GatheredAttention final : public ExchangedAttention {
 class AttentionByBlocks final : public ExchangedAttention {
  public:
   AttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
+    const at::Device device = holdings.group->device();
     const auto spans_of = [&](int rank) {
-      return dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
+      auto spans = dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
+      for (dist::Chunk& span : spans) span.index = span.index.to(device);
+      return spans;
     };
     mine_ = spans_of(holdings.group->rank());
     std::vector<at::Tensor> order;
@@ -49,7 +54,7 @@ class AttentionByBlocks final : public ExchangedAttention {
         for (const dist::Chunk& queries : mine_) {
           auto& layout = layouts_.back().back().emplace_back();
           if (keys.rows.count() > 0 && !(causal && keys.number > queries.number))
-            layout.emplace(queries.rows, keys.rows, causal && keys.number == queries.number);
+            layout.emplace(queries.rows, keys.rows, causal && keys.number == queries.number).on(device);
         }
       }
     }
@@ -116,7 +121,9 @@ class AttentionByHeads final : public ExchangedAttention {
   AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
       : holdings_(exchange.holdings()),
         layout_(exchange.all(), exchange.all(), causal),
-        row_of_place_(holdings_.order.argsort()) {}
+        row_of_place_(holdings_.order.argsort()) {
+    layout_.on(holdings_.group->device());
+  }
 
   at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
     dist::Communicator& group = *holdings_.group;

@@ -35,19 +35,19 @@ HaltingUnit::HaltingUnit(Parameters& parameters, const std::string& name, const 
 
 at::Tensor HaltingUnit::probability(const at::Tensor& x, std::int64_t step, const StackRows& rows,
                                     const DropoutKey& dropout) const {
-  if (draw_) return draw_(step, rows.local());
-  if (kind_ == ActKind::random) return noise(rows.local(), dropout);
+  if (draw_) return draw_(step, rows.local()).to(x.device());
+  if (kind_ == ActKind::random) return noise(rows.local(), dropout).to(x.device());
   const at::Tensor own = at::sigmoid(at::addmm(bias_, x, kernel_).squeeze(1).to(at::kDouble));
   return kind_ == ActKind::global ? rows.mean_over_sequence(own) : own;
 }
 
 Pondering::Pondering(const at::Tensor& state, const HaltingOptions& options)
     : options_(options),
-      running_(at::ones({state.size(0)}, at::kBool)),
-      weight_(at::zeros({state.size(0)}, at::kDouble)),
+      running_(at::ones({state.size(0)}, state.options().dtype(at::kBool))),
+      weight_(at::zeros({state.size(0)}, state.options().dtype(at::kDouble))),
       probability_(weight_),
       remainder_(weight_),
-      updates_(at::zeros({state.size(0)}, at::kLong)),
+      updates_(at::zeros({state.size(0)}, state.options().dtype(at::kLong))),
       mean_(at::zeros_like(state)) {}
 
 void Pondering::decide(const at::Tensor& probability, bool last) {
@@ -72,8 +72,8 @@ Pondering Pondering::going_on(const std::function<at::Tensor(const at::Tensor&)>
   Pondering result = *this;
   for (at::Tensor* part : {&result.probability_, &result.remainder_, &result.updates_, &result.mean_})
     *part = stay(*part);
-  result.running_ = at::ones(result.updates_.sizes(), at::kBool);
-  result.weight_ = at::zeros(result.updates_.sizes(), at::kDouble);
+  result.running_ = at::ones_like(result.updates_, at::kBool);
+  result.weight_ = at::zeros_like(result.updates_, at::kDouble);
   return result;
 }
 

@@ -96,10 +96,12 @@ at::Tensor KeyValueStore::attend(const at::Tensor& query, const at::Tensor& fres
       keys_ = at::zeros({sequences_ * heads_, slots_, fresh.size(1) / (2 * heads_)}, fresh.options());
       values_ = at::zeros_like(keys_);
     }
-    const at::Tensor key = (at::arange(fresh.size(0)).unsqueeze(1) * (2 * heads_) + at::arange(heads_)).flatten();
+    const at::Tensor head = at::arange(heads_, slot.options());
+    const at::Tensor row = at::arange(fresh.size(0), slot.options());
+    const at::Tensor key = (row.unsqueeze(1) * (2 * heads_) + head).flatten();
     node->new_rows = Step{fresh.detach().contiguous(), heads_in_slots(slot, slots_, heads_), key, key + heads_};
     put(node->new_rows);
-    if (sequence.size(0) < sequences_) node->part = (sequence.unsqueeze(1) * heads_ + at::arange(heads_)).flatten();
+    if (sequence.size(0) < sequences_) node->part = (sequence.unsqueeze(1) * heads_ + head).flatten();
     node->query = by_head.detach();
     node->weights = layout.weights(at::bmm(node->query, node->part_of(keys_).transpose(1, 2)), heads_);
     output = at::bmm(layout.drop(node->weights, heads_, dropout_rate, dropout), node->part_of(values_));

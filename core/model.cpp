@@ -13,9 +13,9 @@ PonderTime ponder_time(const Revised& revised) {
 
 }  // namespace
 
-UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed)
+UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device)
     : options_(options),
-      parameters_(options.precision, seed),
+      parameters_(options.precision, seed, device),
       table_(parameters_.add_normal("table", {options.vocabulary, options.d_model},
                                     1 / std::sqrt(static_cast<double>(options.d_model)))),
       encoder_(parameters_, "encoder", options, options.encoder_steps, false) {

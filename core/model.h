@@ -32,7 +32,8 @@ struct Prediction {
 /// other ranks only through the exchanges in a batch.
 class UniversalTransformer {
  public:
-  UniversalTransformer(const ModelOptions& options, std::uint64_t seed);
+  /// `device`: where its parameters are, and batches have to be.
+  UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
   UniversalTransformer(const UniversalTransformer&) = delete;
   UniversalTransformer& operator=(const UniversalTransformer&) = delete;
 

@@ -37,7 +37,7 @@ std::uint64_t Parameters::key(const std::string& name) const {
 }
 
 at::Tensor Parameters::add(const std::string& name, const at::Tensor& value) {
-  parameters_.push_back({name, value.to(scalar_type(precision_)).requires_grad_()});
+  parameters_.push_back({name, value.to(device_, scalar_type(precision_)).requires_grad_()});
   return parameters_.back().tensor;
 }
 

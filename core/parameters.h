@@ -21,7 +21,8 @@ struct Parameter {
 /// one optimizer step reach them all. Initial values are a pure function of seed and name.
 class Parameters {
  public:
-  Parameters(Precision precision, std::uint64_t seed) : precision_(precision), seed_(seed) {}
+  Parameters(Precision precision, std::uint64_t seed, at::Device device = at::kCPU)
+      : precision_(precision), seed_(seed), device_(device) {}
 
   /// Uniform in +-sqrt(6 / (fan_in + fan_out)), as the authors initialise kernels.
   at::Tensor add_kernel(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t fan_in,
@@ -43,6 +44,7 @@ class Parameters {
 
   Precision precision_;
   std::uint64_t seed_;
+  at::Device device_;
   std::vector<Parameter> parameters_;
   at::Tensor flat_;
   at::Tensor flat_gradient_;

@@ -56,7 +56,9 @@ at::Tensor Recurrence::position_signals(const at::Tensor& position, const at::Te
 }
 
 at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) const {
-  if (!step_table_.defined()) return sinusoid(at::arange(steps), options_.d_model, options_.signal).to(like.options());
+  if (!step_table_.defined())
+    return sinusoid(at::arange(steps, like.options().dtype(at::kLong)), options_.d_model, options_.signal)
+        .to(like.options());
   if (steps > step_table_.size(0))
     throw base::BadInput(fmt::format("--steps {}: the model's learned step signal has {} steps; give at most that many",
                                      steps, step_table_.size(0)));
@@ -83,7 +85,7 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
     state = block_.step(state, signal, rows, memory, stack.with_step(step));
     if (watch) watch(step, rows.local(), state, nullptr);
   }
-  return {state, at::full({state.size(0)}, steps, at::kLong), {}};
+  return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
 
 Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,

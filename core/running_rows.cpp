@@ -41,7 +41,7 @@ class RunningRows final : public StackRows {
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
-    return mean_by_sequence(values, exchange_->sequence_index(), exchange_->sequences(),
+    return mean_by_sequence(values, index_of(exchange_->sequence_index()), exchange_->sequences(),
                             [this](const at::Tensor& mine) { return exchange_->sum(mine); });
   }
 
@@ -86,26 +86,28 @@ class RunningRows final : public StackRows {
   void lay_out() {
     if (by_heads()) {
       running_ = exchange_->running_of_all();
-      layout_.emplace(running_.rows, running_.seen, causal_, std::nullopt, longest_);
+      layout_.emplace(running_.rows, running_.seen, causal_, std::nullopt, longest_).on(device());
       sequences_ = running_.sequence;
     } else {
-      layout_.emplace(local(), exchange_->seen(), causal_, std::nullopt, longest_);
-      sequences_ = numbers_of_local_sequences();
+      layout_.emplace(local(), exchange_->seen(), causal_, std::nullopt, longest_).on(device());
+      sequences_ = index_of(numbers_of_local_sequences());
     }
     new_slots_ = exchange_->places_of_sent(longest_);
     if (memory_ == nullptr) return;
-    const at::Tensor here = numbers_of_local_sequences();
-    const auto [rows, places] = dist::rows_of_sequences(
-        *memory_, {here.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(here.numel())});
-    memory_layout_.emplace(local(), rows, false, places);
+    const auto [rows, places] = dist::rows_of_sequences(*memory_, numbers_of_local_sequences());
+    memory_layout_.emplace(local(), rows, false, places).on(device());
   }
 
-  at::Tensor numbers_of_local_sequences() const {
+  std::vector<std::int64_t> numbers_of_local_sequences() const {
     std::vector<std::int64_t> numbers;
-    const auto* sequence = exchange_->sequence_index().const_data_ptr<std::int64_t>();
-    for (std::int64_t index = 0; index < local().sequences(); ++index)
-      numbers.push_back(sequence[local().offsets[static_cast<std::size_t>(index)]]);
-    return at::tensor(numbers, at::kLong);
+    for (std::size_t index = 0; index + 1 < local().offsets.size(); ++index)
+      numbers.push_back(exchange_->sequence_index()[static_cast<std::size_t>(local().offsets[index])]);
+    return numbers;
+  }
+
+  at::Device device() const { return exchange_->group().device(); }
+  at::Tensor index_of(const std::vector<std::int64_t>& numbers) const {
+    return at::tensor(numbers, at::kLong).to(device());
   }
 
   std::unique_ptr<dist::RunningExchange> exchange_;

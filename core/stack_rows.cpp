@@ -38,7 +38,9 @@ Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dis
   const auto look = [](const at::Tensor& rows, const std::vector<std::int64_t>& table, std::int64_t width) {
     const at::Tensor zeros = at::zeros({1, rows.size(1)}, rows.options());
     const auto windows = static_cast<std::int64_t>(table.size()) / width;
-    return at::cat({rows, zeros}).index_select(0, at::tensor(table, at::kLong)).view({windows, width, rows.size(1)});
+    return at::cat({rows, zeros})
+        .index_select(0, at::tensor(table, at::kLong).to(rows.device()))
+        .view({windows, width, rows.size(1)});
   };
   const at::Tensor numbers = at::tensor(inner, at::kLong);
   return {look(known, first_table, first.width()),

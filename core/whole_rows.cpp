@@ -13,7 +13,7 @@ class WholeRows final : public StackRows {
  public:
   WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory)
       : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal)) {
-    if (memory != nullptr) memory_layout_.emplace(exchange.local(), *memory, false);
+    if (memory != nullptr) memory_layout_.emplace(exchange.local(), *memory, false).on(device());
   }
 
   const dist::Rows& local() const override { return exchange_.local(); }
@@ -32,15 +32,17 @@ class WholeRows final : public StackRows {
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
-    return mean_by_sequence(values, at::tensor(dist::sequence_numbers(local()), at::kLong), local().sequences(),
+    const at::Tensor sequence = at::tensor(dist::sequence_numbers(local()), at::kLong).to(device());
+    return mean_by_sequence(values, sequence, local().sequences(),
                             [this](const at::Tensor& mine) { return exchange_.sum(mine); });
   }
 
   void start_parting(const at::Tensor& running) override { any_ = exchange_.start_any(running.any().item<bool>()); }
   dist::Parting part() override {
     any_running_ = any_();
-    const at::Tensor none = at::empty({0}, at::kLong);
-    return {at::arange(local().count()), none, none};
+    const auto options = at::TensorOptions(at::kLong).device(device());
+    const at::Tensor none = at::empty({0}, options);
+    return {at::arange(local().count(), options), none, none};
   }
   bool any_running() const override { return any_running_; }
   at::Tensor move(const at::Tensor& rows) const override { return rows; }
@@ -48,6 +50,8 @@ class WholeRows final : public StackRows {
   at::Tensor home(const at::Tensor& halted) const override { return halted; }
 
  private:
+  at::Device device() const { return exchange_.holdings().group->device(); }
+
   const dist::SequenceExchange& exchange_;
   std::unique_ptr<ExchangedAttention> attention_;
   std::optional<AttentionLayout> memory_layout_;

@@ -41,6 +41,8 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Where the rows are that are worked on. Tensors of the CPU are carried too, whatever it is.
+  virtual at::Device device() const { return at::kCPU; }
 
   /// Sums `tensor` over the ranks, in place; every rank gets the same bits.
   virtual void all_reduce_sum(at::Tensor tensor, Purpose purpose) = 0;
@@ -90,7 +92,7 @@ class Communicator {
   WaitedSeconds waited_seconds_{};
 };
 
-/// A group of one rank: nothing is sent.
-std::unique_ptr<Communicator> make_single_communicator();
+/// A group of one rank, which works on this device: nothing is sent.
+std::unique_ptr<Communicator> make_single_communicator(at::Device device = at::kCPU);
 
 }  // namespace ut::dist

@@ -17,6 +17,9 @@ class Mesh {
   /// The ranks that share this rank's sequences.
   Communicator& sequence() const { return *sequence_; }
 
+  /// Of this rank: where its rows are worked on.
+  at::Device device() const { return world_->device(); }
+
   int data_parallel() const { return world_->size() / sequence_->size(); }
   int sequence_parallel() const { return sequence_->size(); }
   int data_rank() const { return world_->rank() / sequence_->size(); }

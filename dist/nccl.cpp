@@ -230,6 +230,7 @@ class NcclCommunicator final : public Communicator {
 
   int rank() const override { return host_->rank(); }
   int size() const override { return host_->size(); }
+  at::Device device() const override { return {at::kCUDA, gpu_->device}; }
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     if (tensor.is_cpu()) return host_->all_reduce_sum(tensor, purpose);

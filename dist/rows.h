@@ -11,8 +11,9 @@
 
 namespace ut::dist {
 
-/// What beside a matrix [rows, d] says which row is which. Rows stand in the order of their sequences, then of their
-/// positions; there is no padding. The identity of a row is (sequence, position), whatever its place in memory.
+/// What beside a matrix [rows, d], wherever that is, says in the host's memory which row is which. Rows stand in the
+/// order of their sequences, then of their positions; there is no padding. The identity of a row is (sequence,
+/// position), whatever its place in memory.
 struct Rows {
   at::Tensor sequence;                // [rows] int64: the sequence's number in the update's global batch
   at::Tensor position;                // [rows] int64, from 0
@@ -47,7 +48,7 @@ Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut = Cut::con
 struct Chunk {
   int number;        // spans of a sequence follow one another in this order
   Rows rows;         // lists every sequence, also where none of its positions is here
-  at::Tensor index;  // [rows] int64: which of the rank's rows they are
+  at::Tensor index;  // [rows] int64, on the host: which of the rank's rows they are
 };
 
 /// What rows_of() gives, span by span.

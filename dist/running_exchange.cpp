@@ -48,6 +48,10 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
   find_local_rows();
 }
 
+at::Tensor RunningExchange::index_of(const RowNumbers& numbers) const {
+  return at::tensor(numbers, at::kLong).to(group_.device());
+}
+
 at::Tensor RunningExchange::gather(const at::Tensor& rows) const { return gather_rows(rows, counts_, form_, group_); }
 
 at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
@@ -62,7 +66,7 @@ at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
     put(running_[r]);
     put(copied_[r]);
   }
-  return at::tensor(places, at::kLong);
+  return index_of(places);
 }
 
 at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) const {
@@ -96,8 +100,8 @@ RunningOfAll RunningExchange::running_of_all() const {
   }
   result.rows = rows_numbered(all_, rows, sequence_of_row_);
   result.seen = rows_numbered(all_, seen, sequence_of_row_);
-  result.order = at::tensor(order, at::kLong);
-  result.sequence = at::tensor(sequences, at::kLong);
+  result.order = index_of(order);
+  result.sequence = index_of(sequences);
   return result;
 }
 
@@ -108,7 +112,7 @@ bool RunningExchange::any() const { return total(running_) > 0; }
 void RunningExchange::start_parting(const at::Tensor& running) {
   std::vector<std::int64_t> counts;
   for (const RowNumbers& rows : running_) counts.push_back(static_cast<std::int64_t>(rows.size()));
-  flags_ = group_.start_all_gather_rows(running.to(at::kByte), counts, Purpose::control);
+  flags_ = group_.start_all_gather_rows(running.to(at::kByte).cpu(), counts, Purpose::control);
 }
 
 Parting RunningExchange::part() {
@@ -131,11 +135,11 @@ Parting RunningExchange::part() {
     for (const std::int64_t row : stopped[r])
       if (is_live[static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)])]) copied_[r].push_back(row);
   }
-  const auto numbers_among = [&before](const RowNumbers& rows) {
+  const auto numbers_among = [this, &before](const RowNumbers& rows) {
     RowNumbers numbers;
     for (const std::int64_t row : rows)
       numbers.push_back(std::lower_bound(before.begin(), before.end(), row) - before.begin());
-    return at::tensor(numbers, at::kLong);
+    return index_of(numbers);
   };
   Parting parting{numbers_among(running_[rank()]), numbers_among(stopped[rank()]), numbers_among(copied_[rank()])};
   has_moved_ = false;
@@ -199,8 +203,8 @@ RunningExchange::Route RunningExchange::route(const std::vector<RowNumbers>& fro
   RowNumbers order(arriving.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::int64_t index) { return arriving[static_cast<std::size_t>(index)]; });
-  route.to_send = at::tensor(to_send, at::kLong);
-  route.order = at::tensor(order, at::kLong);
+  route.to_send = index_of(to_send);
+  route.order = index_of(order);
   return route;
 }
 
@@ -231,14 +235,15 @@ void RunningExchange::keep_books_of_known_rows() {
     put(copied_[r]);
     counts_.push_back(place - begin);
   }
-  copied_places_ = at::tensor(copied_places, at::kLong);
+  copied_places_ = index_of(copied_places);
 }
 
 void RunningExchange::find_local_rows() {
   const RowNumbers& mine = running_[rank()];
   local_ = rows_numbered(all_, mine, sequence_of_row_);
-  RowNumbers index;
+  RowNumbers& index = sequence_index_;
   RowNumbers seen;
+  index.clear();
   places_.clear();
   for (const std::int64_t row : mine) {
     const std::int64_t sequence = sequence_of_row_[static_cast<std::size_t>(row)];
@@ -250,7 +255,6 @@ void RunningExchange::find_local_rows() {
       }
     index.push_back(sequence);
   }
-  sequence_index_ = at::tensor(index, at::kLong);
   seen_ = rows_numbered(all_, seen, sequence_of_row_);
 }
 

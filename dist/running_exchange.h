@@ -45,8 +45,8 @@ class RunningExchange {
   const Rows& seen() const { return seen_; }
   /// [seen rows]: where each stands in what gather() returns.
   const std::vector<std::int64_t>& places() const { return places_; }
-  /// [local rows] int64: each row's sequence, counted in `all`.
-  const at::Tensor& sequence_index() const { return sequence_index_; }
+  /// [local rows]: each row's sequence, counted in `all`.
+  const std::vector<std::int64_t>& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return all_.sequences(); }
   /// [ranks]: the rows that each has to send now, running and copied.
   const std::vector<std::int64_t>& sent_counts() const { return counts_; }
@@ -87,6 +87,8 @@ class RunningExchange {
     at::Tensor order;                    // [rows] int64: received rows, ascending by their number
   };
 
+  /// For rows, where they are.
+  at::Tensor index_of(const RowNumbers& numbers) const;
   std::size_t rank() const { return static_cast<std::size_t>(group_.rank()); }
   Route route(const std::vector<RowNumbers>& from, const std::vector<RowNumbers>& to) const;
   at::Tensor travel(const at::Tensor& rows, const Route& route) const;
@@ -114,7 +116,7 @@ class RunningExchange {
   Rows local_;
   Rows seen_;
   std::vector<std::int64_t> places_;
-  at::Tensor sequence_index_;
+  RowNumbers sequence_index_;
 };
 
 }  // namespace ut::dist

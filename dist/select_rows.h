@@ -4,6 +4,8 @@
 
 namespace ut::dist {
 
+// Indices are where the rows are.
+
 /// rows.index_select(0, index), of which the backward pass is a copy too: `rows` [n, c], `index` [m] int64, none twice.
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index);
 

@@ -84,7 +84,7 @@ class CutExchange final : public SequenceExchange {
     for (const std::int64_t count : counts) begins.push_back(begins.back() + count);
     RowNumbers order;
     for (std::size_t row = 0; row < holder_.size(); ++row) order.push_back(begins[holder_[row]] + place_[row]);
-    holdings_.order = at::tensor(order, at::kLong);
+    holdings_.order = at::tensor(order, at::kLong).to(group().device());
   }
 
   const Halo& halo_for(std::int64_t before, std::int64_t after) const {
@@ -107,8 +107,8 @@ class CutExchange final : public SequenceExchange {
       for (const std::int64_t row : missing[mine])
         if (holder_of(row) == rank) place.emplace(row, local_.count() + static_cast<std::int64_t>(place.size()));
     }
-    halo.to_send = at::tensor(to_send, at::kLong);
-    halo.table = at::tensor(neighbour_table(place, before, after), at::kLong);
+    halo.to_send = at::tensor(to_send, at::kLong).to(group().device());
+    halo.table = at::tensor(neighbour_table(place, before, after), at::kLong).to(group().device());
     return halo;
   }
 

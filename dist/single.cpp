@@ -5,8 +5,11 @@ namespace {
 
 class SingleCommunicator final : public Communicator {
  public:
+  explicit SingleCommunicator(at::Device device) : device_(device) {}
+
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  at::Device device() const override { return device_; }
   void all_reduce_sum(at::Tensor, Purpose) override {}
   at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override { return local; }
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
@@ -23,11 +26,16 @@ class SingleCommunicator final : public Communicator {
                              Purpose) override {
     return rows;
   }
-  std::unique_ptr<Communicator> split(int) override { return make_single_communicator(); }
+  std::unique_ptr<Communicator> split(int) override { return make_single_communicator(device_); }
+
+ private:
+  at::Device device_;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_single_communicator() { return std::make_unique<SingleCommunicator>(); }
+std::unique_ptr<Communicator> make_single_communicator(at::Device device) {
+  return std::make_unique<SingleCommunicator>(device);
+}
 
 }  // namespace ut::dist

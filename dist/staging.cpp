@@ -14,6 +14,7 @@ class StagedCommunicator final : public Communicator {
 
   int rank() const override { return host_->rank(); }
   int size() const override { return host_->size(); }
+  at::Device device() const override { return staging_.device; }
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     const at::Tensor staged = on_host(tensor);
@@ -43,7 +44,7 @@ class StagedCommunicator final : public Communicator {
                                      host = on_way.all.narrow(0, begin, counts[root]),
                                      device = arriving.all.narrow(0, begin, counts[root])] {
         arrived();
-        staging_.to_device(host, device);
+        staging_.to_device(host, device.variable_data());  // rows that came before are in a graph already
       });
     }
     return arriving;
@@ -91,15 +92,15 @@ class StagedCommunicator final : public Communicator {
 
 }  // namespace
 
-Staging cuda_staging() {
-  return {[](const at::Tensor& tensor) { return tensor.is_cuda(); },
+Staging cuda_staging(at::Device device) {
+  return {device, [](const at::Tensor& tensor) { return tensor.is_cuda(); },
           [](const at::Tensor& tensor) {
             const at::Tensor host = at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(true));
             host.copy_(tensor);  // waits for the stream
             return host;
           },
-          [](const at::Tensor& host, const at::Tensor& device) {
-            device.copy_(host, /*non_blocking=*/true);  // LibTorch keeps pinned memory until such copies have ended
+          [](const at::Tensor& host, const at::Tensor& to) {
+            to.copy_(host, /*non_blocking=*/true);  // LibTorch keeps pinned memory until such copies have ended
           }};
 }
 

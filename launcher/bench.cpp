@@ -11,6 +11,7 @@
 #include "launcher/bench_report.h"
 #include "launcher/bench_run.h"
 #include "launcher/commands.h"
+#include "launcher/device.h"
 #include "launcher/tensor_memory.h"
 
 namespace ut::launcher {
@@ -46,6 +47,7 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
   const dist::WaitedSeconds waited_before = session.mesh.waited_seconds();
   const auto begin = std::chrono::steady_clock::now();
   UpdateMade made = run.update();
+  wait_for(run.model().parameters().flat());
   result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   const dist::SentBytes after = session.mesh.sent_bytes();
   const dist::WaitedSeconds waited_after = session.mesh.waited_seconds();
@@ -110,7 +112,8 @@ int bench(Session& session) {
   for (std::int64_t iteration = 0; iteration < options.bench.iterations; ++iteration)
     made = measure_update(run, session, mine);
   const core::ModelOptions& model = run.model().options();
-  mine.product_seconds = time_of_products(forward_products(model, made, session.mesh), model.precision);
+  mine.product_seconds =
+      time_of_products(forward_products(model, made, session.mesh), run.model().parameters().flat().options());
 
   const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
   if (!session.speaks()) return 0;

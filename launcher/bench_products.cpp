@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "launcher/device.h"
+
 namespace ut::launcher {
 namespace {
 
@@ -70,23 +72,25 @@ void add_stack(std::vector<Product>& products, const core::ModelOptions& model, 
 }
 
 /// [matrices, rows, columns], or [rows, columns] of one.
-at::Tensor filled(std::int64_t matrices, std::int64_t rows, std::int64_t columns, at::ScalarType type) {
-  return matrices == 1 ? at::full({rows, columns}, 0.5, type) : at::full({matrices, rows, columns}, 0.5, type);
+at::Tensor filled(std::int64_t matrices, std::int64_t rows, std::int64_t columns, const at::TensorOptions& options) {
+  return matrices == 1 ? at::full({rows, columns}, 0.5, options) : at::full({matrices, rows, columns}, 0.5, options);
 }
 
 /// How long one of them takes: the median of a few.
-double seconds_of(const Product& product, at::ScalarType type) {
-  const at::Tensor left = filled(product.matrices, product.rows, product.inner, type);
-  const at::Tensor right = filled(product.matrices, product.inner, product.columns, type);
-  at::Tensor result = filled(product.matrices, product.rows, product.columns, type);
+double seconds_of(const Product& product, const at::TensorOptions& options) {
+  const at::Tensor left = filled(product.matrices, product.rows, product.inner, options);
+  const at::Tensor right = filled(product.matrices, product.inner, product.columns, options);
+  at::Tensor result = filled(product.matrices, product.rows, product.columns, options);
   const auto multiply = [&] {
     product.matrices == 1 ? at::mm_out(result, left, right) : at::bmm_out(result, left, right);
   };
   multiply();
+  wait_for(result);
   std::array<double, 5> seconds{};
   for (double& each : seconds) {
     const auto begin = std::chrono::steady_clock::now();
     multiply();
+    wait_for(result);
     each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   std::ranges::nth_element(seconds, seconds.begin() + 2);
@@ -111,12 +115,12 @@ std::vector<Product> forward_products(const core::ModelOptions& model, const Upd
   return products;
 }
 
-double time_of_products(const std::vector<Product>& forward, core::Precision precision) {
+double time_of_products(const std::vector<Product>& forward, const at::TensorOptions& options) {
   const at::NoGradGuard no_graph;
   constexpr double passes = 3;  // for each product of a forward pass the backward pass has two of the same size
   double seconds = 0;
   for (const Product& product : forward)
-    seconds += passes * static_cast<double>(product.count) * seconds_of(product, core::scalar_type(precision));
+    seconds += passes * static_cast<double>(product.count) * seconds_of(product, options);
   return seconds;
 }
 

@@ -30,7 +30,7 @@ void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t m
 BenchRun::BenchRun(Session& session)
     : session_(session),
       batch_(bench_batch(session.options)),
-      model_(bench_model(session.options), session.options.seed),
+      model_(bench_model(session.options), session.options.seed, session.mesh.device()),
       optimizer_(session.options.optimizer, model_.parameters()) {
   const Options& options = session.options;
   if (options.bench.ponder == 0) return;

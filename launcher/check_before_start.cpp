@@ -11,7 +11,7 @@ namespace ut::launcher {
 
 void check_before_start(const Options& options) {
   at::set_num_threads(1);  // the process that starts ranks waits for signals, and no thread may take them from it
-  choose_communicator(options.communicator, choose_device(options.device, find_gpus(), model_runs_on_gpus(), 0));
+  choose_communicator(options.communicator, choose_device(options.device, find_gpus(), 0));
   if (options.task.task.empty()) return;
   const auto task = datasets::make_task(options.task);
   if (options.command != "train") {

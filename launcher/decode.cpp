@@ -43,8 +43,8 @@ using Outputs = std::vector<std::vector<std::int64_t>>;
 /// The answers of this data group's examples that this rank reads; an empty output for the others.
 Outputs read_answers(const core::UniversalTransformer& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
-  const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1);
-  const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows);
+  const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1).cpu();
+  const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows.cpu());
   Outputs outputs(batch.sources.ids.size());
   for (std::int64_t read = 0; read < answers.size(0); ++read)
     outputs[static_cast<std::size_t>(sequence[read].item<std::int64_t>() - batch.sources.ids.front())] = {
@@ -87,7 +87,7 @@ Outputs decode_batch(const Session& session, const core::UniversalTransformer& m
 int decode(Session& session) {
   std::unique_ptr<core::UniversalTransformer> model;
   std::vector<datasets::Example> examples;
-  agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task); });
+  agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task, session.mesh.device()); });
   const std::string typed = typed_text(session);
   agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
   const auto batch = static_cast<std::size_t>(session.options.evaluation_batch);

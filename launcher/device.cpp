@@ -1,5 +1,6 @@
 #include "launcher/device.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -16,21 +17,22 @@ namespace ut::launcher {
 namespace {
 
 /// Why there is no GPU to run on; empty: there is one.
-std::string missing(const VisibleGpus& gpus, bool model_runs) {
+std::string missing(const VisibleGpus& gpus) {
   if (!gpus.in_build) return "CUDA is left out of this build; ./quickstart build --cuda makes one that has it";
   if (gpus.count == 0)
     return fmt::format("no GPU is visible here ({}); nvidia-smi and CUDA_VISIBLE_DEVICES say more", gpus.problem);
-  if (!model_runs) return "the model does not run on GPUs yet, only the communicators do";
   return {};
 }
 
 }  // namespace
 
-bool model_runs_on_gpus() { return false; }
+void wait_for(const at::Tensor& tensor) {
+  if (!tensor.is_cpu()) tensor.flatten().narrow(0, 0, 1).cpu();
+}
 
-RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, bool model_runs, std::int64_t local_rank) {
+RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t local_rank) {
   if (asked == DeviceChoice::cpu) return {};
-  const std::string problem = missing(gpus, model_runs);
+  const std::string problem = missing(gpus);
   if (problem.empty()) return {.cuda = true, .gpu = static_cast<int>(local_rank % gpus.count)};
   if (asked == DeviceChoice::automatic) return {};
   throw base::BadInput(fmt::format("--device cuda: {}; --device cpu computes without", problem));
@@ -67,7 +69,7 @@ CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevic
 
 RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist::Communicator& world) {
   RankDevice device;
-  agree(world, [&] { device = choose_device(options.device, find_gpus(), model_runs_on_gpus(), local_rank); });
+  agree(world, [&] { device = choose_device(options.device, find_gpus(), local_rank); });
   const auto places = texts_of_ranks(device.cuda ? gpu_place(device.gpu) : "", world);
   agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
   if (device.cuda) use_gpu(device.gpu);
@@ -78,9 +80,12 @@ std::unique_ptr<dist::Communicator> make_communicator(const Options& options, co
                                                       std::unique_ptr<dist::Communicator> host) {
   auto choice = CommunicatorChoice::mpi;
   agree(*host, [&] { choice = choose_communicator(options.communicator, device); });
-  const bool alone = host->size() == 1 && options.communicator == CommunicatorChoice::automatic;
-  if (!device.cuda || alone) return host;
-  if (choice == CommunicatorChoice::mpi) return dist::make_staged_communicator(std::move(host));
+  if (!device.cuda) return host;
+  const at::Device gpu(at::kCUDA, static_cast<c10::DeviceIndex>(device.gpu));
+  if (host->size() == 1 && options.communicator == CommunicatorChoice::automatic)
+    return dist::make_single_communicator(gpu);
+  if (choice == CommunicatorChoice::mpi)
+    return dist::make_staged_communicator(std::move(host), dist::cuda_staging(gpu));
   return dist::make_nccl_communicator(
       std::move(host),
       {.gpu = device.gpu, .timeout = std::chrono::seconds(options.timeout), .shared_gpus = device.shared});

@@ -31,14 +31,13 @@ struct RankDevice {
   bool shared = false;  // some ranks have a GPU in common
 };
 
-/// Whether the model can run on GPUs: what --device cuda and auto wait for. Not yet: core/ and the exchanges of dist/
-/// make index tensors on the CPU in many places. The communicators, and all else in this file, are ready for it.
-bool model_runs_on_gpus();
+/// Returns when the device has made the tensor.
+void wait_for(const at::Tensor& tensor);
 
 /// One GPU for each rank of a host, in their order; where a rank sees fewer GPUs than the host has ranks, from the
 /// first again: what started it may show each rank its own GPU alone. Throws base::BadInput where a GPU was asked for
 /// and cannot be had; says why and what helps.
-RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, bool model_runs, std::int64_t local_rank);
+RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t local_rank);
 
 /// `places` names each rank's GPU, or is empty for a rank on the CPU. Returns whether any two ranks have
 /// one GPU. Throws base::BadInput where they do and that was not asked for, and where ranks are on CPUs and GPUs.

@@ -33,7 +33,7 @@ int evaluate(Session& session) {
   const Options& options = session.options;
   const core::Steps steps = steps_of(options);
   std::unique_ptr<core::UniversalTransformer> model;
-  agree(session.mesh.world(), [&] { model = load_model(options, *session.task); });
+  agree(session.mesh.world(), [&] { model = load_model(options, *session.task, session.mesh.device()); });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::greedy;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;

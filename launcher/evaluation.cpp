@@ -33,18 +33,18 @@ void count_by_group(Evaluation& sum, const at::Tensor& updates, const dist::Rows
 /// Counts rows whose likeliest symbol is the label. A sequence is right where all its rows are, on whichever rank.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
                           std::span<const datasets::Example> examples, const Session& session) {
-  const at::Tensor& labels = batch.rows.labels;
-  const at::Tensor guess = prediction.logits.argmax(1);
+  const at::Tensor labels = batch.rows.labels.cpu();
+  const at::Tensor guess = prediction.logits.argmax(1).cpu();
   const bool has_targets = batch.rows.target != nullptr;
   const dist::Rows& rows = has_targets ? batch.rows.target->local() : batch.rows.source->local();
-  const at::Tensor of_label = has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows);
+  const at::Tensor of_label = has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows.cpu());
   at::Tensor wrong = at::zeros({rows.sequences()}, at::kLong);  // rows of each sequence
-  sum.loss += core::summed_cross_entropy(prediction.logits, labels, 0).item<double>();
+  sum.loss += core::summed_cross_entropy(prediction.logits, batch.rows.labels, 0).item<double>();
   for (std::int64_t row = 0; row < labels.size(0); ++row) {
-    const auto label = labels[row].item<std::int64_t>();
-    const bool right = guess[row].item<std::int64_t>() == label;
-    const auto sequence = of_label[row].item<std::int64_t>() - batch.sources.ids.front();
-    if (!right) wrong[sequence] += 1;
+    const std::int64_t label = labels.const_data_ptr<std::int64_t>()[row];
+    const bool right = guess.const_data_ptr<std::int64_t>()[row] == label;
+    const std::int64_t sequence = of_label.const_data_ptr<std::int64_t>()[row] - batch.sources.ids.front();
+    if (!right) ++wrong.mutable_data_ptr<std::int64_t>()[sequence];
     if (has_targets && label == datasets::end_of_sequence_id) continue;
     add_to_both(sum, examples[static_cast<std::size_t>(sequence)], [&](Results& results) {
       ++results.score.symbols;
@@ -61,7 +61,7 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   for (std::size_t index = 0; index < examples.size(); ++index)
     add_to_both(sum, examples[index], [&](Results& results) {
       ++results.score.sequences;
-      results.score.right_sequences += wrong[static_cast<std::int64_t>(index)].item<std::int64_t>() == 0 ? 1 : 0;
+      results.score.right_sequences += wrong.const_data_ptr<std::int64_t>()[index] == 0 ? 1 : 0;
     });
 }
 

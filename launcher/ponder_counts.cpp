@@ -11,7 +11,7 @@ namespace ut::launcher {
 
 void PonderCounts::add(const at::Tensor& updates) {
   if (!updates.defined() || updates.numel() == 0) return;
-  const at::Tensor counts = at::bincount(updates);
+  const at::Tensor counts = at::bincount(updates.cpu());
   PonderCounts other;
   other.rows_.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
   add(other);

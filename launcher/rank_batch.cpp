@@ -76,6 +76,12 @@ void add_answers(core::Batch& batch, Examples examples) {
   batch.labels = at::tensor(labels, at::kLong);
 }
 
+void move_to(at::Device device, core::Batch& batch) {
+  for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
+                           &batch.read_rows, &batch.labels})
+    if (part->defined()) *part = part->to(device);
+}
+
 }  // namespace
 
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
@@ -102,6 +108,7 @@ RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh
     add_target(batch.rows, examples, targets, mesh, exchange, offset);
   else
     add_answers(batch.rows, examples);
+  move_to(mesh.device(), batch.rows);
   return batch;
 }
 

@@ -49,7 +49,8 @@ core::Steps steps_of(const Options& options) {
           of_stack(options.model.halting.decoder, options.model.decoder_steps)};
 }
 
-std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task) {
+std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task,
+                                                       at::Device device) {
   const auto checkpoint =
       core::find_checkpoint(std::filesystem::path(options.run_dir) / "checkpoints", options.checkpoint);
   const nlohmann::json state = core::read_state(checkpoint);
@@ -64,7 +65,7 @@ std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, c
         fmt::format("--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; "
                     "give at most that many",
                     std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
-  auto model = std::make_unique<core::UniversalTransformer>(trained, options.seed);
+  auto model = std::make_unique<core::UniversalTransformer>(trained, options.seed, device);
   core::load_checkpoint(checkpoint, *model, nullptr);
   return model;
 }

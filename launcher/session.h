@@ -38,7 +38,8 @@ core::Steps steps_of(const Options& options);
 /// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.
 /// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer
 /// learned step signals than steps are asked for.
-std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task);
+std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task,
+                                                       at::Device device = at::kCPU);
 
 /// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.
 void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task);

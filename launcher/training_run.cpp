@@ -35,7 +35,7 @@ std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t
 
 TrainingRun::TrainingRun(Session& session)
     : session_(session),
-      model_(model_options(session.options, *session.task), session.options.seed),
+      model_(model_options(session.options, *session.task), session.options.seed, session.mesh.device()),
       optimizer_(session.options.optimizer, model_.parameters()),
       sampler_(session.task->size(datasets::Split::train), session.options.seed) {
   dist::Communicator& world = session.mesh.world();

@@ -50,7 +50,7 @@ TEST_P(DecodingCacheForm, GivesTheStatesOfAllPositionsAtOnce) {
   const at::Tensor embedded = model_->embed_target(batch);
   const Revised expected = model_->decode(embedded, memory, batch, 5, {});
 
-  DecodingCache cache(count);
+  DecodingCache cache(count, at::kCPU);
   const at::Tensor first_rows = at::arange(count) * length;
   for (std::int64_t position = 0; position < length; ++position) {
     const auto rows = make_cached_rows(cache, {position, numbers, numbers}, options_.halting.decoder, 5, memory.rows);

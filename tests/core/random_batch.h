@@ -164,6 +164,9 @@ inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture
     add_target(batch, sequences, group, exchange);
   else
     add_answers(batch, sequences);
+  for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
+                           &batch.read_rows, &batch.labels})
+    if (part->defined()) *part = part->to(group.device());
   return batch;
 }
 
@@ -179,7 +182,8 @@ inline at::Tensor random_tensor(const std::vector<std::int64_t>& sizes, std::uin
 /// Moves parameters away from the zeros and ones that some start from, so that no mistake hides behind them.
 inline void roughen(UniversalTransformer& model, std::uint64_t seed, double by = 0.1) {
   const at::NoGradGuard no_graph;
-  at::Tensor(model.parameters().flat()).add_(random_tensor({model.parameters().elements()}, seed), by);
+  const at::Tensor& flat = model.parameters().flat();
+  at::Tensor(flat).add_(random_tensor({flat.numel()}, seed).to(flat.device()), by);
 }
 
 /// Halting whose units let positions stop at many different steps, once the parameters are rough.
@@ -193,13 +197,14 @@ inline HaltingOptions lively_halting(Halting encoder, Halting decoder) {
 }
 
 /// A model whose greedy outputs differ from source to source and from place to place, as few untrained ones' do.
-inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOptions& halting = {}) {
+inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOptions& halting = {},
+                                                             at::Device device = at::kCPU) {
   ModelOptions options = small_options();
   options.halting = halting;
   if (halting.any()) options.encoder_steps = options.decoder_steps = 5;
   options.norm = Norm::pre;
   options.residual = Residual::signal_in;
-  auto model = std::make_unique<UniversalTransformer>(options, 3);
+  auto model = std::make_unique<UniversalTransformer>(options, 3, device);
   roughen(*model, 2, halting.any() ? 0.6 : 0.3);
   return model;
 }

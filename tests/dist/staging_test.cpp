@@ -55,7 +55,7 @@ class HostRank final : public Communicator {
 class Staged : public testing::Test {
  public:
   Staging staging() {
-    return {[](const at::Tensor& tensor) { return tensor.scalar_type() == at::kFloat; },
+    return {at::kCPU, [](const at::Tensor& tensor) { return tensor.scalar_type() == at::kFloat; },
             [this](const at::Tensor& tensor) {
               kept.push_back(tensor.to(at::kDouble).contiguous());
               memory.insert(kept.back().const_data_ptr());

@@ -79,10 +79,10 @@ TEST(ForwardProducts, RowsThatHaltedForGoodAreNotInThem) {
 }
 
 TEST(TimeOfProducts, GrowsWithTheirNumber) {
-  const double one = time_of_products({{1, 64, 64, 64, 1}}, core::Precision::float32);
+  const double one = time_of_products({{1, 64, 64, 64, 1}}, at::kFloat);
   EXPECT_GT(one, 0);
-  EXPECT_GT(time_of_products({{1, 64, 64, 64, 1000}}, core::Precision::float32), 10 * one);
-  EXPECT_EQ(time_of_products({}, core::Precision::float32), 0);
+  EXPECT_GT(time_of_products({{1, 64, 64, 64, 1000}}, at::kFloat), 10 * one);
+  EXPECT_EQ(time_of_products({}, at::kFloat), 0);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ const VisibleGpus left_out{};
 const VisibleGpus none_there{.in_build = true, .count = 0, .problem = "no driver"};
 const VisibleGpus four{.in_build = true, .count = 4, .problem = ""};
 
-std::string device_refused(const VisibleGpus& gpus, bool model_runs) {
-  return tests::bad_input([&] { choose_device(DeviceChoice::cuda, gpus, model_runs, 0); });
+std::string device_refused(const VisibleGpus& gpus) {
+  return tests::bad_input([&] { choose_device(DeviceChoice::cuda, gpus, 0); });
 }
 
 std::string places_refused(const std::vector<std::string>& places) {
@@ -26,30 +26,27 @@ std::string places_refused(const std::vector<std::string>& places) {
 }
 
 TEST(Device, IsTheCpuWhereThatIsAskedForOrNoGpuCanBeUsed) {
-  EXPECT_FALSE(choose_device(DeviceChoice::cpu, four, true, 0).cuda);
-  EXPECT_FALSE(choose_device(DeviceChoice::automatic, left_out, true, 0).cuda);
-  EXPECT_FALSE(choose_device(DeviceChoice::automatic, none_there, true, 0).cuda);
-  EXPECT_FALSE(choose_device(DeviceChoice::automatic, four, false, 0).cuda);
+  EXPECT_FALSE(choose_device(DeviceChoice::cpu, four, 0).cuda);
+  EXPECT_FALSE(choose_device(DeviceChoice::automatic, left_out, 0).cuda);
+  EXPECT_FALSE(choose_device(DeviceChoice::automatic, none_there, 0).cuda);
 }
 
 TEST(Device, IsTheGpuOfTheLocalRank) {
   for (const DeviceChoice asked : {DeviceChoice::automatic, DeviceChoice::cuda})
     for (const int local_rank : {0, 1, 3}) {
-      const RankDevice device = choose_device(asked, four, true, local_rank);
+      const RankDevice device = choose_device(asked, four, local_rank);
       EXPECT_TRUE(device.cuda);
       EXPECT_EQ(device.gpu, local_rank);
     }
   const VisibleGpus own{.in_build = true, .count = 1, .problem = ""};  // what started the ranks shows each its own
-  EXPECT_EQ(choose_device(DeviceChoice::cuda, own, true, 3).gpu, 0);
+  EXPECT_EQ(choose_device(DeviceChoice::cuda, own, 3).gpu, 0);
 }
 
 TEST(Device, ThatCannotBeHadIsRefusedWithTheReasonAndTheRemedy) {
-  EXPECT_THAT(device_refused(left_out, true), AllOf(HasSubstr("--device cuda: CUDA is left out of this build"),
-                                                    HasSubstr("./quickstart build --cuda")));
-  EXPECT_THAT(device_refused(none_there, true),
+  EXPECT_THAT(device_refused(left_out), AllOf(HasSubstr("--device cuda: CUDA is left out of this build"),
+                                              HasSubstr("./quickstart build --cuda")));
+  EXPECT_THAT(device_refused(none_there),
               AllOf(HasSubstr("no GPU is visible here (no driver)"), HasSubstr("CUDA_VISIBLE_DEVICES")));
-  EXPECT_THAT(device_refused(four, false),
-              AllOf(HasSubstr("the model does not run on GPUs"), HasSubstr("--device cpu")));
 }
 
 TEST(Device, OfTwoRanksIsRefusedUnlessShared) {

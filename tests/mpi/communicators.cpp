@@ -18,7 +18,7 @@ namespace {
 
 /// Takes the host's memory for that of a device: everything is copied away and back.
 dist::Staging stand_in_staging() {
-  return {[](const at::Tensor&) { return true; },
+  return {at::kCPU, [](const at::Tensor&) { return true; },
           [](const at::Tensor& tensor) { return tensor.clone(at::MemoryFormat::Contiguous); },
           [](const at::Tensor& host, const at::Tensor& device) { device.copy_(host); }};
 }
@@ -41,12 +41,13 @@ std::vector<CommunicatorCase> gpu_cases() {
   const int rank = world()->rank();
   const auto gpu = static_cast<c10::DeviceIndex>(rank % gpus());
   const at::Device device(at::kCUDA, gpu);
-  return {{"staged_cuda", device, [] { return dist::make_staged_communicator(world()); }},
-          {"nccl", device, [gpu] {
-             auto host = world();
-             const bool shared = host->size() > gpus();
-             return dist::make_nccl_communicator(std::move(host), {.gpu = gpu, .shared_gpus = shared});
-           }}};
+  return {
+      {"staged_cuda", device, [device] { return dist::make_staged_communicator(world(), dist::cuda_staging(device)); }},
+      {"nccl", device, [gpu] {
+         auto host = world();
+         const bool shared = host->size() > gpus();
+         return dist::make_nccl_communicator(std::move(host), {.gpu = gpu, .shared_gpus = shared});
+       }}};
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "core/decoding.h"
 #include "dist/gradient_synchronisation.h"
 #include "dist/mesh.h"
+#include "dist/staging.h"
 #include "tests/core/random_batch.h"
+#include "tests/mpi/stand_in_device.h"
 #include "tests/mpi/world.h"
 
 namespace ut::core {
@@ -14,14 +16,21 @@ namespace {
 
 using Examples = std::vector<ExampleSequence>;
 
+using MakeWorld = std::unique_ptr<dist::Communicator> (*)();
+
+/// The ranks, each with a device of its own.
+std::unique_ptr<dist::Communicator> world_of_devices() {
+  return dist::make_staged_communicator(tests::world(), tests::stand_in_device_staging());
+}
+
 /// check(mesh) for every mesh of the ranks.
 template <class Check>
-void for_meshes(const Check& check) {
+void for_meshes(const Check& check, MakeWorld make_world = tests::world) {
   const int ranks = tests::world()->size();
   for (int sequence_parallel = 1; sequence_parallel <= ranks; ++sequence_parallel) {
     if (ranks % sequence_parallel != 0) continue;
     SCOPED_TRACE(fmt::format("mesh {}x{}", ranks / sequence_parallel, sequence_parallel));
-    check(dist::Mesh(tests::world(), sequence_parallel));
+    check(dist::Mesh(make_world(), sequence_parallel));
   }
 }
 
@@ -46,7 +55,7 @@ struct Update {
 /// One update's loss and gradient, over all examples; `mine` are those of this rank's sequence group.
 Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t labels, dist::Communicator& sequence,
                  dist::Communicator& world, const dist::ExchangeOptions& exchange = {}) {
-  UniversalTransformer model(options, 3);
+  UniversalTransformer model(options, 3, world.device());
   roughen(model, 4);
   const at::Tensor loss =
       loss_of(model, make_batch(mine, options.architecture, sequence, exchange), DropoutKey::for_update(5, 6)) /
@@ -55,20 +64,23 @@ Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t
   dist::synchronise_gradients(model.parameters().flat_gradient(), world);
   const at::Tensor total = loss.detach().clone().view({1});
   world.all_reduce_sum(total, dist::Purpose::control);
-  return {total.item<double>(), model.parameters().flat_gradient()};
+  return {total.item<double>(), model.parameters().flat_gradient().cpu()};
 }
 
 void expect_same_on_every_mesh(const ModelOptions& options, const Examples& examples,
-                               const dist::ExchangeOptions& exchange = {}) {
+                               const dist::ExchangeOptions& exchange = {}, MakeWorld make_world = tests::world) {
   const std::int64_t labels = labels_of(examples, options.architecture);
   const auto single = dist::make_single_communicator();
   const Update one_rank = update_of(options, examples, labels, *single, *single);
   const double largest = one_rank.gradient.abs().max().item<double>();
-  for_meshes([&](const dist::Mesh& mesh) {
-    const Update update = update_of(options, share_of(examples, mesh), labels, mesh.sequence(), mesh.world(), exchange);
-    EXPECT_NEAR(update.loss / one_rank.loss, 1, 1e-10);
-    EXPECT_LT((update.gradient - one_rank.gradient).abs().max().item<double>(), 1e-10 * largest);
-  });
+  for_meshes(
+      [&](const dist::Mesh& mesh) {
+        const Update update =
+            update_of(options, share_of(examples, mesh), labels, mesh.sequence(), mesh.world(), exchange);
+        EXPECT_NEAR(update.loss / one_rank.loss, 1, 1e-10);
+        EXPECT_LT((update.gradient - one_rank.gradient).abs().max().item<double>(), 1e-10 * largest);
+      },
+      make_world);
 }
 
 class MeshModel : public testing::TestWithParam<std::pair<Architecture, TransitionKind>> {
@@ -144,6 +156,22 @@ TEST_P(MeshModel, GivesTheSameInEveryExchangeForm) {
       }
 }
 
+TEST_P(MeshModel, GivesTheSameOnDevices) {
+  options_.heads = 4;
+  options_.d_model = 16;
+  options_.encoder_steps = options_.decoder_steps = 4;
+  std::uint64_t seed = 90;
+  for (const auto form : {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring,
+                          dist::ExchangeForm::heads})
+    for (const Halting halting : {Halting::none, Halting::act, Halting::act_copy}) {
+      SCOPED_TRACE(fmt::format("form {}, halting {}", static_cast<int>(form), static_cast<int>(halting)));
+      options_.halting = lively_halting(halting, halting);
+      options_.halting.kind = form == dist::ExchangeForm::ring ? ActKind::global : ActKind::basic;
+      options_.halting.balance = 1;
+      expect_same_on_every_mesh(options_, random_sequences(++seed, 3, 7, options_), {form, {}, {}}, world_of_devices);
+    }
+}
+
 TEST_P(MeshModel, GivesTheSameForFewerSequencesThanDataGroups) {
   for (const std::int64_t count : {1, 2}) {
     SCOPED_TRACE(fmt::format("{} sequences", count));
@@ -190,19 +218,21 @@ TEST(MeshGradients, CostTheSameBytesHoweverManySteps) {
 class MeshDecoding : public testing::TestWithParam<Halting> {};
 
 TEST_P(MeshDecoding, GivesWhatOneRankGives) {
-  const auto model = talkative_model(lively_halting(GetParam(), GetParam()));
-  const Examples examples = random_sequences(4, 6, 8, model->options());
   const auto decode = [&](const Examples& mine, dist::Communicator& group) {
-    Batch batch;
-    add_source(batch, mine, group);
+    const auto model = talkative_model(lively_halting(GetParam(), GetParam()), group.device());
+    const Batch batch = make_batch(mine, Architecture::encoder_decoder, group);
     return decode_greedily(*model, batch, sources_of(mine), model->steps(), {12, 5}, group).outputs;
   };
-  for_meshes([&](const dist::Mesh& mesh) {
-    const Examples mine = share_of(examples, mesh);
-    const auto outputs = decode(mine, mesh.sequence());
-    const auto single = dist::make_single_communicator();
-    EXPECT_EQ(outputs, decode(mine, *single));
-  });
+  const Examples examples = random_sequences(4, 6, 8, talkative_model()->options());
+  for (const MakeWorld make_world : {&tests::world, &world_of_devices})
+    for_meshes(
+        [&](const dist::Mesh& mesh) {
+          const Examples mine = share_of(examples, mesh);
+          const auto outputs = decode(mine, mesh.sequence());
+          const auto single = dist::make_single_communicator();
+          EXPECT_EQ(outputs, decode(mine, *single));
+        },
+        make_world);
 }
 
 INSTANTIATE_TEST_SUITE_P(Halting, MeshDecoding, testing::Values(Halting::none, Halting::act, Halting::act_copy));
