@@ -20,6 +20,7 @@ class PaddedExchange final : public dist::SequenceExchange {
     local_ = dist::rows_of({seen.ids, whole}, 0, 1);
     all_ = {local_.sequence.index_select(0, seen_rows_), local_.position.index_select(0, seen_rows_), {0}};
     for (const std::int64_t length : seen.lengths) all_.offsets.push_back(all_.offsets.back() + length);
+    holdings_.group = group_.get();
   }
 
   const dist::Rows& local() const override { return local_; }
@@ -57,6 +58,7 @@ class PaddedExchange final : public dist::SequenceExchange {
   at::Tensor seen_rows_;  // [all rows] int64
   dist::Rows local_;
   dist::Rows all_;
+  std::unique_ptr<dist::Communicator> group_ = dist::make_single_communicator();
   dist::Holdings holdings_{};
 };
 
