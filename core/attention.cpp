@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/products.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -109,7 +110,7 @@ at::Tensor AttentionLayout::queries_by_head(const at::Tensor& query, std::int64_
 }
 
 at::Tensor AttentionLayout::weights(const at::Tensor& logits, std::int64_t heads) const {
-  return at::softmax(masked(logits, heads), -1);
+  return at::softmax(masked(for_statistics(logits), heads), -1);
 }
 
 at::Tensor AttentionLayout::masked(const at::Tensor& logits, std::int64_t heads) const {
@@ -121,9 +122,9 @@ PartOfAttention AttentionLayout::attend_in_part(const at::Tensor& query, const a
                                                 std::int64_t heads, double dropout_rate,
                                                 const DropoutKey& dropout) const {
   const auto [k, v] = keys_values_by_head(keys_values, heads);
-  const at::Tensor logits = masked(at::bmm(query, k.transpose(1, 2)), heads);
+  const at::Tensor logits = masked(for_statistics(at::bmm(query, k.transpose(1, 2))), heads);
   const at::Tensor weight = drop(at::softmax(logits, -1), heads, dropout_rate, dropout);
-  return {at::bmm(weight, v), at::logsumexp(logits, -1, true)};
+  return {at::bmm(weight.to(v.scalar_type()), v), at::logsumexp(logits, -1, true)};
 }
 
 at::Tensor whole_attention(const std::vector<PartOfAttention>& parts) {
@@ -169,40 +170,46 @@ at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& ke
                                    double dropout_rate, const DropoutKey& dropout) const {
   const auto [k, v] = keys_values_by_head(keys_values, heads);
   const at::Tensor weight = weights(at::bmm(queries_by_head(query, heads), k.transpose(1, 2)), heads);
-  return rows_of_heads(at::bmm(drop(weight, heads, dropout_rate, dropout), v), heads);
+  return rows_of_heads(at::bmm(drop(weight, heads, dropout_rate, dropout).to(v.scalar_type()), v), heads);
 }
 
 SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
-    : query_key_value_(parameters.add_kernel(name + ".query_key_value", {options.d_model, 3 * options.d_model},
+    : type_(product_type(options)),
+      query_key_value_(parameters.add_kernel(name + ".query_key_value", {options.d_model, 3 * options.d_model},
                                              options.d_model, options.d_model)),
       output_(parameters.add_kernel(name + ".output", {options.d_model, options.d_model}, options.d_model,
                                     options.d_model)) {}
 
 std::pair<at::Tensor, at::Tensor> SelfAttention::project(const at::Tensor& x) const {
-  const auto parts = at::mm(x, query_key_value_).split_with_sizes({x.size(1), 2 * x.size(1)}, 1);
+  const auto parts = multiply(x, query_key_value_, type_).split_with_sizes({x.size(1), 2 * x.size(1)}, 1);
   return {parts[0], parts[1]};
 }
 
 at::Tensor SelfAttention::queries(const at::Tensor& x) const {
-  return at::mm(x, query_key_value_.narrow(1, 0, x.size(1)));
+  return multiply(x, query_key_value_.narrow(1, 0, x.size(1)), type_);
 }
 
 at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {
-  return at::mm(x, query_key_value_.narrow(1, x.size(1), 2 * x.size(1)));
+  return multiply(x, query_key_value_.narrow(1, x.size(1), 2 * x.size(1)), type_);
 }
 
-at::Tensor SelfAttention::combine(const at::Tensor& heads) const { return at::mm(heads, output_); }
+at::Tensor SelfAttention::combine(const at::Tensor& heads) const {
+  return multiply(heads, output_, type_).to(output_.scalar_type());
+}
 
 CrossAttention::CrossAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
-    : query_(
+    : type_(product_type(options)),
+      query_(
           parameters.add_kernel(name + ".query", {options.d_model, options.d_model}, options.d_model, options.d_model)),
       key_value_(parameters.add_kernel(name + ".key_value", {options.d_model, 2 * options.d_model}, options.d_model,
                                        options.d_model)),
       output_(parameters.add_kernel(name + ".output", {options.d_model, options.d_model}, options.d_model,
                                     options.d_model)) {}
 
-at::Tensor CrossAttention::queries(const at::Tensor& x) const { return at::mm(x, query_); }
-at::Tensor CrossAttention::keys_values(const at::Tensor& memory) const { return at::mm(memory, key_value_); }
-at::Tensor CrossAttention::combine(const at::Tensor& heads) const { return at::mm(heads, output_); }
+at::Tensor CrossAttention::queries(const at::Tensor& x) const { return multiply(x, query_, type_); }
+at::Tensor CrossAttention::keys_values(const at::Tensor& memory) const { return multiply(memory, key_value_, type_); }
+at::Tensor CrossAttention::combine(const at::Tensor& heads) const {
+  return multiply(heads, output_, type_).to(output_.scalar_type());
+}
 
 }  // namespace ut::core

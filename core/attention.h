@@ -83,7 +83,7 @@ class AttentionLayout {
   std::vector<std::int64_t> first_key_;  // [sequences]: position of the first key
 };
 
-/// Multi-head attention without biases, as the authors have it.
+/// Multi-head attention without biases, as the authors have it. Queries, keys and values are of the products' type.
 class SelfAttention {
  public:
   SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options);
@@ -97,6 +97,7 @@ class SelfAttention {
   at::Tensor combine(const at::Tensor& heads) const;
 
  private:
+  at::ScalarType type_;         // of products
   at::Tensor query_key_value_;  // [d, 3d]
   at::Tensor output_;           // [d, d]
 };
@@ -110,6 +111,7 @@ class CrossAttention {
   at::Tensor combine(const at::Tensor& heads) const;       // [rows, d] -> [rows, d]
 
  private:
+  at::ScalarType type_;   // of products
   at::Tensor query_;      // [d, d]
   at::Tensor key_value_;  // [d, 2d]
   at::Tensor output_;     // [d, d]

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "core/products.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -35,9 +36,10 @@ class KeyValueStore::StepBackward final : public torch::autograd::Node {
       return layout.drop(of_weights, store->heads_, dropout_rate, dropout);
     };
     const at::Tensor keys = part_of(store->keys_);
-    const at::Tensor weight = drop(at::bmm(output, part_of(store->values_).transpose(1, 2)));
-    const at::Tensor logit = at::_softmax_backward_data(weight, weights, -1, weights.scalar_type());
-    add(store->value_gradients_, drop(weights).transpose(1, 2), output);
+    const at::Tensor weight = drop(for_statistics(at::bmm(output, part_of(store->values_).transpose(1, 2))));
+    const at::Tensor logit =
+        at::_softmax_backward_data(weight, weights, -1, weights.scalar_type()).to(keys.scalar_type());
+    add(store->value_gradients_, drop(weights).to(keys.scalar_type()).transpose(1, 2), output);
     add(store->key_gradients_, logit.transpose(1, 2), query);
     return {at::bmm(logit, keys), store->take_gradient(store->steps_[step])};
   }
@@ -48,11 +50,13 @@ class KeyValueStore::StepBackward final : public torch::autograd::Node {
  private:
   /// all += a b, of the sequences that took part.
   void add(at::Tensor& all, const at::Tensor& a, const at::Tensor& b) const {
-    if (!all.defined()) all = at::zeros_like(store->keys_);
+    if (!all.defined()) all = at::zeros_like(for_statistics(store->keys_));
     if (part.defined())
-      all.index_add_(0, part, at::bmm(a, b));
-    else
+      all.index_add_(0, part, at::bmm(a, b).to(all.scalar_type()));
+    else if (a.scalar_type() == all.scalar_type())
       all.baddbmm_(a, b);
+    else
+      all.add_(at::bmm(a, b));
   }
 };
 
@@ -74,14 +78,14 @@ void KeyValueStore::go_back_to(std::size_t step) {
 
 /// The gradient of what a step has put in; before it, other values stood there.
 at::Tensor KeyValueStore::take_gradient(const Step& step) {
-  at::Tensor gradient = at::empty_like(step.fresh);
+  at::Tensor gradient = at::empty_like(step.fresh, key_gradients_.scalar_type());
   at::Tensor by_head = gradient.view({step.fresh.size(0) * 2 * heads_, keys_.size(2)});
   for (const auto& [all, from] : {std::pair{&key_gradients_, &step.key}, {&value_gradients_, &step.value}}) {
     const at::Tensor rows = all->flatten(0, 1);
     dist::copy_rows(by_head, *from, rows, step.to);
     rows.index_fill_(0, step.to, 0);
   }
-  return gradient;
+  return gradient.to(step.fresh.scalar_type());
 }
 
 at::Tensor KeyValueStore::attend(const at::Tensor& query, const at::Tensor& fresh, const at::Tensor& slot,
@@ -104,7 +108,8 @@ at::Tensor KeyValueStore::attend(const at::Tensor& query, const at::Tensor& fres
     if (sequence.size(0) < sequences_) node->part = (sequence.unsqueeze(1) * heads_ + head).flatten();
     node->query = by_head.detach();
     node->weights = layout.weights(at::bmm(node->query, node->part_of(keys_).transpose(1, 2)), heads_);
-    output = at::bmm(layout.drop(node->weights, heads_, dropout_rate, dropout), node->part_of(values_));
+    const at::Tensor dropped = layout.drop(node->weights, heads_, dropout_rate, dropout);
+    output = at::bmm(dropped.to(values_.scalar_type()), node->part_of(values_));
   }
   if (torch::autograd::compute_requires_grad(by_head, fresh)) {
     node->store = shared_from_this();

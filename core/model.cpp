@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/products.h"
+
 namespace ut::core {
 namespace {
 
@@ -54,7 +56,9 @@ Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory& m
   return decoder_->forward(embedded, batch.target_position, steps, *rows, &memory, dropout);
 }
 
-at::Tensor UniversalTransformer::logits(const at::Tensor& states) const { return at::mm(states, table_.t()); }
+at::Tensor UniversalTransformer::logits(const at::Tensor& states) const {
+  return multiply(states, table_.t(), product_type(options_)).to(table_.scalar_type());
+}
 
 Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const {
   Revised revised = encode(embed_source(batch), batch, steps.encoder, dropout);

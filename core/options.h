@@ -63,6 +63,7 @@ struct ModelOptions {
   std::int64_t vocabulary = 0;      // symbols of the one table for inputs, targets and the softmax
   std::int64_t words_per_row = 1;   // more than 1: a row is a sum of words, each times a learned mask for its place
   Precision precision = Precision::float32;
+  bool bfloat16_products = false;  // matrices are multiplied in bfloat16; needs float32
 };
 
 enum class ScheduleKind { inverse_square_root, constant, cosine };

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "core/products.h"
+
 namespace ut::core {
 namespace {
 
@@ -9,7 +11,8 @@ namespace {
 class FeedForward final : public Transition {
  public:
   FeedForward(Parameters& parameters, const std::string& name, const ModelOptions& options)
-      : dropout_rate_(options.transition_dropout),
+      : type_(product_type(options)),
+        dropout_rate_(options.transition_dropout),
         kernel1_(
             parameters.add_kernel(name + ".kernel1", {options.d_model, options.ffn}, options.d_model, options.ffn)),
         bias1_(parameters.add_constant(name + ".bias1", {options.ffn}, 0)),
@@ -19,12 +22,13 @@ class FeedForward final : public Transition {
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor&, StackRows& rows, std::size_t,
                      const DropoutKey& key) const override {
-    at::Tensor hidden = at::relu(at::addmm(bias1_, x, kernel1_));  // [rows, ffn]
+    at::Tensor hidden = at::relu(multiply_add(bias1_, x, kernel1_, type_));  // [rows, ffn]
     hidden = dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
-    return at::addmm(bias2_, hidden, kernel2_);
+    return multiply_add(bias2_, hidden, kernel2_, type_);
   }
 
  private:
+  at::ScalarType type_;  // of products
   double dropout_rate_;
   at::Tensor kernel1_;  // [d, ffn]
   at::Tensor bias1_;    // [ffn]
@@ -36,8 +40,9 @@ class FeedForward final : public Transition {
 class SeparableConvolution {
  public:
   SeparableConvolution(Parameters& parameters, const std::string& name, std::int64_t width, std::int64_t in,
-                       std::int64_t out, bool causal)
-      : reach_{causal ? width - 1 : width / 2, causal ? 0 : width / 2},
+                       std::int64_t out, bool causal, at::ScalarType type)
+      : type_(type),
+        reach_{causal ? width - 1 : width / 2, causal ? 0 : width / 2},
         depthwise_(parameters.add_kernel(name + ".depthwise", {width, in}, width, width)),
         pointwise_(parameters.add_kernel(name + ".pointwise", {in, out}, in, out)),
         bias_(parameters.add_constant(name + ".bias", {out}, 0)) {}
@@ -46,10 +51,11 @@ class SeparableConvolution {
 
   /// `windows` [rows, width, in] -> [rows, out]
   at::Tensor operator()(const at::Tensor& windows) const {
-    return at::addmm(bias_, (windows * depthwise_).sum(1), pointwise_);
+    return multiply_add(bias_, (windows * depthwise_).sum(1), pointwise_, type_);
   }
 
  private:
+  at::ScalarType type_;  // of products
   Reach reach_;
   at::Tensor depthwise_;  // [width, in]
   at::Tensor pointwise_;  // [in, out]
@@ -61,8 +67,8 @@ class ConvolutionTransition final : public Transition {
  public:
   ConvolutionTransition(Parameters& parameters, const std::string& name, const ModelOptions& options, bool causal)
       : dropout_rate_(options.transition_dropout),
-        first_(parameters, name + ".convolution1", 3, options.d_model, options.ffn, causal),
-        second_(parameters, name + ".convolution2", 5, options.ffn, options.d_model, causal) {}
+        first_(parameters, name + ".convolution1", 3, options.d_model, options.ffn, causal, product_type(options)),
+        second_(parameters, name + ".convolution2", 5, options.ffn, options.d_model, causal, product_type(options)) {}
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, StackRows& rows, std::size_t layer,
                      const DropoutKey& key) const override {

@@ -16,9 +16,8 @@ class BroadcastBlocks final : public ArrivingBlocks {
       arriving_ = group.start_broadcast_rows(mine, counts, Purpose::exchange);
       return arriving_.all;
     };
-    const at::Tensor all = differentiable(rows, start, [&group, counts](const at::Tensor& gradient) {
-      return group.reduce_scatter_rows(gradient, counts, Purpose::exchange);
-    });
+    const at::Tensor all = differentiable(
+        rows, start, [&group, counts](const at::Tensor& gradient) { return reduce_scatter(gradient, counts, group); });
     blocks_ = all.split_with_sizes(counts);
   }
 

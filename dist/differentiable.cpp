@@ -44,6 +44,11 @@ class TieBackward final : public torch::autograd::Node {
 
 }  // namespace
 
+at::Tensor reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group) {
+  const at::Tensor exact = all.scalar_type() == at::kBFloat16 ? all.to(at::kFloat) : all;
+  return group.reduce_scatter_rows(exact, counts, Purpose::exchange).to(all.scalar_type());
+}
+
 at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others) {
   std::vector<at::Tensor> inputs{result};
   inputs.insert(inputs.end(), others.begin(), others.end());
@@ -73,9 +78,7 @@ at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, 
   if (group.size() == 1) return rows;
   return differentiable(
       rows, [&](const at::Tensor& mine) { return group.all_gather_rows(mine, counts, Purpose::exchange); },
-      [&group, counts](const at::Tensor& gradient) {
-        return group.reduce_scatter_rows(gradient, counts, Purpose::exchange);
-      });
+      [&group, counts](const at::Tensor& gradient) { return reduce_scatter(gradient, counts, group); });
 }
 
 at::Tensor all_to_all(const at::Tensor& rows, std::vector<std::int64_t> sent, std::vector<std::int64_t> received,

@@ -18,6 +18,10 @@ at::Tensor differentiable(const at::Tensor& input, const Function& forward, Func
 /// backward pass every rank must take part.
 at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others);
 
+/// The sum over ranks of `all` [sum(counts), c], of which this rank gets its part. bfloat16 is summed in float32. No
+/// graph is made.
+at::Tensor reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group);
+
 /// The collectives that exchanges are made of, as nodes of the autograd graph: the backward pass of each is its
 /// transpose, and runs on every rank, also where nothing depended on the output. On one rank nothing moves. `group`
 /// must live as long as the graph.

@@ -35,9 +35,17 @@ MPI_Datatype datatype(const at::Tensor& tensor) {
       return MPI_INT64_T;
     case at::kByte:
       return MPI_UINT8_T;
+    case at::kBFloat16:
+      return MPI_UINT16_T;  // to be moved, not to be summed
     default:
       throw std::runtime_error(fmt::format("MPI communicator: no data type for {}", toString(tensor.scalar_type())));
   }
+}
+
+/// Of a tensor that is summed over ranks.
+MPI_Datatype sum_datatype(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == at::kBFloat16) throw std::runtime_error("MPI communicator: cannot sum bfloat16");
+  return datatype(tensor);
 }
 
 /// Where each rank's rows lie in a buffer, as MPI wants it: in whole rows, so that the numbers stay small.
@@ -97,7 +105,7 @@ class MpiCommunicator final : public Communicator {
     for (std::int64_t begin = 0; begin < tensor.numel(); begin += most) {
       const auto count = static_cast<int>(std::min(most, tensor.numel() - begin));
       check(MPI_Allreduce(MPI_IN_PLACE, bytes + begin * static_cast<std::int64_t>(tensor.element_size()), count,
-                          datatype(tensor), MPI_SUM, communicator_),
+                          sum_datatype(tensor), MPI_SUM, communicator_),
             "MPI_Allreduce");
     }
     add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
@@ -201,7 +209,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor whole = all.contiguous();
     at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank_)]);
     const Waiting waiting(*this, purpose, "MPI_Reduce_scatter");
-    check(MPI_Reduce_scatter(whole.const_data_ptr(), mine.data_ptr(), parts.counts.data(), datatype(whole), MPI_SUM,
+    check(MPI_Reduce_scatter(whole.const_data_ptr(), mine.data_ptr(), parts.counts.data(), sum_datatype(whole), MPI_SUM,
                              communicator_),
           "MPI_Reduce_scatter");
     add_sent(purpose, bytes_of(whole) - bytes_of(mine));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/products.h"
 #include "launcher/bench_products.h"
 #include "launcher/bench_report.h"
 #include "launcher/bench_run.h"
@@ -112,8 +113,8 @@ int bench(Session& session) {
   for (std::int64_t iteration = 0; iteration < options.bench.iterations; ++iteration)
     made = measure_update(run, session, mine);
   const core::ModelOptions& model = run.model().options();
-  mine.product_seconds =
-      time_of_products(forward_products(model, made, session.mesh), run.model().parameters().flat().options());
+  mine.product_seconds = time_of_products(forward_products(model, made, session.mesh),
+                                          run.model().parameters().flat().options().dtype(core::product_type(model)));
 
   const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
   if (!session.speaks()) return 0;

@@ -379,6 +379,27 @@ void add_halting(Table& table) {
                 [](auto& o) -> auto& { return o.model.halting.balance; }))});
 }
 
+/// Of what is computed, in one word.
+OptionEntry precision() {
+  OptionEntry entry;
+  entry.name = "precision";
+  entry.placeholder = "NAME";
+  entry.expected = "one of float32, float64, bfloat16, bf16";
+  entry.description = "float32 or float64, as --dtype; bfloat16: float32 but for matrix products";
+  entry.shows_default = false;
+  entry.set = [](Options& options, const std::string& text) {
+    options.model.bfloat16_products = text == "bfloat16" || text == "bf16";
+    if (text == "float64") options.model.precision = core::Precision::float64;
+    if (text == "float32") options.model.precision = core::Precision::float32;
+    return options.model.bfloat16_products || text == "float64" || text == "float32";
+  };
+  entry.get = [](const Options& options) {
+    if (options.model.bfloat16_products) return "bfloat16";
+    return options.model.precision == core::Precision::float64 ? "float64" : "float32";
+  };
+  return entry;
+}
+
 void add_model_choices(Table& table) {
   table.add(
       "Model", model_commands, true,
@@ -393,7 +414,8 @@ void add_model_choices(Table& table) {
        choice<core::StepSignal>("step-signal", "of the steps", [](auto& o) -> auto& { return o.model.step_signal; },
                                 {{"sinusoid", core::StepSignal::sinusoid}, {"learned", core::StepSignal::learned}}),
        choice<core::Precision>("dtype", "of all numbers", [](auto& o) -> auto& { return o.model.precision; },
-                               {{"float32", core::Precision::float32}, {"float64", core::Precision::float64}})});
+                               {{"float32", core::Precision::float32}, {"float64", core::Precision::float64}}),
+       precision()});
 }
 
 void add_dropout(Table& table) {

@@ -302,6 +302,9 @@ void check_together(const Options& options) {
           "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "
           "row's keys and values; give keys-values, or another --exchange");
   }
+  if (model.bfloat16_products && model.precision == core::Precision::float64)
+    throw base::BadInput(
+        "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   if (options.task.task == "babi" && options.task.data.empty())

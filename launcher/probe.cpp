@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "launcher/shared_text.h"
@@ -114,7 +115,13 @@ Link probe_link(Communicator& group) {
   const std::vector<std::int64_t> one_each(static_cast<std::size_t>(ranks), 1);
   const auto gather = [&](std::int64_t received) -> std::function<void()> {
     const at::Tensor row = at::zeros({1, std::max<std::int64_t>(1, received / 4 / (ranks - 1))});
-    return [&group, &one_each, row] { group.all_gather_rows(row, one_each, Purpose::control); };
+    // In training what comes goes to memory that was not touched lately, as graphs keep it.
+    const auto kept = std::make_shared<std::vector<at::Tensor>>();
+    return [&group, &one_each, row, kept] {
+      constexpr std::size_t kept_bytes = std::size_t{1} << 26;
+      if (kept->size() * row.nbytes() * one_each.size() > kept_bytes) kept->clear();
+      kept->push_back(group.all_gather_rows(row, one_each, Purpose::control));
+    };
   };
   const auto reduce = [&](std::int64_t received) -> std::function<void()> {
     const at::Tensor all = at::zeros({std::max<std::int64_t>(1, received / 4 * ranks / (2 * (ranks - 1)))});

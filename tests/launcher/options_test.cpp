@@ -231,6 +231,20 @@ TEST(Options, TheMeshIsLeftOpenUntilItIsGiven) {
               HasSubstr("needs one of all-gather, broadcast, ring, heads or auto"));
 }
 
+TEST(Options, PrecisionIsThatOfNumbersOrOfProducts) {
+  EXPECT_EQ(train({"--precision", "float64"}).model.precision, core::Precision::float64);
+  EXPECT_THAT(to_config(train({"--dtype", "float64"})), HasSubstr("precision = float64\n"));
+  for (const std::string name : {"bfloat16", "bf16"}) {
+    const Options options = train({"--precision", name});
+    EXPECT_TRUE(options.model.bfloat16_products);
+    EXPECT_EQ(options.model.precision, core::Precision::float32);
+    EXPECT_THAT(to_config(options), HasSubstr("precision = bfloat16\n"));
+  }
+  EXPECT_FALSE(train({"--precision", "bf16", "--precision", "float32"}).model.bfloat16_products);
+  EXPECT_THAT(train_refused({"--precision", "half"}), HasSubstr("needs one of float32, float64, bfloat16, bf16"));
+  EXPECT_THAT(train_refused({"--dtype", "float64", "--precision", "bf16"}), HasSubstr("--dtype float64"));
+}
+
 TEST(Options, RelativeDataBecomesAbsolute) {
   const auto data = std::filesystem::path(train({"--data", "there"}).task.data);
   EXPECT_EQ(data, std::filesystem::current_path() / "there");

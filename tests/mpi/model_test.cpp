@@ -172,6 +172,59 @@ TEST_P(MeshModel, GivesTheSameOnDevices) {
     }
 }
 
+/// Products in bfloat16 err by a few thousandths each, and a ReLU now and then falls the other way; what the mesh adds
+/// to that is the order of sums.
+TEST_P(MeshModel, ComesCloseInBfloat16) {
+  options_.heads = 4;
+  options_.d_model = 16;
+  options_.precision = Precision::float32;
+  std::uint64_t seed = 120;
+  for (const auto form : {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring,
+                          dist::ExchangeForm::heads})
+    for (const Halting halting : {Halting::none, Halting::act_copy}) {
+      SCOPED_TRACE(fmt::format("form {}, halting {}", static_cast<int>(form), static_cast<int>(halting)));
+      options_.halting = lively_halting(halting, halting);
+      options_.halting.threshold = 2;  // rows stop at the last step alone, whatever the precision
+      const Examples examples = random_sequences(++seed, 4, 9, options_);
+      const std::int64_t labels = labels_of(examples, options_.architecture);
+      const auto single = dist::make_single_communicator();
+      options_.bfloat16_products = false;
+      const Update exact = update_of(options_, examples, labels, *single, *single);
+      options_.bfloat16_products = true;
+      const Update alone = update_of(options_, examples, labels, *single, *single);
+      const double size = exact.gradient.norm().item<double>();
+      EXPECT_EQ(alone.gradient.scalar_type(), at::kFloat) << "of the master weights";
+      EXPECT_NEAR(alone.loss / exact.loss, 1, 0.02);
+      EXPECT_GT((alone.gradient - exact.gradient).norm().item<double>(), 0) << "not bfloat16 at all";
+      EXPECT_LT((alone.gradient - exact.gradient).norm().item<double>(), 0.3 * size);
+      for_meshes([&](const dist::Mesh& mesh) {
+        const Update update =
+            update_of(options_, share_of(examples, mesh), labels, mesh.sequence(), mesh.world(), {form, {}, {}});
+        EXPECT_NEAR(update.loss / alone.loss, 1, 0.005);
+        EXPECT_LT((update.gradient - alone.gradient).norm().item<double>(), 0.1 * size);
+      });
+    }
+}
+
+TEST(MeshExchange, OfBfloat16TakesHalfTheBytes) {
+  for_meshes([](const dist::Mesh& mesh) {
+    const auto sent_with = [&](bool bfloat16) {
+      ModelOptions options = small_options();
+      options.architecture = Architecture::encoder;
+      options.precision = Precision::float32;
+      options.bfloat16_products = bfloat16;
+      const at::NoGradGuard no_graph;
+      const UniversalTransformer model(options, 3);
+      const Examples mine = share_of(random_sequences(8, 4, 6, options), mesh);
+      const auto sent = [&] { return mesh.sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
+      const std::int64_t before = sent();
+      model.forward(make_batch(mine, options.architecture, mesh.sequence()), model.steps(), {});
+      return sent() - before;
+    };
+    EXPECT_EQ(2 * sent_with(true), sent_with(false));
+  });
+}
+
 TEST_P(MeshModel, GivesTheSameForFewerSequencesThanDataGroups) {
   for (const std::int64_t count : {1, 2}) {
     SCOPED_TRACE(fmt::format("{} sequences", count));

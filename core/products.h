@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/options.h"
+
+namespace ut::core {
+
+/// In which type a model multiplies matrices: that of its parameters, or bfloat16. Sums within a product are float32
+/// there, and so is all that is not a product: parameters, states, norms, softmax, sums over steps and ranks.
+at::ScalarType product_type(const ModelOptions& options);
+
+/// x w, of operands in `type`, which is the result's too. `x` [rows, inner], `w` [inner, columns].
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
+/// x w + bias, in the bias's type.
+at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
+
+/// Attention's logits or weights, as its softmax takes them: at least float32.
+at::Tensor for_statistics(const at::Tensor& x);
+
+}  // namespace ut::core
