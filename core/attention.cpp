@@ -61,8 +61,7 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
       query_slots_(dist::longest(queries)),
       key_slots_(std::max(dist::longest(keys), key_slots)) {
   const auto query_rows = row_of_slot(queries, query_slots_);
-  sequence_ = in_slots(queries.sequence, query_rows);
-  position_ = in_slots(queries.position, query_rows);
+  QueryIdentities identities{in_slots(queries.sequence, query_rows), in_slots(queries.position, query_rows), {}};
   query_row_of_slot_ = at::tensor(query_rows, at::kLong);
   slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
   auto key_rows = row_of_slot(keys, key_slots_);
@@ -71,7 +70,9 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
   key_row_of_slot_ = at::tensor(key_rows, at::kLong);
   const auto* key_position = keys.position.const_data_ptr<std::int64_t>();
   for (std::size_t index = 0; index + 1 < keys.offsets.size(); ++index)
-    first_key_.push_back(keys.offsets[index] < keys.offsets[index + 1] ? key_position[keys.offsets[index]] : 0);
+    identities.first_key.push_back(keys.offsets[index] < keys.offsets[index + 1] ? key_position[keys.offsets[index]]
+                                                                                 : 0);
+  identities_ = std::make_shared<const QueryIdentities>(std::move(identities));
   const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
   if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
   if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
@@ -92,7 +93,7 @@ at::Tensor AttentionLayout::bias(const dist::Rows& keys, bool causal) const {
     const auto first_key = keys.offsets[static_cast<std::size_t>(index)];
     const auto key_count = keys.offsets[static_cast<std::size_t>(index) + 1] - first_key;
     for (std::int64_t row = 0; row < rows; ++row) {
-      const auto position = causal ? position_[static_cast<std::size_t>(index * query_slots_ + row)] : 0;
+      const auto position = causal ? identities_->position[static_cast<std::size_t>(index * query_slots_ + row)] : 0;
       for (std::int64_t slot = 0; slot < key_slots_; ++slot, ++value)
         if (slot >= key_count || (causal && key_position[first_key + slot] > position)) *value = unseen;
     }
@@ -141,7 +142,7 @@ at::Tensor whole_attention(const std::vector<PartOfAttention>& parts) {
 at::Tensor AttentionLayout::drop(const at::Tensor& weights, std::int64_t heads, double dropout_rate,
                                  const DropoutKey& dropout) const {
   return dropout_attention(weights.view({sequences_, heads, query_slots_, key_slots_}), dropout_rate, dropout,
-                           sequence_, position_, first_key_)
+                           identities_)
       .view(weights.sizes());
 }
 

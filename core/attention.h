@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,14 +74,12 @@ class AttentionLayout {
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has
   std::int64_t key_slots_ = 0;
-  at::Tensor query_row_of_slot_;         // [sequences * query slots] int64; any row in a slot that is empty
-  at::Tensor slot_of_query_row_;         // [query rows] int64
-  at::Tensor key_row_of_slot_;           // [sequences * key slots] int64; any row in a slot that is empty
-  at::Tensor slot_of_key_;               // [keys] int64; undefined where they fill all slots
-  at::Tensor bias_;                      // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
-  std::vector<std::int64_t> sequence_;   // [sequences * query slots]: identities, for dropout
-  std::vector<std::int64_t> position_;   // [sequences * query slots]
-  std::vector<std::int64_t> first_key_;  // [sequences]: position of the first key
+  at::Tensor query_row_of_slot_;  // [sequences * query slots] int64; any row in a slot that is empty
+  at::Tensor slot_of_query_row_;  // [query rows] int64
+  at::Tensor key_row_of_slot_;    // [sequences * key slots] int64; any row in a slot that is empty
+  at::Tensor slot_of_key_;        // [keys] int64; undefined where they fill all slots
+  at::Tensor bias_;               // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
+  std::shared_ptr<const QueryIdentities> identities_;  // for dropout
 };
 
 /// Multi-head attention without biases, as the authors have it. Queries, keys and values are of the products' type.

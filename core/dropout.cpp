@@ -6,43 +6,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include "base/philox.h"
+#include "core/keep_columns.h"
+#include "dist/differentiable.h"
 
 namespace ut::core {
 namespace {
-
-constexpr std::size_t lanes = 8;
-constexpr std::size_t block_words = 4 * lanes;  // random words made at a time
-
-/// Philox for `lanes` counters that differ in their first word only, side by side so that the compiler can use vector
-/// instructions: word w of lane l goes to words[w * lanes + l]. Equals base::philox, as a test checks.
-__attribute__((target_clones("avx512f", "avx2", "default"))) void philox_block(std::uint32_t first,
-                                                                               std::array<std::uint32_t, 3> rest,
-                                                                               std::uint64_t key,
-                                                                               std::uint32_t* words) {
-  std::uint32_t counter[4][lanes];
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    counter[0][lane] = first + static_cast<std::uint32_t>(lane);
-    for (std::size_t word = 0; word < 3; ++word) counter[word + 1][lane] = rest[word];
-  }
-  auto key_low = static_cast<std::uint32_t>(key);
-  auto key_high = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const std::uint64_t product_0 = std::uint64_t{0xD2511F53} * counter[0][lane];
-      const std::uint64_t product_2 = std::uint64_t{0xCD9E8D57} * counter[2][lane];
-      counter[0][lane] = static_cast<std::uint32_t>(product_2 >> 32) ^ counter[1][lane] ^ key_low;
-      counter[1][lane] = static_cast<std::uint32_t>(product_2);
-      counter[2][lane] = static_cast<std::uint32_t>(product_0 >> 32) ^ counter[3][lane] ^ key_high;
-      counter[3][lane] = static_cast<std::uint32_t>(product_0);
-    }
-    key_low += 0x9E3779B9;
-    key_high += 0xBB67AE85;
-  }
-  for (std::size_t word = 0; word < 4; ++word)
-    for (std::size_t lane = 0; lane < lanes; ++lane) words[word * lanes + lane] = counter[word][lane];
-}
 
 struct RowIdentity {
   std::int64_t sequence;
@@ -51,40 +25,44 @@ struct RowIdentity {
   std::size_t first_column;
 };
 
-/// Writes 0 or 1 / (1 - rate) for each of a row's columns from its first on.
-template <class Number>
-void fill_row(const RowIdentity& row, double rate, const DropoutKey& key, std::span<Number> scales) {
-  const auto dropped_below = static_cast<std::uint64_t>(rate * 0x1p32);
-  const auto kept = static_cast<Number>(1 / (1 - rate));
-  const std::array rest{static_cast<std::uint32_t>(row.position), static_cast<std::uint32_t>(row.sequence), key.place};
-  std::uint32_t words[block_words];
-  std::size_t skipped = row.first_column % block_words;
-  std::uint32_t counter = (row.head << 24) + static_cast<std::uint32_t>(row.first_column / block_words * lanes);
-  for (std::size_t begin = 0; begin < scales.size(); counter += lanes) {
-    philox_block(counter, rest, key.update, words);
-    const std::size_t count = std::min(block_words - skipped, scales.size() - begin);
-    for (std::size_t index = 0; index < count; ++index)
-      scales[begin + index] = words[skipped + index] < dropped_below ? Number{0} : kept;
-    begin += count;
-    skipped = 0;
-  }
-}
-
-/// A tensor of scales shaped like `like`, whose last dimension is the row's columns.
+/// `x` after dropout, the last dimension being a row's columns. On the host.
 template <class Identity>
-at::Tensor scales(const at::Tensor& like, double rate, const DropoutKey& key, const Identity& identity) {
-  at::Tensor result = at::empty(like.sizes(), like.options().device(at::kCPU));
-  const std::int64_t columns = like.size(-1);
-  const std::int64_t rows = columns == 0 ? 0 : like.numel() / columns;
-  AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "dropout", [&] {
-    auto* data = result.mutable_data_ptr<scalar_t>();
+at::Tensor kept(const at::Tensor& x, double rate, const DropoutKey& key, const Identity& identity) {
+  const at::Tensor source = x.contiguous();
+  at::Tensor result = at::empty(source.sizes(), source.options());
+  const std::int64_t columns = source.size(-1);
+  const std::int64_t rows = columns == 0 ? 0 : source.numel() / columns;
+  const auto dropped_below = static_cast<std::uint32_t>(std::lround(rate * 0x1p16));
+  const Instructions instructions = best_instructions();
+  AT_DISPATCH_FLOATING_TYPES(source.scalar_type(), "dropout", [&] {
+    const auto* from = source.const_data_ptr<scalar_t>();
+    auto* to = result.mutable_data_ptr<scalar_t>();
+    const auto scale = static_cast<scalar_t>(1 / (1 - rate));
     at::parallel_for(0, rows, 1 + 4096 / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row)
-        fill_row(identity(row), rate, key,
-                 std::span<scalar_t>(data + row * columns, static_cast<std::size_t>(columns)));
+      for (std::int64_t row = begin; row < end; ++row) {
+        const RowIdentity of = identity(row);
+        const std::array rest{static_cast<std::uint32_t>(of.position), static_cast<std::uint32_t>(of.sequence),
+                              key.place};
+        const RowDraw draw{of.head, rest, key.update, dropped_below};
+        const std::span columns_of_row(from + row * columns, static_cast<std::size_t>(columns));
+        if constexpr (std::is_same_v<scalar_t, float>)
+          keep_columns(draw, of.first_column, columns_of_row, scale, to + row * columns, instructions);
+        else
+          keep_columns(draw, of.first_column, columns_of_row, scale, to + row * columns);
+      }
     });
   });
-  return result.to(like.device());
+  return result;
+}
+
+/// The same where it can be learned through: the way back draws again, so that no mask is kept. On a device the mask is
+/// made on the host.
+template <class Identity>
+at::Tensor drop(const at::Tensor& x, double rate, const DropoutKey& key, const Identity& identity) {
+  if (!x.is_cpu())
+    return x * kept(at::ones(x.sizes(), x.options().device(at::kCPU)), rate, key, identity).to(x.device());
+  const auto there_and_back = [=](const at::Tensor& values) { return kept(values, rate, key, identity); };
+  return dist::differentiable(x, there_and_back, there_and_back);
 }
 
 }  // namespace
@@ -95,23 +73,24 @@ DropoutKey DropoutKey::for_update(std::uint64_t seed, std::int64_t update) {
 
 at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, const dist::Rows& rows) {
   if (!key.active || rate == 0) return x;
-  const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
-  const auto* position = rows.position.const_data_ptr<std::int64_t>();
-  return x * scales(x, rate, key, [&](std::int64_t row) { return RowIdentity{sequence[row], position[row], 0, 0}; });
+  return drop(x, rate, key, [sequences = rows.sequence, positions = rows.position](std::int64_t row) {
+    return RowIdentity{sequences.const_data_ptr<std::int64_t>()[row], positions.const_data_ptr<std::int64_t>()[row], 0,
+                       0};
+  });
 }
 
 at::Tensor dropout_attention(const at::Tensor& weights, double rate, const DropoutKey& key,
-                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position,
-                             std::span<const std::int64_t> first_key) {
+                             std::shared_ptr<const QueryIdentities> queries) {
   if (!key.active || rate == 0) return weights;
-  const std::int64_t heads = weights.size(1);
-  const std::int64_t queries = weights.size(2);
-  return weights * scales(weights, rate, key, [&](std::int64_t row) {
-           const auto slot = static_cast<std::size_t>(row / (heads * queries) * queries + row % queries);
-           const auto head = static_cast<std::uint32_t>(key.first_head + row / queries % heads);
-           const std::int64_t first = first_key[static_cast<std::size_t>(row / (heads * queries))];
-           return RowIdentity{sequence[slot], position[slot], head, static_cast<std::size_t>(first)};
-         });
+  return drop(weights, rate, key,
+              [queries = std::move(queries), heads = weights.size(1), slots = weights.size(2),
+               first_head = key.first_head](std::int64_t row) {
+                const auto sequence = static_cast<std::size_t>(row / (heads * slots));
+                const auto slot = sequence * static_cast<std::size_t>(slots) + static_cast<std::size_t>(row % slots);
+                return RowIdentity{queries->sequence[slot], queries->position[slot],
+                                   static_cast<std::uint32_t>(first_head + row / slots % heads),
+                                   static_cast<std::size_t>(queries->first_key[sequence])};
+              });
 }
 
 }  // namespace ut::core

@@ -3,7 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <vector>
 
 #include "dist/rows.h"
 
@@ -40,13 +41,20 @@ struct DropoutKey {
   DropoutKey with(std::uint32_t part, int bit) const { return {update, active, place | part << bit, first_head}; }
 };
 
-/// Sets each element to zero with probability `rate` and divides the rest by 1 - rate. `x` [rows, columns].
+/// Who the rows of attention weights are.
+struct QueryIdentities {
+  std::vector<std::int64_t> sequence;   // [sequences * query slots]
+  std::vector<std::int64_t> position;   // [sequences * query slots]
+  std::vector<std::int64_t> first_key;  // [sequences]: the position of the first key slot
+};
+
+/// Sets each element to zero with probability `rate`, to a 65536th, and divides the rest by 1 - rate. `x` [rows,
+/// columns].
 at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, const dist::Rows& rows);
 
-/// The same for attention weights [sequences, heads, query slots, key slots]. `sequence` and `position`
-/// [sequences * query slots] are the queries' identities; key slot j of sequence s is its position first_key[s] + j.
+/// The same for attention weights [sequences, heads, query slots, key slots]. Key slot j of sequence s is its position
+/// first_key[s] + j.
 at::Tensor dropout_attention(const at::Tensor& weights, double rate, const DropoutKey& key,
-                             std::span<const std::int64_t> sequence, std::span<const std::int64_t> position,
-                             std::span<const std::int64_t> first_key);
+                             std::shared_ptr<const QueryIdentities> queries);
 
 }  // namespace ut::core

@@ -137,11 +137,11 @@ class StepCost {
     cost_.product(rows, inner, columns, 3, seconds_.products);  // one forward, two backward
   }
   void touch(double elements, double times) { cost_.touch(elements, times, seconds_.element_wise); }
-  /// Numbers are drawn, multiplied by, and multiplied by again on the way back.
+  /// Numbers are drawn and multiplied by, and once more on the way back.
   void dropout(double elements, double rate, double& part) {
     if (rate == 0) return;
-    cost_.random_numbers(elements, part);
-    cost_.touch(elements, 7, part);
+    cost_.random_numbers(2 * elements, part);
+    cost_.touch(elements, 4, part);
     cost_.operations(4);
   }
   /// Queries, results and so many keys and values go to their heads' places, and on the way back again.
@@ -165,10 +165,10 @@ class StepCost {
     cost_.touch(weights, biased ? 8 : 5, part);  // softmax, forward and backward
     if (model_.attention_dropout == 0) return;
     // The store keeps weights as they were and draws again, twice, on the way back.
-    const double rounds = stored ? 3 : 1;
-    const double drawn = matrices * step.queries * 32 * std::ceil(step.keys / 32);  // drawn by 32
+    const double rounds = stored ? 3 : 2;
+    const double drawn = matrices * step.queries * 64 * std::ceil(step.keys / 64);  // drawn by 64
     cost_.random_numbers(drawn * rounds, part);
-    cost_.touch(weights, stored ? 12 : 7, part);
+    cost_.touch(weights, 2 * rounds, part);
     cost_.operations(stored ? 8 : 4);
   }
 
@@ -186,8 +186,7 @@ class StackMemory {
       : model_(model), sharing_(real(sequence_parallel)), number_(number_bytes), d_(real(model.d_model)) {}
 
   double layer(const StepRows& step, bool stored, double memory_keys) const {
-    const double row = d_ * 7 + real(model_.ffn) * (dropped(model_.transition_dropout) ? 3 : 1) +
-                       d_ * (dropped(model_.residual_dropout) ? 2 : 0);
+    const double row = d_ * 7 + real(model_.ffn) * (dropped(model_.transition_dropout) ? 2 : 1);
     double numbers = step.rows * row + attention(step, stored);
     const double keys_values = stored ? (step.rows + step.copied) * sharing_ : step.sequences * step.keys;
     numbers += keys_values * 2 * d_;
@@ -205,7 +204,7 @@ class StackMemory {
   static bool dropped(double rate) { return rate > 0; }
   double attention(const StepRows& step, bool stored) const {
     const double weights = step.sequences * real(model_.heads) * step.queries * step.keys;
-    return weights * (!stored && dropped(model_.attention_dropout) ? 3 : 1);
+    return weights * (!stored && dropped(model_.attention_dropout) ? 2 : 1);
   }
 
   const core::ModelOptions& model_;

@@ -3,11 +3,14 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "base/philox.h"
+#include "core/keep_columns.h"
 
 namespace ut::core {
 namespace {
@@ -38,19 +41,26 @@ at::Tensor kept(const DropoutKey& key, double rate, const dist::Rows& rows, std:
 /// What dropout of ones must give, from the generator's definition, one element at a time.
 double expected_scale(const DropoutKey& key, double rate, std::int64_t sequence, std::int64_t position,
                       std::uint32_t head, std::int64_t column) {
-  const auto block = static_cast<std::uint32_t>(column / 32);
+  const auto block = static_cast<std::uint32_t>(column / 64);
   const auto word = static_cast<std::size_t>(column % 32 / 8);
+  const int shift = column % 64 < 32 ? 0 : 16;  // each word has two numbers
   const auto lane = static_cast<std::uint32_t>(column % 8);
   const auto words = base::philox({(head << 24) + block * 8 + lane, static_cast<std::uint32_t>(position),
                                    static_cast<std::uint32_t>(sequence), key.place},
                                   key.update);
-  return words.at(word) < std::floor(rate * 4294967296.0) ? 0.0 : 1 / (1 - rate);
+  return (words.at(word) >> shift & 0xFFFF) < std::round(rate * 65536) ? 0.0 : 1 / (1 - rate);
+}
+
+std::shared_ptr<const QueryIdentities> queries(std::vector<std::int64_t> sequence, std::vector<std::int64_t> position,
+                                               std::vector<std::int64_t> first_key) {
+  return std::make_shared<const QueryIdentities>(
+      QueryIdentities{std::move(sequence), std::move(position), std::move(first_key)});
 }
 
 TEST(Dropout, IsThePhiloxOfItsRowsIdentityAndColumn) {
   const Identities identities{{0, 0}, {5, 1234}, {5, 1235}, {70000, 3}};
   const dist::Rows rows = rows_named(identities);
-  for (const std::int64_t columns : {1, 7, 8, 31, 32, 33, 100}) {
+  for (const std::int64_t columns : {1, 7, 8, 31, 32, 33, 63, 64, 65, 200}) {
     const at::Tensor result = dropout(at::ones({rows.count(), columns}, at::kDouble), 0.3, some_key(), rows);
     for (std::size_t row = 0; row < identities.size(); ++row)
       for (std::int64_t column = 0; column < columns; ++column)
@@ -61,16 +71,13 @@ TEST(Dropout, IsThePhiloxOfItsRowsIdentityAndColumn) {
 }
 
 TEST(Dropout, OfSomeHeadsAndSomeKeysIsThatPartOfTheWhole) {
-  const std::vector<std::int64_t> sequence{4, 9};
-  const std::vector<std::int64_t> position{1, 6};
-  const std::vector<std::int64_t> from_start{0, 0};
   const at::Tensor whole =
-      dropout_attention(at::ones({2, 3, 1, 150}, at::kDouble), 0.4, some_key(), sequence, position, from_start);
+      dropout_attention(at::ones({2, 3, 1, 150}, at::kDouble), 0.4, some_key(), queries({4, 9}, {1, 6}, {0, 0}));
   for (const std::int64_t begin : {1, 31, 32, 37, 64, 75})
     for (const std::int64_t keys : {1, 2, 33, 70}) {
       const std::vector<std::int64_t> first{begin, begin + 5};
       const at::Tensor part = dropout_attention(at::ones({2, 2, 1, keys}, at::kDouble), 0.4,
-                                                some_key().with_first_head(1), sequence, position, first);
+                                                some_key().with_first_head(1), queries({4, 9}, {1, 6}, first));
       for (std::int64_t index = 0; index < 2; ++index)
         EXPECT_TRUE(
             part[index].equal(whole[index].narrow(0, 1, 2).narrow(2, first[static_cast<std::size_t>(index)], keys)))
@@ -82,7 +89,7 @@ TEST(Dropout, OfAttentionWeightsIsKeyedOnTheHeadToo) {
   const std::vector<std::int64_t> sequence{4, 4, 9, 9};  // two sequences of two query slots
   const std::vector<std::int64_t> position{0, 1, 6, 7};
   const at::Tensor result =
-      dropout_attention(at::ones({2, 3, 2, 40}, at::kDouble), 0.4, some_key(), sequence, position, std::array{0L, 0L});
+      dropout_attention(at::ones({2, 3, 2, 40}, at::kDouble), 0.4, some_key(), queries(sequence, position, {0, 0}));
   for (std::int64_t index = 0; index < 2; ++index)
     for (std::int64_t head = 0; head < 3; ++head)
       for (std::int64_t query = 0; query < 2; ++query)
@@ -118,6 +125,31 @@ TEST(Dropout, KeepsTheMeanInEitherPrecision) {
     EXPECT_TRUE(result.eq(0).logical_or(result.eq(4)).all().item<bool>());
     EXPECT_TRUE(result.eq(0).any().item<bool>() && result.eq(4).any().item<bool>());
   }
+}
+
+TEST(KeepColumns, GivesTheSameWithAllInstructions) {
+  const RowDraw row{3, {7, 11, 13}, 0x123456789ABCDEF, 20000};
+  std::vector<float> from(333);
+  std::iota(from.begin(), from.end(), 1.0F);
+  const std::vector<double> exact(from.begin(), from.end());
+  for (const std::size_t first : {0, 1, 63, 64, 100})
+    for (const auto instructions : {Instructions::plain, Instructions::avx2, Instructions::avx512f}) {
+      if (instructions > best_instructions()) continue;
+      std::vector<float> kept(from.size());
+      std::vector<double> expected(from.size());
+      keep_columns(row, first, from, 2.0F, kept.data(), instructions);
+      keep_columns(row, first, exact, 2.0, expected.data());
+      EXPECT_TRUE(std::ranges::equal(kept, expected)) << "from " << first;
+      EXPECT_GT(std::ranges::count(kept, 0.0F), 0);
+    }
+}
+
+TEST(Dropout, LetsTheGradientOfWhatWasKeptThrough) {
+  const dist::Rows rows = rows_named({{0, 0}, {7, 3}});
+  const at::Tensor x = at::arange(1, 201, at::kDouble).view({2, 100}).requires_grad_();
+  const at::Tensor result = dropout(x, 0.25, some_key(), rows);
+  (result * result).sum().backward();
+  EXPECT_TRUE(x.grad().allclose(2 * result.detach() * result.detach().gt(0).to(at::kDouble) / 0.75));
 }
 
 TEST(Dropout, FollowsARowWhereverItStands) {

@@ -55,11 +55,11 @@ class Gradient : public testing::TestWithParam<Kind> {
   testing::AssertionResult derivative_is_right(const Parameter& parameter, std::uint64_t seed) {
     const at::Tensor direction = random_tensor(parameter.tensor.sizes().vec(), seed);
     const double analytic = (parameter.tensor.grad() * direction).sum().item<double>();
-    constexpr double distance = 2e-6;
+    constexpr double distance = 2e-7;
     const double numeric =
         (moved_loss(parameter.tensor, direction, distance) - moved_loss(parameter.tensor, direction, -distance)) /
         (2 * distance);
-    constexpr double rounding = 1e-8;  // of two losses of about 50, over the distance
+    constexpr double rounding = 1e-7;  // of two losses of about 50, over the distance
     if (std::abs(analytic) < 1e-5) return testing::AssertionFailure() << analytic << " is too small to say anything";
     if (std::abs(analytic - numeric) < 1e-6 * std::abs(numeric) + rounding) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "gradient " << analytic << ", difference " << numeric;
