@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "core/add_dropped.h"
+
 namespace ut::core {
 
 Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder)
@@ -27,8 +29,8 @@ at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::T
                          Site site, const StackRows& rows, const DropoutKey& key, const SubLayer& f) const {
   const bool pre = options_.norm == Norm::pre;
   const at::Tensor revised = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
-  const at::Tensor kept = dropout(revised, options_.residual_dropout, key.with_site(site), rows.local());
-  return pre ? x + kept : norm(x + kept);
+  const at::Tensor sum = add_dropped(x, revised, options_.residual_dropout, key.with_site(site), rows.local());
+  return pre ? sum : norm(sum);
 }
 
 at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,

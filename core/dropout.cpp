@@ -5,14 +5,11 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "base/philox.h"
-#include "core/keep_columns.h"
 #include "dist/differentiable.h"
 
 namespace ut::core {
@@ -32,8 +29,6 @@ at::Tensor kept(const at::Tensor& x, double rate, const DropoutKey& key, const I
   at::Tensor result = at::empty(source.sizes(), source.options());
   const std::int64_t columns = source.size(-1);
   const std::int64_t rows = columns == 0 ? 0 : source.numel() / columns;
-  const auto dropped_below = static_cast<std::uint32_t>(std::lround(rate * 0x1p16));
-  const Instructions instructions = best_instructions();
   AT_DISPATCH_FLOATING_TYPES(source.scalar_type(), "dropout", [&] {
     const auto* from = source.const_data_ptr<scalar_t>();
     auto* to = result.mutable_data_ptr<scalar_t>();
@@ -41,14 +36,9 @@ at::Tensor kept(const at::Tensor& x, double rate, const DropoutKey& key, const I
     at::parallel_for(0, rows, 1 + 4096 / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         const RowIdentity of = identity(row);
-        const std::array rest{static_cast<std::uint32_t>(of.position), static_cast<std::uint32_t>(of.sequence),
-                              key.place};
-        const RowDraw draw{of.head, rest, key.update, dropped_below};
+        const RowDraw draw = row_draw(key, rate, of.sequence, of.position, of.head);
         const std::span columns_of_row(from + row * columns, static_cast<std::size_t>(columns));
-        if constexpr (std::is_same_v<scalar_t, float>)
-          keep_columns(draw, of.first_column, columns_of_row, scale, to + row * columns, instructions);
-        else
-          keep_columns(draw, of.first_column, columns_of_row, scale, to + row * columns);
+        keep_columns(draw, of.first_column, columns_of_row, scale, to + row * columns);
       }
     });
   });
@@ -69,6 +59,13 @@ at::Tensor drop(const at::Tensor& x, double rate, const DropoutKey& key, const I
 
 DropoutKey DropoutKey::for_update(std::uint64_t seed, std::int64_t update) {
   return {base::mix(seed, static_cast<std::uint64_t>(update)), true, 0};
+}
+
+RowDraw row_draw(const DropoutKey& key, double rate, std::int64_t sequence, std::int64_t position, std::uint32_t head) {
+  return {head,
+          {static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(sequence), key.place},
+          key.update,
+          static_cast<std::uint32_t>(std::lround(rate * 0x1p16))};
 }
 
 at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, const dist::Rows& rows) {

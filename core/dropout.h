@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/keep_columns.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -47,6 +48,10 @@ struct QueryIdentities {
   std::vector<std::int64_t> position;   // [sequences * query slots]
   std::vector<std::int64_t> first_key;  // [sequences]: the position of the first key slot
 };
+
+/// What decides which of a row's columns are kept, by its identity.
+RowDraw row_draw(const DropoutKey& key, double rate, std::int64_t sequence, std::int64_t position,
+                 std::uint32_t head = 0);
 
 /// Sets each element to zero with probability `rate`, to a 65536th, and divides the rest by 1 - rate. `x` [rows,
 /// columns].

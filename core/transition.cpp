@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "core/products.h"
+#include "core/relu_dropout.h"
 
 namespace ut::core {
 namespace {
@@ -22,8 +23,9 @@ class FeedForward final : public Transition {
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor&, StackRows& rows, std::size_t,
                      const DropoutKey& key) const override {
-    at::Tensor hidden = at::relu(multiply_add(bias1_, x, kernel1_, type_));  // [rows, ffn]
-    hidden = dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
+    const at::Tensor product = multiply(x, kernel1_, type_).to(bias1_.scalar_type());  // [rows, ffn]
+    const at::Tensor hidden =
+        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
     return multiply_add(bias2_, hidden, kernel2_, type_);
   }
 

@@ -249,6 +249,7 @@ class UpdateCost {
     made_.seconds.operations = work_cost_.operations_beside(made_.seconds.products + made_.seconds.attention +
                                                             made_.seconds.element_wise + made_.seconds.optimizer);
     made_.peak_bytes += 4 * parameter_count(model) * number_;  // values, gradients, two moments
+    adjust();
     return made_;
   }
 
@@ -276,6 +277,15 @@ class UpdateCost {
     }
     if (stored) made_.peak_bytes += layers * memory.store(steps.front());
     if (stack.decoder) remember(layers);
+  }
+
+  /// By what a whole update was seen to take more.
+  void adjust() {
+    Seconds& seconds = made_.seconds;
+    for (double* part : {&seconds.products, &seconds.attention, &seconds.element_wise, &seconds.operations})
+      *part *= machine_.overhead;
+    const double work = seconds.products + seconds.attention + seconds.element_wise + seconds.operations;
+    if (layout_.sequence_parallel > 1) seconds.exchange += machine_.unevenness * work;
   }
 
   /// The parameters' gradients of each step are added to those of the steps before.

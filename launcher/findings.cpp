@@ -19,6 +19,7 @@
 #include <sstream>
 
 #include "launcher/build_info.h"
+#include "launcher/device.h"
 #include "launcher/probe.h"
 #include "launcher/shared_text.h"
 
@@ -146,7 +147,13 @@ Finding find_accelerators(Communicator& world) {
   const std::int64_t here = devices.front().front();
   const std::string cuda = build_line("CUDA: ");
   Finding finding{"GPUs", fmt::format("{} on this host; CUDA: {}; NCCL: {}", here, cuda, build_line("NCCL: ")), ""};
-  if (here > 0 && cuda == "left out") finding.remedy = "build with CUDA to use them: cmake --preset cuda";
+  const VisibleGpus gpus = find_gpus();
+  if (here > 0 && !gpus.in_build) {
+    finding.remedy = "build with CUDA to use them: ./quickstart build --cuda";
+  } else if (here > 0 && gpus.count == 0) {
+    finding.seen += fmt::format("; CUDA sees none ({})", gpus.problem);
+    finding.remedy = "look at nvidia-smi and CUDA_VISIBLE_DEVICES";
+  }
   if (std::ranges::any_of(devices, [&](const auto& rank) { return rank.front() != here; })) {
     finding.seen += "; not the same number on every host";
     finding.remedy = "start ranks only on hosts that are alike";

@@ -154,6 +154,8 @@ nlohmann::ordered_json to_json(const MachineNumbers& numbers) {
           {"operation", numbers.operation},
           {"asynchronous", numbers.asynchronous},
           {"overlap", numbers.overlap},
+          {"overhead", numbers.overhead},
+          {"unevenness", numbers.unevenness},
           {"memory_bytes", numbers.memory_bytes},
           {"within", link_to_json(numbers.within)},
           {"between", link_to_json(numbers.between)},
@@ -179,6 +181,8 @@ MachineNumbers parse_machine_numbers(const std::string& text, const std::string&
   numbers.operation = read.number(json, "operation");
   numbers.asynchronous = json.value("asynchronous", nlohmann::json(false)) == nlohmann::json(true);
   numbers.overlap = read.number(json, "overlap");
+  numbers.overhead = read.positive(json, "overhead");
+  numbers.unevenness = read.number(json, "unevenness");
   numbers.memory_bytes = read.positive(json, "memory_bytes");
   numbers.within = read.link(json, "within");
   numbers.between = read.link(json, "between");

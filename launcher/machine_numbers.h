@@ -38,6 +38,8 @@ struct MachineNumbers {
   double operation = 0;        // seconds that an operation takes however little it does
   bool asynchronous = false;   // whether operations are queued: the next is prepared while one is done
   double overlap = 0;          // share of work under a transfer that hides it
+  double overhead = 1;         // by how much longer an update's work takes than its parts add up to
+  double unevenness = 0;       // share of its work for which a rank waits until the others have done theirs
   double memory_bytes = 0;     // of a rank
   Link within;                 // a node
   Link between;                // nodes; rates are those of all of a node's ranks together

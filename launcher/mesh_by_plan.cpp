@@ -17,7 +17,7 @@ Workload workload(const Options& options, const datasets::Task* task) {
 /// As the program that starts the ranks numbers them: as many on each host.
 Layout chosen_layout(const Options& options, const Workload& work, dist::Communicator& world) {
   const Hosts hosts = find_hosts(world);
-  const MachineNumbers machine = probe_machine(world, hosts, work.model);
+  const MachineNumbers machine = probe_machine(world, hosts, work);
   const std::int64_t most = hosts.most_ranks();
   const bool even = world.size() % most == 0;
   FixedChoices fixed;

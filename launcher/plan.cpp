@@ -31,10 +31,10 @@ Cluster planned_cluster(const Options& options, const MachineNumbers& machine, c
   return usual > 1 && ranks % usual == 0 ? Cluster{ranks / usual, usual} : Cluster{1, ranks};
 }
 
-MachineNumbers numbers_of(const Session& session, const Hosts& hosts, const core::ModelOptions& model) {
+MachineNumbers numbers_of(const Session& session, const Hosts& hosts, const Workload& work) {
   const PlanOptions& plan = session.options.plan;
   if (!plan.machine.empty()) return machine_named(plan.machine);
-  if (plan.calibration.empty()) return probe_machine(session.mesh.world(), hosts, model);
+  if (plan.calibration.empty()) return probe_machine(session.mesh.world(), hosts, work);
   return parse_machine_numbers(base::read_file(plan.calibration), "--calibration " + plan.calibration);
 }
 
@@ -140,7 +140,7 @@ int plan(Session& session) {
   const Hosts hosts = find_hosts(session.mesh.world());
   Plan made;
   made.work = bench_workload(options);
-  made.machine = numbers_of(session, hosts, made.work.model);
+  made.machine = numbers_of(session, hosts, made.work);
   if (!session.speaks()) return 0;
   if (!options.plan.save_calibration.empty())
     base::write_file_whole(options.plan.save_calibration, to_json(made.machine).dump(2) + "\n");

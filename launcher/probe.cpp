@@ -91,6 +91,26 @@ double probe_overlap(Communicator& group) {
   return mean_over({std::clamp((transfer + made / alone - both) / transfer, 0.0, 1.0)}, group).front();
 }
 
+/// Pieces of work of a few milliseconds, after each of which all ranks meet, against the same without. Collective.
+double probe_unevenness(Communicator& world) {
+  constexpr int pieces = 40;
+  constexpr int products = 20;
+  const at::Tensor matrix = at::ones({192, 192});
+  const at::Tensor flag = at::zeros({1});
+  const auto seconds_of_work = [&](bool meet) {
+    world.all_reduce_sum(flag, Purpose::control);
+    const Stopwatch watch;
+    for (int piece = 0; piece < pieces; ++piece) {
+      for (int made = 0; made < products; ++made) at::mm(matrix, matrix);
+      if (meet) world.all_reduce_sum(flag, Purpose::control);
+    }
+    return mean_over({watch.seconds()}, world).front();
+  };
+  const double alone = seconds_of_work(false);
+  const double together = seconds_of_work(true);
+  return std::clamp(together / alone - 1, 0.0, 1.0);
+}
+
 double memory_of_host() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
@@ -134,10 +154,10 @@ Link probe_link(Communicator& group) {
           rates_of_messages(reduce, smallest_sum, group)};
 }
 
-MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const core::ModelOptions& model) {
+MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Workload& work) {
   MachineNumbers numbers;
   world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);  // all work at the same time
-  probe_work(numbers, model);
+  probe_work(numbers, work.model);
   const auto host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
   const auto between = world.split(host->rank() == 0 ? 0 : 1);  // the first ranks of the hosts
   numbers.within = host->size() > 1 ? probe_link(*host) : assumed_link(true);
@@ -149,6 +169,9 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const core
   numbers.cores_per_node = cores_of_host();
   numbers.memory_bytes = memory_of_host() / static_cast<double>(numbers.ranks_per_node);
   numbers.source = describe_source(hosts);
+  world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);
+  numbers.overhead = mean_over({probe_overhead(numbers, work)}, world).front();
+  numbers.unevenness = world.size() > 1 ? probe_unevenness(world) : 0;
   // All worked, but one speaks. Rank 0 is the first of its host: it has seen every link.
   return parse_machine_numbers(text_of_rank(to_json(numbers).dump(), 0, world), "measured numbers");
 }

@@ -192,7 +192,7 @@ TEST_F(BabiFiles, SizeThatContradictsTheDirectoryIsRefused) {
   EXPECT_NE(read().description().find("/en:"), std::string::npos);
   options_.data = (directory_.path() / "en-10k").string();
   EXPECT_EQ(tests::bad_input([&] { read(); }).find("--babi-size 1k: --data"), 0u);
-  options_.data += "/";
+  options_.data += '/';
   EXPECT_EQ(tests::bad_input([&] { read(); }).find("--babi-size 1k: --data"), 0u);
   options_.babi_size = "10k";
   EXPECT_EQ(read().size(Split::train), 2);
