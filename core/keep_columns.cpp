@@ -25,7 +25,7 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t counter, Number scale,
     const auto drawn =
         base::philox({counter + static_cast<std::uint32_t>(lane), row.rest[0], row.rest[1], row.rest[2]}, row.key);
     for (std::size_t word = 0; word < words; ++word)
-      for (const std::size_t half : {0, 1}) {
+      for (std::size_t half = 0; half < 2; ++half) {
         const std::size_t column = half * words * lanes + word * lanes + lane;
         const std::uint32_t number = drawn.at(word) >> (16 * half) & 0xFFFF;
         to[column] = number < row.dropped_below ? Number{0} : scale * from[column];
