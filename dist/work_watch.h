@@ -75,7 +75,7 @@ class WorkWatch {
   void drain(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void abort_all(std::unique_lock<std::mutex>& lock);
 
-  const WatchLimits limits_;
+  WatchLimits limits_;
   mutable std::mutex mutex_;  // of all below
   std::condition_variable_any changed_;
   std::vector<Watched*> watched_;

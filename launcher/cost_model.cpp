@@ -276,7 +276,7 @@ class UpdateCost {
       made_.peak_bytes += layers * memory.layer(step, stored, memory_keys);
     }
     if (stored) made_.peak_bytes += layers * memory.store(steps.front());
-    if (stack.decoder) remember(layers);
+    if (stack.decoder) remember(model.block_layers);
   }
 
   /// By what a whole update was seen to take more.
@@ -311,10 +311,10 @@ class UpdateCost {
   }
 
   /// The encoder's states become the decoder's memory, once.
-  void remember(double layers) {
+  void remember(std::int64_t layers) {
     const auto source = rows_of_steps(work_, layout_, {core::Halting::none, work_.source_rows, 1, false}).front();
     const double d = real(work_.model.d_model);
-    for (double layer = 0; layer < layers; ++layer) {
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
       work_cost_.product(source.rows, d, 2 * d, 3, made_.seconds.products);
       if (layout_.sequence_parallel == 1) continue;
       const double bytes = source.rows * real(layout_.sequence_parallel) * 2 * d * number_;

@@ -34,8 +34,10 @@ const std::map<std::string, DataSheet>& data_sheets() {
 /// The rate of what takes size / full_rate seconds, and a time of its own however small it is.
 RateCurve saturating(double full_rate, double half_size) {
   RateCurve curve;
-  for (double size = half_size / 64; size <= half_size * 4096; size *= 4)
+  for (int power = -3; power <= 6; ++power) {
+    const double size = half_size * std::pow(4, power);
     curve.push_back({size, full_rate * size / (size + half_size)});
+  }
   return curve;
 }
 

@@ -132,7 +132,7 @@ TEST(KeepColumns, GivesTheSameWithAllInstructions) {
   std::vector<float> from(333);
   std::iota(from.begin(), from.end(), 1.0F);
   const std::vector<double> exact(from.begin(), from.end());
-  for (const std::size_t first : {0, 1, 63, 64, 100})
+  for (const std::size_t first : std::vector<std::size_t>{0, 1, 63, 64, 100})
     for (const auto instructions : {Instructions::plain, Instructions::avx2, Instructions::avx512f}) {
       if (instructions > best_instructions()) continue;
       std::vector<float> kept(from.size());

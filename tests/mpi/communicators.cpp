@@ -64,7 +64,7 @@ std::vector<CommunicatorCase> communicator_cases() {
 std::string communicator_cases_text() {
   std::vector<std::string> names;
   for (const auto& tested : communicator_cases()) names.push_back(tested.name);
-  const std::string text = fmt::format("collectives are tested over: {}\n", fmt::join(names, ", "));
+  std::string text = fmt::format("collectives are tested over: {}\n", fmt::join(names, ", "));
   if (std::ranges::find(names, "nccl") != names.end()) return text;
   return text + fmt::format("and not over staged_cuda, nccl: {}\n",
                             dist::has_nccl() ? "this machine has no GPU" : "this build has no CUDA");

@@ -20,7 +20,7 @@ struct CommunicatorCase {
   std::function<std::unique_ptr<dist::Communicator>()> make;
 };
 
-inline void PrintTo(const CommunicatorCase& tested, std::ostream* stream) { *stream << tested.name; }
+inline std::ostream& operator<<(std::ostream& stream, const CommunicatorCase& tested) { return stream << tested.name; }
 
 /// All that should work here. What needs a GPU is among them where this build has CUDA and the machine a GPU, however
 /// little of it works: then its tests fail, and are not skipped.
