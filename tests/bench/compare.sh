@@ -37,7 +37,7 @@ theirs() {
   local command=("$PYTHON" "$PEER") compile=()
   (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" "$PEER")
   ((COMPILE == 0)) || compile=(--compile)
-  "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 "${compile[@]}" 2>/dev/null | tokens
+  "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 "${compile[@]}" | tokens
 }
 tokens() { python3 -c 'import json, sys; print(json.loads(sys.stdin.readlines()[-1])["tokens_per_s"])'; }
 
