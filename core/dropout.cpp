@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/philox.h"
+#include "core/row_kernels.h"
 #include "dist/differentiable.h"
 
 namespace ut::core {
@@ -33,7 +34,7 @@ at::Tensor kept(const at::Tensor& x, double rate, const DropoutKey& key, const I
     const auto* from = source.const_data_ptr<scalar_t>();
     auto* to = result.mutable_data_ptr<scalar_t>();
     const auto scale = static_cast<scalar_t>(1 / (1 - rate));
-    at::parallel_for(0, rows, 1 + 4096 / std::max<std::int64_t>(1, columns), [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, rows, rows_at_once(columns), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         const RowIdentity of = identity(row);
         const RowDraw draw = row_draw(key, rate, of.sequence, of.position, of.head);

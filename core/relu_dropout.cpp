@@ -3,46 +3,33 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/functions/utils.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <span>
+#include <vector>
 
 #include "core/row_kernels.h"
+#include "dist/differentiable.h"
 
 namespace ut::core {
 namespace {
 
-/// Rows that one thread takes at least.
-std::int64_t grain(std::int64_t columns) { return 1 + 32768 / std::max<std::int64_t>(1, columns); }
-
-class ReluDropoutBackward final : public torch::autograd::Node {
- public:
-  at::Tensor output;  // without a graph: it would hold this node, and this node it
-  double scale = 1;   // of what was kept
-
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
-    if (!gradients[0].defined()) return {at::Tensor(), at::Tensor()};
-    const at::NoGradGuard no_graph;
-    const at::Tensor given = gradients[0].contiguous();
-    at::Tensor result = at::empty_like(given);
-    const std::int64_t columns = given.size(1);
-    AT_DISPATCH_FLOATING_TYPES(given.scalar_type(), "relu_dropout_backward", [&] {
-      const auto* made = output.const_data_ptr<scalar_t>();
-      const auto* from = given.const_data_ptr<scalar_t>();
-      auto* to = result.mutable_data_ptr<scalar_t>();
-      at::parallel_for(0, given.size(0), grain(columns), [&](std::int64_t begin, std::int64_t end) {
-        const std::int64_t first = begin * columns;
-        scale_where_positive(made + first, from + first, static_cast<scalar_t>(scale), to + first,
-                             static_cast<std::size_t>((end - begin) * columns));
-      });
+/// `gradient` of `output` where that is positive, times `scale`.
+at::Tensor way_back(const at::Tensor& output, const at::Tensor& gradient, double scale) {
+  const at::Tensor given = gradient.contiguous();
+  at::Tensor result = at::empty_like(given);
+  const std::int64_t columns = given.size(1);
+  AT_DISPATCH_FLOATING_TYPES(given.scalar_type(), "relu_dropout_backward", [&] {
+    const auto* made = output.const_data_ptr<scalar_t>();
+    const auto* from = given.const_data_ptr<scalar_t>();
+    auto* to = result.mutable_data_ptr<scalar_t>();
+    at::parallel_for(0, given.size(0), rows_at_once(columns), [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t first = begin * columns;
+      scale_where_positive(made + first, from + first, static_cast<scalar_t>(scale), to + first,
+                           static_cast<std::size_t>((end - begin) * columns));
     });
-    return {result, result.sum(0)};
-  }
-  std::string name() const override { return "ReluDropoutBackward"; }
-};
+  });
+  return result;
+}
 
 void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutKey& key,
                const dist::Rows& rows) {
@@ -53,7 +40,7 @@ void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const D
     const auto* add = bias.const_data_ptr<scalar_t>();
     auto* all = static_cast<scalar_t*>(x.data_ptr());
     const auto scale = static_cast<scalar_t>(1 / (1 - rate));
-    at::parallel_for(0, x.size(0), grain(columns), [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, x.size(0), rows_at_once(columns), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         scalar_t* of_row = all + row * columns;
         add_bias_and_relu(of_row, add, static_cast<std::size_t>(columns));
@@ -71,15 +58,13 @@ at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate
                         const dist::Rows& rows) {
   if (!x.is_cpu() || !x.is_contiguous()) return dropout(at::relu(x + bias), rate, key, rows);
   const double dropped = key.active ? rate : 0;
-  at::Tensor output = x.detach();
+  const at::Tensor output = x.detach();
   overwrite(output, bias.detach(), dropped, key, rows);
-  if (!torch::autograd::compute_requires_grad(x, bias)) return output;
-  auto node = std::make_shared<ReluDropoutBackward>();
-  node->output = output.detach();
-  node->scale = 1 / (1 - dropped);
-  node->set_next_edges(torch::autograd::collect_next_edges(x, bias));
-  torch::autograd::create_gradient_edge(output, std::move(node));
-  return output;
+  return dist::with_backward(output, {x, bias},
+                             [made = output.detach(), scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
+                               const at::Tensor of_x = way_back(made, gradient, scale);
+                               return std::vector{of_x, of_x.sum(0)};
+                             });
 }
 
 }  // namespace ut::core

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace ut::core {
+
+/// Rows of so many columns that a thread takes at least.
+inline std::int64_t rows_at_once(std::int64_t columns) { return 1 + 16384 / std::max<std::int64_t>(1, columns); }
 
 // Loops over one row, in vector instructions where the processor has them.
 

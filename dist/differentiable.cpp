@@ -15,31 +15,20 @@ namespace {
 /// A node of the autograd graph whose backward pass is a function of ours.
 class FunctionBackward final : public torch::autograd::Node {
  public:
-  FunctionBackward(Function backward, const at::Tensor& output)
+  FunctionBackward(Backward backward, const at::Tensor& output)
       : backward_(std::move(backward)), sizes_(output.sizes().vec()), options_(output.options()) {}
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    const at::NoGradGuard no_graph;
     // A rank whose rows nothing depended on still has to take part.
-    const at::Tensor gradient = gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_);
-    return {backward_(gradient)};
+    return backward_(gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_));
   }
   std::string name() const override { return "FunctionBackward"; }
 
  private:
-  Function backward_;
+  Backward backward_;
   std::vector<std::int64_t> sizes_;
   at::TensorOptions options_;
-};
-
-/// Passes the gradient on to the first of its inputs, and none to the others.
-class TieBackward final : public torch::autograd::Node {
- public:
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
-    torch::autograd::variable_list result(num_outputs());
-    result[0] = gradients[0];
-    return result;
-  }
-  std::string name() const override { return "TieBackward"; }
 };
 
 }  // namespace
@@ -49,15 +38,23 @@ at::Tensor reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>
   return group.reduce_scatter_rows(exact, counts, Purpose::exchange).to(all.scalar_type());
 }
 
+at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward) {
+  if (!torch::autograd::compute_requires_grad(at::TensorList(inputs))) return output;
+  at::Tensor result = output;
+  auto node = std::make_shared<FunctionBackward>(std::move(backward), output);
+  node->set_next_edges(torch::autograd::collect_next_edges(at::TensorList(inputs)));
+  torch::autograd::create_gradient_edge(result, std::move(node));
+  return result;
+}
+
 at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others) {
   std::vector<at::Tensor> inputs{result};
   inputs.insert(inputs.end(), others.begin(), others.end());
-  if (!torch::autograd::compute_requires_grad(at::TensorList(inputs))) return result;
-  at::Tensor tied = result.detach();
-  auto node = std::make_shared<TieBackward>();
-  node->set_next_edges(torch::autograd::collect_next_edges(at::TensorList(inputs)));
-  torch::autograd::create_gradient_edge(tied, std::move(node));
-  return tied;
+  return with_backward(result.detach(), inputs, [count = inputs.size()](const at::Tensor& gradient) {
+    std::vector<at::Tensor> gradients(count);
+    gradients[0] = gradient;
+    return gradients;
+  });
 }
 
 at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward) {
@@ -66,12 +63,9 @@ at::Tensor differentiable(const at::Tensor& input, const Function& forward, Func
     const at::NoGradGuard no_graph;
     output = forward(input.detach());
   }
-  if (torch::autograd::compute_requires_grad(input)) {
-    auto node = std::make_shared<FunctionBackward>(std::move(backward), output);
-    node->set_next_edges(torch::autograd::collect_next_edges(input));
-    torch::autograd::create_gradient_edge(output, std::move(node));
-  }
-  return output;
+  return with_backward(output, {input}, [backward = std::move(backward)](const at::Tensor& gradient) {
+    return std::vector<at::Tensor>{backward(gradient)};
+  });
 }
 
 at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group) {

@@ -14,6 +14,13 @@ using Function = std::function<at::Tensor(const at::Tensor&)>;
 /// forward(input) as a node of the autograd graph whose backward pass is `backward`, of the output's gradient.
 at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward);
 
+/// From the output's gradient those of the inputs, in their order; undefined: none.
+using Backward = std::function<std::vector<at::Tensor>(const at::Tensor&)>;
+
+/// `output`, which was made of `inputs` without a graph, as a node of the autograd graph whose backward pass is
+/// `backward`. What that keeps of the output must be detached: the node would hold itself.
+at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward);
+
 /// `result`, whose backward pass also runs that of `others`, though nothing of them is in it: for collectives in whose
 /// backward pass every rank must take part.
 at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others);

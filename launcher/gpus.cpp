@@ -1,11 +1,11 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <stdexcept>
 
 #include "launcher/device.h"
+#include "launcher/rank_hosts.h"
 
 namespace ut::launcher {
 namespace {
@@ -24,11 +24,9 @@ VisibleGpus find_gpus() {
 }
 
 std::string gpu_place(int gpu) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
   std::array<char, 32> id{};
   check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), gpu), "cudaDeviceGetPCIBusId");
-  return fmt::format("host {}, PCI {}", host.data(), id.data());
+  return fmt::format("host {}, PCI {}", host_name(), id.data());
 }
 
 void use_gpu(int gpu) { check(cudaSetDevice(gpu), "cudaSetDevice"); }

@@ -13,9 +13,6 @@
 namespace ut::launcher {
 namespace {
 
-constexpr auto all_forms = {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring,
-                            dist::ExchangeForm::heads};
-
 /// Whether the exchange has this choice at all: heads sends queries, keys and values; blocks of a causal decoder alone
 /// gain from zigzag.
 bool has_choice(const Workload& work, const Layout& layout) {
@@ -32,9 +29,9 @@ bool has_choice(const Workload& work, const Layout& layout) {
 std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node) {
   std::vector<Layout> found;
   for (std::int64_t shared = 1; shared <= nodes * ranks_per_node; ++shared)
-    for (const dist::ExchangeForm form : all_forms)
-      for (const dist::Sent sent : {dist::Sent::keys_values, dist::Sent::states})
-        for (const dist::Cut cut : {dist::Cut::contiguous, dist::Cut::zigzag}) {
+    for (const auto& [name, form] : exchange_forms())
+      for (const auto& [sent_name, sent] : exchange_sends())
+        for (const auto& [cut_name, cut] : exchange_cuts()) {
           const Layout layout{nodes, ranks_per_node, shared, {form, sent, cut}};
           if (why_impossible(work, layout).empty() && has_choice(work, layout)) found.push_back(layout);
         }
@@ -113,14 +110,15 @@ Workload task_workload(const Options& options, const core::ModelOptions& model, 
 
 std::vector<Candidate> candidates(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                                   const MachineNumbers& machine) {
+  const auto cost = [](const Candidate& one) {
+    return std::pair(!one.fits, one.fits ? one.prediction.seconds.total() : one.prediction.peak_bytes);
+  };
   std::vector<Candidate> all;
   for (const Layout& layout : layouts(work, nodes, ranks_per_node)) {
     const Prediction prediction = predict(work, layout, machine);
-    all.push_back({layout, prediction, prediction.peak_bytes <= machine.memory_bytes});
+    const Candidate found{layout, prediction, prediction.peak_bytes <= machine.memory_bytes};
+    all.insert(std::ranges::upper_bound(all, cost(found), {}, cost), found);  // of equals the first found comes first
   }
-  std::ranges::stable_sort(all, {}, [](const Candidate& one) {
-    return std::pair(!one.fits, one.fits ? one.prediction.seconds.total() : one.prediction.peak_bytes);
-  });
   return all;
 }
 
@@ -154,7 +152,7 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
     if (theirs == shared / 2 || theirs == shared * 2)
       lines.push_back(against(best, other, fmt::format("sequence-parallel {}", theirs)));
   }
-  for (const dist::ExchangeForm form : all_forms) {
+  for (const auto& [name, form] : exchange_forms()) {
     const auto other = std::ranges::find_if(all, [&](const Candidate& one) {
       return one.layout.sequence_parallel == shared && one.layout.exchange.form == form;
     });
@@ -178,22 +176,5 @@ std::string exchange_name(const Layout& layout) {
   if (layout.exchange.form != dist::ExchangeForm::heads) name += " of " + name_of(layout.exchange.sent);
   return layout.exchange.cut == dist::Cut::zigzag ? name + ", zigzag" : name;
 }
-
-std::string name_of(dist::ExchangeForm form) {
-  switch (form) {
-    case dist::ExchangeForm::broadcast:
-      return "broadcast";
-    case dist::ExchangeForm::all_gather:
-      return "all-gather";
-    case dist::ExchangeForm::ring:
-      return "ring";
-    default:
-      return "heads";
-  }
-}
-
-std::string name_of(dist::Sent sent) { return sent == dist::Sent::states ? "states" : "keys-values"; }
-
-std::string name_of(dist::Cut cut) { return cut == dist::Cut::zigzag ? "zigzag" : "contiguous"; }
 
 }  // namespace ut::launcher

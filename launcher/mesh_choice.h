@@ -7,6 +7,7 @@
 
 #include "datasets/task.h"
 #include "launcher/cost_model.h"
+#include "launcher/exchange_names.h"
 #include "launcher/options.h"
 
 namespace ut::launcher {
@@ -49,8 +50,5 @@ Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t rank
 
 /// "all-gather of keys-values"; "none" where no rank shares a sequence.
 std::string exchange_name(const Layout& layout);
-std::string name_of(dist::ExchangeForm form);
-std::string name_of(dist::Sent sent);
-std::string name_of(dist::Cut cut);
 
 }  // namespace ut::launcher

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include "launcher/exchange_names.h"
 #include "launcher/machine_numbers.h"
 
 namespace ut::launcher {
@@ -640,12 +641,9 @@ void add_plan(Table& table) {
 }
 
 OptionEntry exchange_form() {
-  auto entry = choice<dist::ExchangeForm>("exchange", "how keys and values reach the ranks of a sequence",
-                                          [](auto& o) -> auto& { return o.exchange.form; },
-                                          {{"all-gather", dist::ExchangeForm::all_gather},
-                                           {"broadcast", dist::ExchangeForm::broadcast},
-                                           {"ring", dist::ExchangeForm::ring},
-                                           {"heads", dist::ExchangeForm::heads}});
+  auto entry = choice<dist::ExchangeForm>(
+      "exchange", "how keys and values reach the ranks of a sequence", [](auto& o) -> auto& { return o.exchange.form; },
+      exchange_forms());
   entry.description += "; auto: form, what is sent and shards by ut plan";
   entry.expected += " or auto";
   entry.set = [named = entry.set](Options& options, const std::string& text) {
@@ -667,12 +665,12 @@ void add_ranks(Table& table) {
            "sequence-parallel", "ranks that share a sequence's positions; divides the ranks; by ut plan if not given",
            [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20))),
        changeable(exchange_form()),
-       changeable(choice<dist::Sent>("exchange-sends", "what is sent for a row, 2d numbers or d",
-                                     [](auto& o) -> auto& { return o.exchange.sent; },
-                                     {{"keys-values", dist::Sent::keys_values}, {"states", dist::Sent::states}})),
-       changeable(choice<dist::Cut>("shards", "which positions a rank holds in the decoder",
-                                    [](auto& o) -> auto& { return o.exchange.cut; },
-                                    {{"contiguous", dist::Cut::contiguous}, {"zigzag", dist::Cut::zigzag}}))});
+       changeable(choice<dist::Sent>(
+           "exchange-sends", "what is sent for a row, 2d numbers or d",
+           [](auto& o) -> auto& { return o.exchange.sent; }, exchange_sends())),
+       changeable(choice<dist::Cut>(
+           "shards", "which positions a rank holds in the decoder", [](auto& o) -> auto& { return o.exchange.cut; },
+           exchange_cuts()))});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
             {changeable(whole(
                  "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096)),

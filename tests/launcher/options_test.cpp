@@ -28,6 +28,11 @@ std::string refused(const Words& words) {
   return tests::bad_input([&] { parse_options(words); });
 }
 
+std::string refused(const std::string& command, Words words) {
+  words.insert(words.begin(), command);
+  return refused(words);
+}
+
 std::string train_refused(const Words& words) {
   return tests::bad_input([&] { train(words); });
 }
@@ -353,10 +358,7 @@ TEST(Bench, NeedsNothingAndHasItsOwnBatch) {
 }
 
 TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
-  const auto bench_refused = [](Words words) {
-    words.insert(words.begin(), "bench");
-    return refused(words);
-  };
+  const auto bench_refused = [](const Words& words) { return refused("bench", words); };
   EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
   EXPECT_THAT(bench_refused({"--min-length", "41"}), AllOf(HasSubstr("--min-length: 41"), HasSubstr("--length")));
   EXPECT_THAT(bench_refused({"--bench-ponder", "3"}), AllOf(HasSubstr("--bench-ponder: 3"), HasSubstr("--halting")));
@@ -390,10 +392,7 @@ TEST(Plan, TakesWhatBenchTakesAndAMachine) {
 }
 
 TEST(Plan, WhatCannotBeIsRefused) {
-  const auto plan_refused = [](Words words) {
-    words.insert(words.begin(), "plan");
-    return refused(words);
-  };
+  const auto plan_refused = [](const Words& words) { return refused("plan", words); };
   EXPECT_THAT(plan_refused({"--machine", "abacus"}), AllOf(HasSubstr("--machine: \"abacus\""), HasSubstr("h200")));
   EXPECT_THAT(plan_refused({"--machine", "h200", "--calibration", "x"}), HasSubstr("--calibration"));
   EXPECT_THAT(plan_refused({"--nodes", "0"}), HasSubstr("--nodes: \"0\""));

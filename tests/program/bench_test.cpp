@@ -19,13 +19,7 @@ using nlohmann::json;
 const std::string tiny =
     "--d-model 16 --heads 2 --ffn 32 --batch 4 --length 12 --vocab 16 --iterations 2 --threads 1 --json ";
 
-json bench(const std::string& options) {
-  const Outcome outcome = run_ut("bench " + tiny + options);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-  EXPECT_EQ(outcome.errors, "");
-  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
-  return json::parse(outcome.output);
-}
+json bench(const std::string& options) { return json_of_ut("bench " + tiny + options); }
 
 std::int64_t sent(const json& result, const std::string& purpose) {
   return result.at("sent_bytes_per_update").at(purpose).get<std::int64_t>();

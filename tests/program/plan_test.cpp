@@ -19,13 +19,7 @@ using testing::HasSubstr;
 
 const std::string tiny = "--d-model 16 --heads 2 --ffn 32 --batch 8 --length 12 --vocab 16 --threads 1 ";
 
-json plan(const std::string& options) {
-  const Outcome outcome = run_ut("plan --json " + tiny + options);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-  EXPECT_EQ(outcome.errors, "");
-  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
-  return json::parse(outcome.output);
-}
+json plan(const std::string& options) { return json_of_ut("plan --json " + tiny + options); }
 
 TEST(Plan, MeasuresAndPredictsEveryMesh) {
   const json result = plan("--ranks 2");
@@ -94,9 +88,7 @@ TEST(Plan, ChoosesTheMeshOfATrainingThatLeavesItOpen) {
   EXPECT_NE(is_cut, is_whole) << outcome.output;
   EXPECT_THAT(recorded, HasSubstr(is_cut ? "\nsequence-parallel = 2\n" : "\nsequence-parallel = 1\n"));
   EXPECT_THAT(recorded, testing::Not(HasSubstr("exchange = auto")));
-  EXPECT_EQ(losses_of(planned).size(), losses_of(alone).size());
-  for (std::size_t update = 0; update < losses_of(alone).size(); ++update)
-    EXPECT_NEAR(losses_of(planned).at(update) / losses_of(alone).at(update), 1, 1e-9) << "update " << update + 1;
+  expect_equal_losses(losses_of(alone), losses_of(planned), 1e-9);
 }
 
 TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {

@@ -31,6 +31,14 @@ Outcome run_ut(const std::string& arguments) {
   return run_shell(fmt::format("{} {}", program, arguments));
 }
 
+nlohmann::json json_of_ut(const std::string& arguments) {
+  const Outcome outcome = run_ut(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+  return nlohmann::json::parse(outcome.output);
+}
+
 std::vector<double> losses_of(const std::string& run_directory) {
   std::ifstream file(run_directory + "/metrics.jsonl");
   std::vector<double> losses;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Outcome {
 Outcome run_shell(const std::string& command);
 /// Runs the built program `ut` (environment variable UT) with these arguments, as a shell would split them.
 Outcome run_ut(const std::string& arguments);
+
+/// The one line of JSON that `ut` prints with these arguments; expects it to end well and to say nothing else.
+nlohmann::json json_of_ut(const std::string& arguments);
 
 /// The loss of every update that metrics.jsonl has, in order.
 std::vector<double> losses_of(const std::string& run_directory);
