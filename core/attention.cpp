@@ -39,6 +39,20 @@ std::vector<std::int64_t> in_slots(const at::Tensor& of_rows, const std::vector<
   return result;
 }
 
+std::shared_ptr<const RowSpans> spans_of(const dist::Rows& queries, const dist::Rows& keys, bool causal,
+                                         const std::vector<std::int64_t>& first_key) {
+  const auto numbers = [&](const at::Tensor& of_rows) {
+    const auto* data = of_rows.const_data_ptr<std::int64_t>();
+    return std::vector<std::int64_t>(data, data + of_rows.numel());
+  };
+  RowSpans spans{{}, {}, numbers(queries.sequence), numbers(queries.position), first_key, causal};
+  for (std::size_t index = 0; index + 1 < queries.offsets.size(); ++index) {
+    spans.queries.push_back({queries.offsets[index], queries.offsets[index + 1]});
+    spans.keys.push_back({keys.offsets[index], keys.offsets[index + 1]});
+  }
+  return std::make_shared<const RowSpans>(std::move(spans));
+}
+
 /// With slots [sequences * slots] int64 in the order of sequence and slot: the numbers of their heads in the order of
 /// sequence, head and slot; heads of slot number n are number n * `each` and those after it.
 /// [sequences * heads * slots] int64
@@ -73,6 +87,7 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
     identities.first_key.push_back(keys.offsets[index] < keys.offsets[index + 1] ? key_position[keys.offsets[index]]
                                                                                  : 0);
   identities_ = std::make_shared<const QueryIdentities>(std::move(identities));
+  if (!place) spans_ = spans_of(queries, keys, causal, identities_->first_key);
   const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
   if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
   if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
@@ -169,6 +184,13 @@ std::pair<at::Tensor, at::Tensor> AttentionLayout::keys_values_by_head(const at:
 
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
                                    double dropout_rate, const DropoutKey& dropout) const {
+  return spans_ && can_attend_rows(query, keys_values)
+             ? row_attention(query, keys_values, spans_, heads, dropout_rate, dropout)
+             : attend_plainly(query, keys_values, heads, dropout_rate, dropout);
+}
+
+at::Tensor AttentionLayout::attend_plainly(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
+                                           double dropout_rate, const DropoutKey& dropout) const {
   const auto [k, v] = keys_values_by_head(keys_values, heads);
   const at::Tensor weight = weights(at::bmm(queries_by_head(query, heads), k.transpose(1, 2)), heads);
   return rows_of_heads(at::bmm(drop(weight, heads, dropout_rate, dropout).to(v.scalar_type()), v), heads);

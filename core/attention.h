@@ -12,6 +12,7 @@
 
 #include "core/dropout.h"
 #include "core/parameters.h"
+#include "core/row_attention.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -49,6 +50,10 @@ class AttentionLayout {
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads, double dropout_rate,
                     const DropoutKey& dropout) const;
 
+  /// The same as a composition of the library's operations, whatever the device and the type: the reference.
+  at::Tensor attend_plainly(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
+                            double dropout_rate, const DropoutKey& dropout) const;
+
   // Its parts, for who keeps keys and values by head, or meets them span by span.
 
   /// `query` as queries_by_head() gives it.
@@ -74,11 +79,12 @@ class AttentionLayout {
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has
   std::int64_t key_slots_ = 0;
-  at::Tensor query_row_of_slot_;  // [sequences * query slots] int64; any row in a slot that is empty
-  at::Tensor slot_of_query_row_;  // [query rows] int64
-  at::Tensor key_row_of_slot_;    // [sequences * key slots] int64; any row in a slot that is empty
-  at::Tensor slot_of_key_;        // [keys] int64; undefined where they fill all slots
-  at::Tensor bias_;               // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
+  at::Tensor query_row_of_slot_;           // [sequences * query slots] int64; any row in a slot that is empty
+  at::Tensor slot_of_query_row_;           // [query rows] int64
+  at::Tensor key_row_of_slot_;             // [sequences * key slots] int64; any row in a slot that is empty
+  at::Tensor slot_of_key_;                 // [keys] int64; undefined where they fill all slots
+  at::Tensor bias_;                        // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
+  std::shared_ptr<const RowSpans> spans_;  // undefined where keys stand elsewhere
   std::shared_ptr<const QueryIdentities> identities_;  // for dropout
 };
 

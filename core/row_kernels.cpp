@@ -1,10 +1,20 @@
 #include "core/row_kernels.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+// Written as templates that are compiled into functions for several sets of instructions. CMake gives this file -O3:
+// below that GCC leaves loops of unknown length as they are.
 namespace ut::core {
 namespace {
 
+constexpr std::size_t lanes = 16;  // sums and maxima are taken over so many columns side by side
+
 template <class Number>
-[[gnu::always_inline]] inline void add_bias_and_relu_of(Number* x, const Number* bias, std::size_t columns) {
+[[gnu::always_inline]] inline void add_bias_and_relu_of(Number* __restrict x, const Number* __restrict bias,
+                                                        std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column) {
     const Number sum = x[column] + bias[column];
     x[column] = sum < 0 ? Number{0} : sum;  // not a number stays that
@@ -12,8 +22,9 @@ template <class Number>
 }
 
 template <class Number>
-[[gnu::always_inline]] inline void scale_where_positive_of(const Number* output, const Number* gradient, Number scale,
-                                                           Number* result, std::size_t columns) {
+[[gnu::always_inline]] inline void scale_where_positive_of(const Number* __restrict output,
+                                                           const Number* __restrict gradient, Number scale,
+                                                           Number* __restrict result, std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column) {
     const Number scaled = scale * gradient[column];
     result[column] = output[column] <= 0 ? Number{0} : scaled;
@@ -21,8 +32,85 @@ template <class Number>
 }
 
 template <class Number>
-[[gnu::always_inline]] inline void add_row_of(const Number* x, Number* sum, std::size_t columns) {
+[[gnu::always_inline]] inline void add_row_of(const Number* __restrict x, Number* __restrict sum, std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column) sum[column] += x[column];
+}
+
+/// By powers of two and a polynomial, to the last bits of a float; x at most some tens.
+[[gnu::always_inline]] inline float exponential(float x) {
+  constexpr float rounds = 12582912;  // 1.5 * 2^23: adding it leaves the integer in the last bits
+  const float bounded = x < -87.0F ? -87.0F : x;
+  const float shifted = bounded * 1.44269504F + rounds;
+  const float power = shifted - rounds;
+  const float rest = (bounded - power * 0.693359375F) + power * 2.12194440e-4F;
+  float sum = 1.9875691500e-4F;
+  sum = sum * rest + 1.3981999507e-3F;
+  sum = sum * rest + 8.3334519073e-3F;
+  sum = sum * rest + 4.1665795894e-2F;
+  sum = sum * rest + 1.6666665459e-1F;
+  sum = sum * rest + 5.0000001201e-1F;
+  sum = sum * rest * rest + rest + 1;
+  const auto bits = static_cast<std::uint32_t>(std::bit_cast<std::int32_t>(shifted) - 0x4B400000 + 127) << 23;
+  return sum * std::bit_cast<float>(bits);
+}
+[[gnu::always_inline]] inline double exponential(double x) { return std::exp(x); }
+
+template <class Number>
+[[gnu::always_inline]] inline Number largest_of(const Number* x, std::size_t columns) {
+  Number most[lanes];
+  std::fill_n(most, lanes, x[0]);
+  std::size_t column = 0;
+  for (; column + lanes <= columns; column += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      most[lane] = most[lane] < x[column + lane] ? x[column + lane] : most[lane];
+  for (; column < columns; ++column) most[0] = most[0] < x[column] ? x[column] : most[0];
+  return *std::max_element(most, most + lanes);
+}
+
+template <class Number>
+[[gnu::always_inline]] inline void exponentials_of(Number* x, std::size_t columns, Number subtracted) {
+  for (std::size_t column = 0; column < columns; ++column) x[column] = exponential(x[column] - subtracted);
+}
+
+template <class Number>
+[[gnu::always_inline]] inline Number sum_of(const Number* x, std::size_t columns) {
+  Number sums[lanes] = {};
+  std::size_t column = 0;
+  for (; column + lanes <= columns; column += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[column + lane];
+  Number sum = 0;
+  for (const Number part : sums) sum += part;
+  for (; column < columns; ++column) sum += x[column];
+  return sum;
+}
+
+template <class Number>
+[[gnu::always_inline]] inline Number softmax_of(Number* x, std::size_t columns) {
+  const Number most = largest_of(x, columns);
+  exponentials_of(x, columns, most);
+  const Number sum = sum_of(x, columns);
+  const Number share = 1 / sum;
+  for (std::size_t column = 0; column < columns; ++column) x[column] *= share;
+  return most + std::log(sum);
+}
+
+template <class Number>
+[[gnu::always_inline]] inline Number dot_of(const Number* x, const Number* y, std::size_t columns) {
+  Number sums[lanes] = {};
+  std::size_t column = 0;
+  for (; column + lanes <= columns; column += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[column + lane] * y[column + lane];
+  Number sum = 0;
+  for (const Number part : sums) sum += part;
+  for (; column < columns; ++column) sum += x[column] * y[column];
+  return sum;
+}
+
+template <class Number>
+[[gnu::always_inline]] inline void multiply_differences_of(const Number* __restrict weights, Number mean,
+                                                           Number* __restrict gradient, std::size_t columns) {
+  for (std::size_t column = 0; column < columns; ++column)
+    gradient[column] = weights[column] * (gradient[column] - mean);
 }
 
 }  // namespace
@@ -31,27 +119,44 @@ template <class Number>
                                                                             std::size_t columns) {
   add_bias_and_relu_of(x, bias, columns);
 }
-[[gnu::target_clones("avx512f", "avx2", "default")]] void add_bias_and_relu(double* x, const double* bias,
-                                                                            std::size_t columns) {
-  add_bias_and_relu_of(x, bias, columns);
-}
+void add_bias_and_relu(double* x, const double* bias, std::size_t columns) { add_bias_and_relu_of(x, bias, columns); }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void scale_where_positive(const float* output,
                                                                                const float* gradient, float scale,
                                                                                float* result, std::size_t columns) {
   scale_where_positive_of(output, gradient, scale, result, columns);
 }
-[[gnu::target_clones("avx512f", "avx2", "default")]] void scale_where_positive(const double* output,
-                                                                               const double* gradient, double scale,
-                                                                               double* result, std::size_t columns) {
+void scale_where_positive(const double* output, const double* gradient, double scale, double* result,
+                          std::size_t columns) {
   scale_where_positive_of(output, gradient, scale, result, columns);
 }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_row(const float* x, float* sum, std::size_t columns) {
   add_row_of(x, sum, columns);
 }
-[[gnu::target_clones("avx512f", "avx2", "default")]] void add_row(const double* x, double* sum, std::size_t columns) {
-  add_row_of(x, sum, columns);
+void add_row(const double* x, double* sum, std::size_t columns) { add_row_of(x, sum, columns); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] float softmax(float* x, std::size_t columns) {
+  return softmax_of(x, columns);
+}
+double softmax(double* x, std::size_t columns) { return softmax_of(x, columns); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void exponentials(float* x, std::size_t columns, float log_sum) {
+  exponentials_of(x, columns, log_sum);
+}
+void exponentials(double* x, std::size_t columns, double log_sum) { exponentials_of(x, columns, log_sum); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] float dot(const float* x, const float* y, std::size_t columns) {
+  return dot_of(x, y, columns);
+}
+double dot(const double* x, const double* y, std::size_t columns) { return dot_of(x, y, columns); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void multiply_differences(const float* weights, float mean,
+                                                                               float* gradient, std::size_t columns) {
+  multiply_differences_of(weights, mean, gradient, columns);
+}
+void multiply_differences(const double* weights, double mean, double* gradient, std::size_t columns) {
+  multiply_differences_of(weights, mean, gradient, columns);
 }
 
 }  // namespace ut::core

@@ -24,4 +24,19 @@ void scale_where_positive(const double* output, const double* gradient, double s
 void add_row(const float* x, float* sum, std::size_t columns);
 void add_row(const double* x, double* sum, std::size_t columns);
 
+/// x = softmax(x); returns the logarithm of the sum of exponentials. At least one column.
+float softmax(float* x, std::size_t columns);
+double softmax(double* x, std::size_t columns);
+
+/// x = exp(x - log_sum)
+void exponentials(float* x, std::size_t columns, float log_sum);
+void exponentials(double* x, std::size_t columns, double log_sum);
+
+float dot(const float* x, const float* y, std::size_t columns);
+double dot(const double* x, const double* y, std::size_t columns);
+
+/// gradient = weights * (gradient - mean): the way back through a softmax that gave these weights.
+void multiply_differences(const float* weights, float mean, float* gradient, std::size_t columns);
+void multiply_differences(const double* weights, double mean, double* gradient, std::size_t columns);
+
 }  // namespace ut::core
