@@ -36,7 +36,7 @@ at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::T
 at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
-  Attending how{options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights), {}};
+  Attending how{{options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights)}, {}};
   if (rows.sent() == dist::Sent::states) {
     how.project = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
     const at::Tensor sent = copied.defined() ? at::cat({input, copied}) : input;
@@ -50,9 +50,8 @@ at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, con
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,
                                    const StackRows& rows, const DropoutKey& key) const {
   const CrossAttention& attention = *layers_[layer].cross_attention;
-  return attention.combine(rows.memory_layout().attend(attention.queries(input), memory.keys_values[layer],
-                                                       options_.heads, options_.attention_dropout,
-                                                       key.with_site(Site::cross_attention_weights)));
+  const AttentionSite site{options_.heads, options_.attention_dropout, key.with_site(Site::cross_attention_weights)};
+  return attention.combine(rows.memory_layout().attend(attention.queries(input), memory.keys_values[layer], site));
 }
 
 at::Tensor Block::step(const at::Tensor& state, const at::Tensor& signal, StackRows& rows, const Memory* memory,

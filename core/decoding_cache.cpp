@@ -32,8 +32,7 @@ class CachedRows final : public StackRows {
 
   at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
     if (layer == 0) ++step_;
-    return layout_->attend(query, remember(&DecodingCache::OfStep::keys_values, layer, sent), how.heads,
-                           how.dropout_rate, how.dropout);
+    return layout_->attend(query, remember(&DecodingCache::OfStep::keys_values, layer, sent), how);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
@@ -128,9 +127,9 @@ class CachedRows final : public StackRows {
     local_.position = at::full({local_.sequence.size(0)}, position_, at::kLong);
     seen_.sequence = at::tensor(seen_ids, at::kLong);
     seen_.position = at::tensor(seen_positions, at::kLong);
-    layout_.emplace(local_, seen_, false, places_).on(cache_.device());
+    layout_.emplace(local_, seen_, false, cache_.device(), places_);
     const auto [rows, places] = dist::rows_of_sequences(memory_, running_);
-    memory_layout_.emplace(local_, rows, false, places).on(cache_.device());
+    memory_layout_.emplace(local_, rows, false, cache_.device(), places);
   }
 
   DecodingCache& cache_;

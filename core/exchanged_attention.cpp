@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/products.h"
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
 #include "dist/heads.h"
@@ -18,12 +19,10 @@ namespace {
 class GatheredAttention final : public ExchangedAttention {
  public:
   GatheredAttention(const dist::SequenceExchange& exchange, bool causal)
-      : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal) {
-    layout_.on(exchange.holdings().group->device());
-  }
+      : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal, exchange.holdings().group->device()) {}
 
   at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
-    return layout_.attend(query, how.keys_values(exchange_.gather(sent)), how.heads, how.dropout_rate, how.dropout);
+    return layout_.attend(query, how.keys_values(exchange_.gather(sent)), how);
   }
 
  private:
@@ -31,11 +30,49 @@ class GatheredAttention final : public ExchangedAttention {
   AttentionLayout layout_;
 };
 
-/// Over one rank's keys after another's, while the next are on their way. What is cut in zigzag is two spans a rank, of
-/// which each meets each; under a causal mask spans that lie wholly behind are left out.
-class AttentionByBlocks final : public ExchangedAttention {
+/// Over one rank's keys after another's, while the next are on their way.
+class RowAttentionByBlocks final : public ExchangedAttention {
  public:
-  AttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
+  RowAttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : holdings_(exchange.holdings()) {
+    const int ranks = holdings_.group->size();
+    for (int rank = 0; rank < ranks; ++rank)
+      spans_.push_back(
+          row_spans(exchange.local(), dist::rows_of(holdings_.sequences, rank, ranks, holdings_.options.cut), causal));
+  }
+
+  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
+    RowAttention attention(query, how);
+    std::vector<at::Tensor> inputs{query};
+    std::vector<std::shared_ptr<const RowSpans>> met;
+    const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
+    while (const auto block = blocks->next()) {
+      inputs.push_back(how.keys_values(block->rows));
+      met.push_back(spans_[static_cast<std::size_t>(block->rank)]);
+      attention.meet(inputs.back(), *met.back());
+    }
+    std::vector<at::Tensor> seen;
+    for (const at::Tensor& input : inputs) seen.push_back(input.detach());
+    return dist::with_backward(attention.output(), inputs, [=](const at::Tensor& gradient) {
+      std::vector<at::Tensor> gradients;
+      for (const at::Tensor& input : seen)
+        gradients.push_back(at::zeros(input.sizes(), input.options().dtype(exact_type(input.scalar_type()))));
+      for (std::size_t part = 1; part < seen.size(); ++part)
+        attention.go_back(gradient, seen[part], *met[part - 1], gradients[0], gradients[part]);
+      for (at::Tensor& of_input : gradients) of_input = of_input.to(seen[0].scalar_type());
+      return gradients;
+    });
+  }
+
+ private:
+  const dist::Holdings& holdings_;
+  std::vector<std::shared_ptr<const RowSpans>> spans_;  // [ranks]: their keys
+};
+
+/// The same as a composition of the library's operations. What is cut in zigzag is two spans a rank, of which each
+/// meets each; under a causal mask spans that lie wholly behind are left out.
+class SlottedAttentionByBlocks final : public ExchangedAttention {
+ public:
+  SlottedAttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
     const at::Device device = holdings.group->device();
     const auto spans_of = [&](int rank) {
       auto spans = dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
@@ -54,7 +91,7 @@ class AttentionByBlocks final : public ExchangedAttention {
         for (const dist::Chunk& queries : mine_) {
           auto& layout = layouts_.back().back().emplace_back();
           if (keys.rows.count() > 0 && !(causal && keys.number > queries.number))
-            layout.emplace(queries.rows, keys.rows, causal && keys.number == queries.number).on(device);
+            layout.emplace(queries.rows, keys.rows, causal && keys.number == queries.number, device);
         }
       }
     }
@@ -77,7 +114,7 @@ class AttentionByBlocks final : public ExchangedAttention {
   }
 
  private:
-  const AttentionLayout& own_layout(std::size_t span) const {
+  const SlottedAttention& own_layout(std::size_t span) const {
     return *layouts_[static_cast<std::size_t>(holdings_.group->rank())][span][span];
   }
   at::Tensor queries_of(const at::Tensor& query, std::size_t span) const {
@@ -104,7 +141,7 @@ class AttentionByBlocks final : public ExchangedAttention {
         if (!layout || !queries[span].defined()) continue;
         if (!keys_values.defined()) keys_values = how.keys_values(block.rows);
         const at::Tensor seen = dist::select_rows(keys_values, theirs_[rank][keys].index);
-        parts[span].push_back(layout->attend_in_part(queries[span], seen, how.heads, how.dropout_rate, how.dropout));
+        parts[span].push_back(layout->attend_in_part(queries[span], seen, how));
       }
   }
 
@@ -112,7 +149,7 @@ class AttentionByBlocks final : public ExchangedAttention {
   std::vector<dist::Chunk> mine_;
   at::Tensor place_of_row_;                       // [local rows] int64: among those of the spans, one after the other
   std::vector<std::vector<dist::Chunk>> theirs_;  // [ranks][spans]
-  std::vector<std::vector<std::vector<std::optional<AttentionLayout>>>> layouts_;  // [ranks][their spans][my spans]
+  std::vector<std::vector<std::vector<std::optional<SlottedAttention>>>> layouts_;  // [ranks][their spans][my spans]
 };
 
 /// Over all keys of some heads.
@@ -120,10 +157,8 @@ class AttentionByHeads final : public ExchangedAttention {
  public:
   AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
       : holdings_(exchange.holdings()),
-        layout_(exchange.all(), exchange.all(), causal),
-        row_of_place_(holdings_.order.argsort()) {
-    layout_.on(holdings_.group->device());
-  }
+        layout_(exchange.all(), exchange.all(), causal, holdings_.group->device()),
+        row_of_place_(holdings_.order.argsort()) {}
 
   at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
     dist::Communicator& group = *holdings_.group;
@@ -134,8 +169,8 @@ class AttentionByHeads final : public ExchangedAttention {
         dist::to_heads(heads_of_queries_keys_values(query, how.keys_values(sent), how.heads), holdings_.counts, group);
     const at::Tensor ordered = dist::select_rows(all.flatten(1), holdings_.order).view({-1, heads, 3 * columns});
     const at::Tensor seen = layout_.attend(ordered.narrow(2, 0, columns).reshape({-1, heads * columns}),
-                                           keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)), heads,
-                                           how.dropout_rate, how.dropout.with_first_head(mine.begin));
+                                           keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)),
+                                           {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
     const at::Tensor by_rank = dist::select_rows(seen, row_of_place_).view({-1, heads, columns});
     return dist::from_heads(by_rank, how.heads, holdings_.counts, group).reshape(query.sizes());
   }
@@ -152,7 +187,8 @@ std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::Sequenc
   switch (exchange.holdings().options.form) {
     case dist::ExchangeForm::broadcast:
     case dist::ExchangeForm::ring:
-      return std::make_unique<AttentionByBlocks>(exchange.holdings(), causal);
+      if (exchange.holdings().group->device().is_cpu()) return std::make_unique<RowAttentionByBlocks>(exchange, causal);
+      return std::make_unique<SlottedAttentionByBlocks>(exchange.holdings(), causal);
     case dist::ExchangeForm::heads:
       return std::make_unique<AttentionByHeads>(exchange, causal);
     case dist::ExchangeForm::all_gather:

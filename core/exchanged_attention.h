@@ -11,11 +11,8 @@
 
 namespace ut::core {
 
-/// How attention is done in one place of a step.
-struct Attending {
-  std::int64_t heads;
-  double dropout_rate;
-  DropoutKey dropout;
+/// The same, and what is exchanged.
+struct Attending : AttentionSite {
   /// What is sent for rows -> their keys beside values [rows, 2d]; where that is what is sent, nothing.
   std::function<at::Tensor(const at::Tensor&)> project;
 

@@ -18,6 +18,8 @@ at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::T
   return type == bias.scalar_type() ? at::addmm(bias, x, w) : multiply(x, w, type) + bias;
 }
 
-at::Tensor for_statistics(const at::Tensor& x) { return x.scalar_type() == at::kBFloat16 ? x.to(at::kFloat) : x; }
+at::ScalarType exact_type(at::ScalarType type) { return type == at::kBFloat16 ? at::kFloat : type; }
+
+at::Tensor exact(const at::Tensor& x) { return x.to(exact_type(x.scalar_type())); }
 
 }  // namespace ut::core

@@ -15,7 +15,8 @@ at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType typ
 /// x w + bias, in the bias's type.
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 
-/// Attention's logits or weights, as its softmax takes them: at least float32.
-at::Tensor for_statistics(const at::Tensor& x);
+/// In which type softmax and sums are computed of what is of `type`: at least float32.
+at::ScalarType exact_type(at::ScalarType type);
+at::Tensor exact(const at::Tensor& x);
 
 }  // namespace ut::core

@@ -5,182 +5,54 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <span>
-#include <type_traits>
 #include <utility>
 
+#include "core/matrix_rows.h"
+#include "core/products.h"
 #include "core/row_kernels.h"
-#include "dist/differentiable.h"
-
-// BLAS, as LibTorch brings it: c [m, n] = alpha a b + beta c, columns one after the other.
-extern "C" {
-void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
-            const float* alpha, const float* a, const int* stride_a, const float* b, const int* stride_b,
-            const float* beta, float* c, const int* stride_c);
-void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
-            const double* alpha, const double* a, const int* stride_a, const double* b, const int* stride_b,
-            const double* beta, double* c, const int* stride_c);
-}
 
 namespace ut::core {
 namespace {
 
 constexpr std::int64_t block = 64;  // queries at a time
 
-/// Rows of some columns of a tensor.
 template <class Number>
-struct Matrix {
-  Number* data;
-  std::int64_t stride;  // from row to row
-
-  Number* row(std::int64_t number) const { return data + number * stride; }
-  Matrix from(std::int64_t number) const { return {row(number), stride}; }
-};
-
-template <class Number>
-Matrix<const Number> columns_of(const at::Tensor& rows, std::int64_t first) {
+MatrixRows<const Number> columns_of(const at::Tensor& rows, std::int64_t first) {
   return {rows.const_data_ptr<Number>() + first, rows.stride(0)};
 }
 template <class Number>
-Matrix<Number> columns_to_fill(const at::Tensor& rows, std::int64_t first) {
+MatrixRows<Number> columns_to_fill(const at::Tensor& rows, std::int64_t first) {
   return {rows.mutable_data_ptr<Number>() + first, rows.stride(0)};
 }
 
-/// a and b as BLAS sees them, to which a row is a column.
-template <class Number>
-void gemm(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, Number alpha,
-          Matrix<const Number> a, Matrix<const Number> b, Number beta, Matrix<Number> c) {
-  const int sizes[] = {static_cast<int>(m),        static_cast<int>(n),        static_cast<int>(k),
-                       static_cast<int>(a.stride), static_cast<int>(b.stride), static_cast<int>(c.stride)};
-  if constexpr (std::is_same_v<Number, float>)
-    sgemm_(&transpose_a, &transpose_b, sizes, sizes + 1, sizes + 2, &alpha, a.data, sizes + 3, b.data, sizes + 4, &beta,
-           c.data, sizes + 5);
-  else
-    dgemm_(&transpose_a, &transpose_b, sizes, sizes + 1, sizes + 2, &alpha, a.data, sizes + 3, b.data, sizes + 4, &beta,
-           c.data, sizes + 5);
-}
-
-/// c [rows, columns] = scale a [rows, inner] b^T, b [columns, inner]
-template <class Number>
-void multiply_by_transposed(std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale,
-                            Matrix<const Number> a, Matrix<const Number> b, Matrix<Number> c) {
-  gemm<Number>('T', 'N', columns, rows, inner, scale, b, a, 0, c);
-}
-/// c [rows, columns] = scale a [rows, inner] b [inner, columns]
-template <class Number>
-void multiply(std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale, Matrix<const Number> a,
-              Matrix<const Number> b, Matrix<Number> c) {
-  gemm<Number>('N', 'N', columns, rows, inner, scale, b, a, 0, c);
-}
-/// c [rows, columns] += scale a^T b, a [inner, rows], b [inner, columns]
-template <class Number>
-void add_transposed_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale,
-                            Matrix<const Number> a, Matrix<const Number> b, Matrix<Number> c) {
-  gemm<Number>('N', 'T', columns, rows, inner, scale, b, a, 1, c);
-}
-
-/// What both ways go through: blocks of queries of one head of one sequence.
-class Attention {
+/// The weights of one sequence's queries in one head: what both ways go through, a block of queries at a time.
+class Weights {
  public:
-  Attention(const at::Tensor& query, std::shared_ptr<const RowSpans> spans, std::int64_t heads, double rate,
-            const DropoutKey& key)
-      : spans_(std::move(spans)),
-        heads_(heads),
-        columns_(query.size(1) / heads),
-        rate_(key.active ? rate : 0),
-        key_(key) {}
-
-  /// Outputs [query rows, d] and logarithms of the sums of exponentials [query rows, heads].
-  template <class Number>
-  void forward(const at::Tensor& query, const at::Tensor& keys_values, const at::Tensor& output,
-               const at::Tensor& log_sum) const {
-    for_each_head<Number>(1, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
-      const dist::Span keys = spans_->keys[sequence];
-      const auto k = columns_of<Number>(keys_values, head * columns_).from(keys.begin);
-      const auto v = columns_of<Number>(keys_values, (heads_ + head) * columns_).from(keys.begin);
-      const auto q = columns_of<Number>(query, head * columns_);
-      const auto out = columns_to_fill<Number>(output, head * columns_);
-      const auto sums = columns_to_fill<Number>(log_sum, head);
-      for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
-        const Matrix<Number> weights{scratch, seen};
-        multiply_by_transposed<Number>(count, seen, columns_, scale<Number>(), q.from(first), k, weights);
-        for (std::int64_t row = 0; row < count; ++row) {
-          const std::int64_t visible = visible_keys(sequence, first + row);
-          *sums.row(first + row) = softmax(weights.row(row), static_cast<std::size_t>(visible));
-          std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
-          keep(sequence, first + row, head, weights.row(row), visible);
-        }
-        multiply<Number>(count, columns_, seen, 1, {weights.data, seen}, v, out.from(first));
-      });
-    });
-  }
-
-  /// Gradients of queries and of keys and values (zeros at first), from that of the output.
-  template <class Number>
-  void backward(const at::Tensor& query, const at::Tensor& keys_values, const at::Tensor& output,
-                const at::Tensor& log_sum, const at::Tensor& gradient, const at::Tensor& query_gradient,
-                const at::Tensor& key_value_gradient) const {
-    for_each_head<Number>(2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
-      const dist::Span keys = spans_->keys[sequence];
-      const auto k = columns_of<Number>(keys_values, head * columns_).from(keys.begin);
-      const auto v = columns_of<Number>(keys_values, (heads_ + head) * columns_).from(keys.begin);
-      const auto q = columns_of<Number>(query, head * columns_);
-      const auto out = columns_of<Number>(output, head * columns_);
-      const auto given = columns_of<Number>(gradient, head * columns_);
-      const auto sums = columns_of<Number>(log_sum, head);
-      const auto to_q = columns_to_fill<Number>(query_gradient, head * columns_);
-      const auto to_k = columns_to_fill<Number>(key_value_gradient, head * columns_).from(keys.begin);
-      const auto to_v = columns_to_fill<Number>(key_value_gradient, (heads_ + head) * columns_).from(keys.begin);
-      for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
-        const Matrix<Number> weights{scratch, seen};
-        const Matrix<Number> dropped{scratch + count * seen, seen};  // then their gradients
-        multiply_by_transposed<Number>(count, seen, columns_, scale<Number>(), q.from(first), k, weights);
-        for (std::int64_t row = 0; row < count; ++row) {
-          const std::int64_t visible = visible_keys(sequence, first + row);
-          exponentials(weights.row(row), static_cast<std::size_t>(visible), *sums.row(first + row));
-          std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
-          std::copy_n(weights.row(row), seen, dropped.row(row));
-          keep(sequence, first + row, head, dropped.row(row), visible);
-        }
-        add_transposed_product<Number>(seen, columns_, count, 1, {dropped.data, seen}, given.from(first), to_v);
-        multiply_by_transposed<Number>(count, seen, columns_, 1, given.from(first), v, dropped);
-        for (std::int64_t row = 0; row < count; ++row) {
-          const std::int64_t visible = visible_keys(sequence, first + row);
-          keep(sequence, first + row, head, dropped.row(row), visible);
-          const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns_));
-          multiply_differences(weights.row(row), mean, dropped.row(row), static_cast<std::size_t>(seen));
-        }
-        multiply<Number>(count, columns_, seen, scale<Number>(), {dropped.data, seen}, k, to_q.from(first));
-        add_transposed_product<Number>(seen, columns_, count, scale<Number>(), {dropped.data, seen}, q.from(first),
-                                       to_k);
-      });
-    });
-  }
-
- private:
-  template <class Number>
-  Number scale() const {
-    return static_cast<Number>(1 / std::sqrt(static_cast<double>(columns_)));
-  }
+  Weights(const RowSpans& spans, const AttentionSite& site, std::int64_t columns)
+      : spans_(spans), site_(site), rate_(site.dropout.active ? site.dropout_rate : 0), columns_(columns) {}
 
   /// visit(sequence, head, room for `buffers` blocks of weights), each pair once, on any thread.
   template <class Number, class Visit>
   void for_each_head(std::int64_t buffers, const Visit& visit) const {
     std::int64_t longest = 0;
-    for (const dist::Span& keys : spans_->keys) longest = std::max(longest, keys.end - keys.begin);
-    const auto pairs = static_cast<std::int64_t>(spans_->keys.size()) * heads_;
+    for (const KeySpan& keys : spans_.keys) longest = std::max(longest, keys.count);
+    const auto room = static_cast<std::size_t>(buffers * block * std::max(longest, columns_));
+    const auto pairs = static_cast<std::int64_t>(spans_.keys.size()) * site_.heads;
     at::parallel_for(0, pairs, 1, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<Number> scratch(static_cast<std::size_t>(buffers * block * longest));
+      const auto scratch = std::make_unique_for_overwrite<Number[]>(room);
       for (std::int64_t pair = begin; pair < end; ++pair)
-        visit(static_cast<std::size_t>(pair / heads_), pair % heads_, scratch.data());
+        visit(static_cast<std::size_t>(pair / site_.heads), pair % site_.heads, scratch.get());
     });
   }
 
-  /// visit(first query row, how many, keys that one of them sees)
+  /// visit(first query row, how many, keys that one of them sees); not for queries that see none.
   template <class Visit>
   void for_each_block(std::size_t sequence, const Visit& visit) const {
-    const dist::Span queries = spans_->queries[sequence];
+    const dist::Span queries = spans_.queries[sequence];
     for (std::int64_t first = queries.begin; first < queries.end; first += block) {
       const std::int64_t count = std::min(block, queries.end - first);
       const std::int64_t seen = visible_keys(sequence, first + count - 1);  // positions ascend
@@ -189,57 +61,193 @@ class Attention {
   }
 
   std::int64_t visible_keys(std::size_t sequence, std::int64_t row) const {
-    const dist::Span& keys = spans_->keys[sequence];
-    const std::int64_t all = keys.end - keys.begin;
-    if (!spans_->causal) return all;
-    const std::int64_t behind = spans_->position[static_cast<std::size_t>(row)] - spans_->first_key[sequence] + 1;
-    return std::clamp<std::int64_t>(behind, 0, all);
+    const KeySpan& keys = spans_.keys[sequence];
+    if (!spans_.causal) return keys.count;
+    const std::int64_t position = spans_.position[static_cast<std::size_t>(row)];
+    std::int64_t visible = 0;
+    for (const KeySpan::Run& run : keys.runs)
+      visible += std::clamp<std::int64_t>(position + 1 - run.position, 0, run.count);
+    return visible;
   }
 
+  /// Dropout on a query's weights [count], or on their gradient.
   template <class Number>
   void keep(std::size_t sequence, std::int64_t row, std::int64_t head, Number* weights, std::int64_t count) const {
     if (rate_ == 0) return;
     const auto number = static_cast<std::size_t>(row);
-    keep_columns(row_draw(key_, rate_, spans_->sequence[number], spans_->position[number],
-                          static_cast<std::uint32_t>(key_.first_head + head)),
-                 static_cast<std::size_t>(spans_->first_key[sequence]),
-                 std::span<const Number>(weights, static_cast<std::size_t>(count)),
-                 static_cast<Number>(1 / (1 - rate_)), weights);
+    const RowDraw draw = row_draw(site_.dropout, rate_, spans_.sequence[number], spans_.position[number],
+                                  static_cast<std::uint32_t>(site_.dropout.first_head + head));
+    for (const KeySpan::Run& run : spans_.keys[sequence].runs) {
+      if (run.first >= count) return;
+      Number* of_run = weights + run.first;
+      const std::span<const Number> seen(of_run, static_cast<std::size_t>(std::min(run.count, count - run.first)));
+      keep_columns(draw, static_cast<std::size_t>(run.position), seen, static_cast<Number>(1 / (1 - rate_)), of_run);
+    }
   }
 
-  std::shared_ptr<const RowSpans> spans_;
-  std::int64_t heads_;
-  std::int64_t columns_;  // of a head
+  template <class Number>
+  Number scale() const {
+    return static_cast<Number>(1 / std::sqrt(static_cast<double>(columns_)));
+  }
+
+ private:
+  const RowSpans& spans_;
+  const AttentionSite& site_;
   double rate_;
-  DropoutKey key_;
+  std::int64_t columns_;  // of a head
 };
 
-/// The same rows, whose columns are one after the other.
-at::Tensor rows_in_order(const at::Tensor& rows) { return rows.stride(1) == 1 ? rows : rows.contiguous(); }
+/// The columns of one head, of keys (part 0) or values (part 1).
+template <class Rows>
+auto of_keys(const Rows& rows, const KeySpan& keys) {
+  return Rows{rows.row(keys.row), rows.stride * keys.stride};
+}
+
+/// output, log_sum: over what was met before and `part`, log_sum_of_part.
+template <class Number>
+void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_of_part, std::int64_t columns) {
+  const Number most = std::max(log_sum, log_sum_of_part);
+  const Number before = std::exp(log_sum - most);
+  const Number added = std::exp(log_sum_of_part - most);
+  const Number sum = before + added;
+  mix_rows(output, before / sum, part, added / sum, static_cast<std::size_t>(columns));
+  log_sum = most + std::log(sum);
+}
+
+template <class Number>
+void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans, const AttentionSite& site,
+            const at::Tensor& output, const at::Tensor& log_sum) {
+  const std::int64_t columns = query.size(1) / site.heads;
+  const Weights of(spans, site, columns);
+  of.for_each_head<Number>(2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
+    const auto k = of_keys(columns_of<Number>(keys_values, head * columns), spans.keys[sequence]);
+    const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), spans.keys[sequence]);
+    const auto q = columns_of<Number>(query, head * columns);
+    const auto out = columns_to_fill<Number>(output, head * columns);
+    const auto sums = columns_to_fill<Number>(log_sum, head);
+    of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      const MatrixRows<Number> weights{scratch, seen};
+      const MatrixRows<Number> part{scratch + count * seen, columns};
+      std::array<Number, block> log_sums;
+      multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
+      for (std::int64_t row = 0; row < count; ++row) {
+        const std::int64_t visible = of.visible_keys(sequence, first + row);
+        log_sums[static_cast<std::size_t>(row)] = softmax(weights.row(row), static_cast<std::size_t>(visible));
+        std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
+        of.keep(sequence, first + row, head, weights.row(row), visible);
+      }
+      multiply<Number>(count, columns, seen, 1, {weights.data, seen}, v, 0, part);
+      for (std::int64_t row = 0; row < count; ++row)
+        if (of.visible_keys(sequence, first + row) > 0)
+          merge(out.row(first + row), *sums.row(first + row), part.row(row), log_sums[static_cast<std::size_t>(row)],
+                columns);
+    });
+  });
+}
+
+template <class Number>
+void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
+                     const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
+                     const at::Tensor& gradient, const at::Tensor& query_gradient,
+                     const at::Tensor& keys_values_gradient) {
+  const std::int64_t columns = query.size(1) / site.heads;
+  const Weights of(spans, site, columns);
+  of.for_each_head<Number>(2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
+    const KeySpan& keys = spans.keys[sequence];
+    const auto k = of_keys(columns_of<Number>(keys_values, head * columns), keys);
+    const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), keys);
+    const auto q = columns_of<Number>(query, head * columns);
+    const auto out = columns_of<Number>(output, head * columns);
+    const auto given = columns_of<Number>(gradient, head * columns);
+    const auto sums = columns_of<Number>(log_sum, head);
+    const auto to_q = columns_to_fill<Number>(query_gradient, head * columns);
+    const auto to_k = of_keys(columns_to_fill<Number>(keys_values_gradient, head * columns), keys);
+    const auto to_v = of_keys(columns_to_fill<Number>(keys_values_gradient, (site.heads + head) * columns), keys);
+    of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      const MatrixRows<Number> weights{scratch, seen};
+      const MatrixRows<Number> dropped{scratch + count * seen, seen};  // then their gradients
+      multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
+      for (std::int64_t row = 0; row < count; ++row) {
+        const std::int64_t visible = of.visible_keys(sequence, first + row);
+        exponentials(weights.row(row), static_cast<std::size_t>(visible), *sums.row(first + row));
+        std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
+        std::copy_n(weights.row(row), seen, dropped.row(row));
+        of.keep(sequence, first + row, head, dropped.row(row), visible);
+      }
+      add_transposed_product<Number>(seen, columns, count, 1, {dropped.data, seen}, given.from(first), to_v);
+      multiply_by_transposed<Number>(count, seen, columns, 1, given.from(first), v, dropped);
+      for (std::int64_t row = 0; row < count; ++row) {
+        of.keep(sequence, first + row, head, dropped.row(row), of.visible_keys(sequence, first + row));
+        const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
+        multiply_differences(weights.row(row), mean, dropped.row(row), static_cast<std::size_t>(seen));
+      }
+      multiply<Number>(count, columns, seen, of.scale<Number>(), {dropped.data, seen}, k, 1, to_q.from(first));
+      add_transposed_product<Number>(seen, columns, count, of.scale<Number>(), {dropped.data, seen}, q.from(first),
+                                     to_k);
+    });
+  });
+}
+
+/// The same rows in this type, whose columns are one after the other.
+at::Tensor rows_in_order(const at::Tensor& rows, at::ScalarType type) {
+  const at::Tensor typed = rows.detach().to(type);
+  return typed.stride(1) == 1 ? typed : typed.contiguous();
+}
+
+std::vector<std::int64_t> numbers_of(const at::Tensor& of_rows) {
+  const auto* data = of_rows.const_data_ptr<std::int64_t>();
+  return {data, data + of_rows.numel()};
+}
 
 }  // namespace
 
-bool can_attend_rows(const at::Tensor& query, const at::Tensor& keys_values) {
-  const bool is_real = query.scalar_type() == at::kFloat || query.scalar_type() == at::kDouble;
-  return query.is_cpu() && keys_values.is_cpu() && is_real;
+std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
+                                          const std::optional<std::span<const std::int64_t>>& place) {
+  const std::vector<std::int64_t> position = numbers_of(keys.position);
+  const auto place_of = [&](std::int64_t key) { return place ? (*place)[static_cast<std::size_t>(key)] : key; };
+  RowSpans spans{{}, {}, numbers_of(queries.sequence), numbers_of(queries.position), causal};
+  for (std::size_t index = 0; index + 1 < queries.offsets.size(); ++index) {
+    spans.queries.push_back({queries.offsets[index], queries.offsets[index + 1]});
+    const std::int64_t begin = keys.offsets[index];
+    KeySpan& of_sequence = spans.keys.emplace_back();
+    of_sequence.count = keys.offsets[index + 1] - begin;
+    if (of_sequence.count > 0) of_sequence.row = place_of(begin);
+    if (of_sequence.count > 1) of_sequence.stride = place_of(begin + 1) - of_sequence.row;
+    if (of_sequence.stride < 1) return nullptr;
+    for (std::int64_t key = 0; key < of_sequence.count; ++key) {
+      if (place_of(begin + key) != of_sequence.row + key * of_sequence.stride) return nullptr;
+      const std::int64_t here = position[static_cast<std::size_t>(begin + key)];
+      auto& runs = of_sequence.runs;
+      if (runs.empty() || runs.back().position + runs.back().count != here) runs.push_back({key, here, 0});
+      ++runs.back().count;
+    }
+  }
+  return std::make_shared<const RowSpans>(std::move(spans));
 }
 
-at::Tensor row_attention(const at::Tensor& query, const at::Tensor& keys_values,
-                         const std::shared_ptr<const RowSpans>& spans, std::int64_t heads, double dropout_rate,
-                         const DropoutKey& dropout) {
-  const at::Tensor q = rows_in_order(query.detach());
-  const at::Tensor kv = rows_in_order(keys_values.detach());
-  const Attention attention(q, spans, heads, dropout_rate, dropout);
-  at::Tensor output = at::zeros(q.sizes(), q.options());
-  const at::Tensor log_sum = at::zeros({q.size(0), heads}, q.options());
-  AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), "row_attention",
-                             [&] { attention.forward<scalar_t>(q, kv, output, log_sum); });
-  return dist::with_backward(output, {query, keys_values}, [=, made = output.detach()](const at::Tensor& gradient) {
-    std::vector<at::Tensor> result{at::zeros(q.sizes(), q.options()), at::zeros(kv.sizes(), kv.options())};
-    AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), "row_attention_backward", [&] {
-      attention.backward<scalar_t>(q, kv, made, log_sum, gradient.contiguous(), result[0], result[1]);
-    });
-    return result;
+RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
+    : type_(query.scalar_type()),
+      site_(site),
+      query_(rows_in_order(query, exact_type(type_))),
+      output_(at::zeros(query_.sizes(), query_.options())),
+      log_sum_(at::full({query_.size(0), site.heads}, -std::numeric_limits<double>::infinity(), query_.options())) {}
+
+void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
+  if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
+  AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention", [&] {
+    attend<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, output_, log_sum_);
+  });
+}
+
+// Detached: the node that holds this would hold itself.
+at::Tensor RowAttention::output() const { return output_.detach().to(type_); }
+
+void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
+                           const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const {
+  if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
+  AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention_backward", [&] {
+    attend_backward<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, output_, log_sum_,
+                              rows_in_order(gradient, query_.scalar_type()), query_gradient, keys_values_gradient);
   });
 }
 

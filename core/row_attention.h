@@ -4,31 +4,69 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "core/dropout.h"
+#include "core/attention_site.h"
 #include "dist/rows.h"
 
 namespace ut::core {
 
-/// Where each sequence's queries and keys stand among rows, each one after the other, and who may see whom.
-struct RowSpans {
-  std::vector<dist::Span> queries;      // [sequences]
-  std::vector<dist::Span> keys;         // [sequences]
-  std::vector<std::int64_t> sequence;   // [query rows]: identities
-  std::vector<std::int64_t> position;   // [query rows]
-  std::vector<std::int64_t> first_key;  // [sequences]: position of the first key
-  bool causal = false;                  // a query sees the keys of positions up to its own
+/// The keys of one sequence, as rows with the same distance from each to the next; their positions ascend.
+struct KeySpan {
+  /// Keys of successive positions.
+  struct Run {
+    std::int64_t first;     // key
+    std::int64_t position;  // its position
+    std::int64_t count;
+  };
+
+  std::int64_t row = 0;  // of the first key
+  std::int64_t stride = 1;
+  std::int64_t count = 0;
+  std::vector<Run> runs;
 };
 
-/// Whether row_attention() can work on these tensors: on the host, in float32 or float64.
-bool can_attend_rows(const at::Tensor& query, const at::Tensor& keys_values);
+/// Where each sequence's queries and keys stand, and who may see whom.
+struct RowSpans {
+  std::vector<dist::Span> queries;     // [sequences]
+  std::vector<KeySpan> keys;           // [sequences]
+  std::vector<std::int64_t> sequence;  // [query rows]: identities
+  std::vector<std::int64_t> position;  // [query rows]
+  bool causal = false;                 // a query sees the keys of positions up to its own
+};
 
-/// Attention of `query` [query rows, d] over `keys_values` [key rows, 2d], a row's key beside its value (equations 1 to
-/// 3, before W^O) -> [query rows, d]. No more of the weights is ever there than a block of queries needs; the way back
-/// makes them again, and draws dropout's numbers again.
-at::Tensor row_attention(const at::Tensor& query, const at::Tensor& keys_values,
-                         const std::shared_ptr<const RowSpans>& spans, std::int64_t heads, double dropout_rate,
-                         const DropoutKey& dropout);
+/// `place` [keys]: where each key stands among the rows, where that is not in this order. Nothing where a sequence's
+/// keys are not evenly spaced.
+std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
+                                          const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
+
+/// Attention of query rows over key rows (equations 1 to 3, before W^O), on the host, the keys in one or several parts.
+/// No more of the weights is ever there than a block of queries needs; the way back makes them again, and draws
+/// dropout's numbers again. All is computed in exact_type().
+class RowAttention {
+ public:
+  /// `query` [query rows, d].
+  RowAttention(const at::Tensor& query, const AttentionSite& site);
+
+  /// Attends to `keys_values` [key rows, 2d], a row's key beside its value, as well.
+  void meet(const at::Tensor& keys_values, const RowSpans& spans);
+
+  /// Over all that was met, as the query's type. [query rows, d]
+  at::Tensor output() const;
+
+  /// The way back to one part, from the output's gradient: adds to the gradients of the query and of that part, which
+  /// are of exact_type() of the query's.
+  void go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
+               const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const;
+
+ private:
+  at::ScalarType type_;  // of the query as given
+  AttentionSite site_;
+  at::Tensor query_;    // [query rows, d]
+  at::Tensor output_;   // [query rows, d]
+  at::Tensor log_sum_;  // [query rows, heads]: the logarithm of the sum of exp(logit)
+};
 
 }  // namespace ut::core

@@ -36,6 +36,12 @@ template <class Number>
   for (std::size_t column = 0; column < columns; ++column) sum[column] += x[column];
 }
 
+template <class Number>
+[[gnu::always_inline]] inline void mix_rows_of(Number* __restrict x, Number x_share, const Number* __restrict y,
+                                               Number y_share, std::size_t columns) {
+  for (std::size_t column = 0; column < columns; ++column) x[column] = x_share * x[column] + y_share * y[column];
+}
+
 /// By powers of two and a polynomial, to the last bits of a float; x at most some tens.
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float rounds = 12582912;  // 1.5 * 2^23: adding it leaves the integer in the last bits
@@ -135,6 +141,14 @@ void scale_where_positive(const double* output, const double* gradient, double s
   add_row_of(x, sum, columns);
 }
 void add_row(const double* x, double* sum, std::size_t columns) { add_row_of(x, sum, columns); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void mix_rows(float* x, float x_share, const float* y,
+                                                                   float y_share, std::size_t columns) {
+  mix_rows_of(x, x_share, y, y_share, columns);
+}
+void mix_rows(double* x, double x_share, const double* y, double y_share, std::size_t columns) {
+  mix_rows_of(x, x_share, y, y_share, columns);
+}
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] float softmax(float* x, std::size_t columns) {
   return softmax_of(x, columns);

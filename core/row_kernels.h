@@ -24,6 +24,10 @@ void scale_where_positive(const double* output, const double* gradient, double s
 void add_row(const float* x, float* sum, std::size_t columns);
 void add_row(const double* x, double* sum, std::size_t columns);
 
+/// x = x_share * x + y_share * y
+void mix_rows(float* x, float x_share, const float* y, float y_share, std::size_t columns);
+void mix_rows(double* x, double x_share, const double* y, double y_share, std::size_t columns);
+
 /// x = softmax(x); returns the logarithm of the sum of exponentials. At least one column.
 float softmax(float* x, std::size_t columns);
 double softmax(double* x, std::size_t columns);

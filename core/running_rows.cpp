@@ -29,9 +29,7 @@ class RunningRows final : public StackRows {
 
   at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
     if (by_heads()) return attend_by_heads(layer, query, how.keys_values(sent), how);
-    return store(layer, how.heads)
-        .attend(query, how.keys_values(exchange_->gather(sent)), new_slots_, sequences_, *layout_, how.dropout_rate,
-                how.dropout);
+    return store(layer).attend(query, how.keys_values(exchange_->gather(sent)), new_slots_, *layout_, how);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
@@ -59,9 +57,8 @@ class RunningRows final : public StackRows {
  private:
   bool by_heads() const { return exchange_->form() == dist::ExchangeForm::heads; }
 
-  KeyValueStore& store(std::size_t layer, std::int64_t heads) {
-    if (stores_.size() <= layer)
-      stores_.push_back(std::make_shared<KeyValueStore>(exchange_->sequences(), longest_, heads));
+  KeyValueStore& store(std::size_t layer) {
+    if (stores_.size() <= layer) stores_.push_back(std::make_shared<KeyValueStore>(exchange_->sequences() * longest_));
     return *stores_[layer];
   }
 
@@ -75,10 +72,9 @@ class RunningRows final : public StackRows {
     const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);
     const at::Tensor fresh =
         dist::to_heads(heads_of_keys_values(keys_values, how.heads), exchange_->sent_counts(), group);
-    const at::Tensor seen =
-        store(layer, heads)
-            .attend(dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh), new_slots_,
-                    sequences_, *layout_, how.dropout_rate, how.dropout.with_first_head(mine.begin));
+    const at::Tensor seen = store(layer).attend(
+        dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh), new_slots_, *layout_,
+        {mine.end - mine.begin, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
     const at::Tensor by_rank = dist::select_rows(seen, running_.order.argsort()).view({-1, heads, columns});
     return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
   }
@@ -86,16 +82,24 @@ class RunningRows final : public StackRows {
   void lay_out() {
     if (by_heads()) {
       running_ = exchange_->running_of_all();
-      layout_.emplace(running_.rows, running_.seen, causal_, std::nullopt, longest_).on(device());
-      sequences_ = running_.sequence;
+      layout_.emplace(running_.rows, running_.seen, causal_, device(), slots_of(running_.seen, running_.sequence));
     } else {
-      layout_.emplace(local(), exchange_->seen(), causal_, std::nullopt, longest_).on(device());
-      sequences_ = index_of(numbers_of_local_sequences());
+      const auto slots = slots_of(exchange_->seen(), numbers_of_local_sequences());
+      layout_.emplace(local(), exchange_->seen(), causal_, device(), slots);
     }
     new_slots_ = exchange_->places_of_sent(longest_);
     if (memory_ == nullptr) return;
     const auto [rows, places] = dist::rows_of_sequences(*memory_, numbers_of_local_sequences());
-    memory_layout_.emplace(local(), rows, false, places).on(device());
+    memory_layout_.emplace(local(), rows, false, device(), places);
+  }
+
+  /// Where a store keeps `rows`, all of the sequences with these numbers.
+  std::vector<std::int64_t> slots_of(const dist::Rows& rows, const std::vector<std::int64_t>& sequences) const {
+    std::vector<std::int64_t> slots;
+    for (std::size_t index = 0; index < sequences.size(); ++index)
+      for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
+        slots.push_back(sequences[index] * longest_ + row - rows.offsets[index]);
+    return slots;
   }
 
   std::vector<std::int64_t> numbers_of_local_sequences() const {
@@ -118,7 +122,6 @@ class RunningRows final : public StackRows {
   std::optional<AttentionLayout> memory_layout_;
   std::int64_t longest_;                                // sequence of the exchange, in rows
   dist::RunningOfAll running_;                          // where ranks share the heads
-  at::Tensor sequences_;                                // of layout_ [sequences] int64: their numbers in the exchange
   at::Tensor new_slots_;                                // [rows sent by all ranks] int64: sequence * longest_ + place
   std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
   std::vector<at::Tensor> kept_states_;                 // [layers][kept rows, d]: what convolutions look at

@@ -13,7 +13,7 @@ class WholeRows final : public StackRows {
  public:
   WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory)
       : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal)) {
-    if (memory != nullptr) memory_layout_.emplace(exchange.local(), *memory, false).on(device());
+    if (memory != nullptr) memory_layout_.emplace(exchange.local(), *memory, false, device());
   }
 
   const dist::Rows& local() const override { return exchange_.local(); }

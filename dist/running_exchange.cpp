@@ -101,7 +101,7 @@ RunningOfAll RunningExchange::running_of_all() const {
   result.rows = rows_numbered(all_, rows, sequence_of_row_);
   result.seen = rows_numbered(all_, seen, sequence_of_row_);
   result.order = index_of(order);
-  result.sequence = index_of(sequences);
+  result.sequence = std::move(sequences);
   return result;
 }
 

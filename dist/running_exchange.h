@@ -21,9 +21,9 @@ struct Parting {
 struct RunningOfAll {
   std::vector<std::int64_t> counts;  // [ranks]
   Rows rows;
-  Rows seen;            // all positions of their sequences
-  at::Tensor order;     // [rows] int64: where each stands when every rank's rows follow one another
-  at::Tensor sequence;  // [sequences of `rows`] int64: their numbers in the exchange
+  Rows seen;                           // all positions of their sequences
+  at::Tensor order;                    // [rows] int64: where each stands when every rank's rows follow one another
+  std::vector<std::int64_t> sequence;  // [sequences of `rows`]: their numbers in the exchange
 };
 
 /// The exchange among rows that halt one after another. Halted rows leave; what others still see of them is sent once

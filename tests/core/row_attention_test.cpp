@@ -31,8 +31,9 @@ TEST_P(RowAttention, GivesWhatTheCompositionGives) {
   const dist::Sequences sequences{{4, 9, 11, 30}, {1, 70, 7, 200}};
   const dist::Rows queries = dist::rows_of(sequences, ranks / 2, ranks, dist::Cut::zigzag);
   const dist::Rows keys = dist::rows_of(sequences, 0, 1);
-  const AttentionLayout layout(queries, keys, causal);
-  const DropoutKey key = DropoutKey::for_update(3, 5).with_first_head(2);
+  const AttentionLayout layout(queries, keys, causal, at::kCPU);
+  const SlottedAttention reference(queries, keys, causal, at::kCPU);
+  const AttentionSite site{heads, rate, DropoutKey::for_update(3, 5).with_first_head(2)};
   const at::Tensor weight = random_tensor({queries.count(), d}, 9).to(type);
   std::vector<std::vector<at::Tensor>> results;
   for (const bool plainly : {true, false}) {
@@ -40,8 +41,8 @@ TEST_P(RowAttention, GivesWhatTheCompositionGives) {
     const at::Tensor kv = random_tensor({keys.count(), 3 * d}, 2).to(type).requires_grad_();
     const at::Tensor query = 3 * q.narrow(1, d, d);         // sharp enough to say something
     const at::Tensor keys_values = kv.narrow(1, d, 2 * d);  // a part of wider rows, as a projection's is
-    const at::Tensor result = plainly ? layout.attend_plainly(query, keys_values, heads, rate, key)
-                                      : layout.attend(query, keys_values, heads, rate, key);
+    const at::Tensor result =
+        plainly ? reference.attend(query, keys_values, site) : layout.attend(query, keys_values, site);
     (result * weight).sum().backward();
     results.push_back({result.detach(), q.grad(), kv.grad()});
   }

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/dropout.h"
+
+namespace ut::core {
+
+/// How attention is done in one place of a step.
+struct AttentionSite {
+  std::int64_t heads;
+  double dropout_rate;  // of weights
+  DropoutKey dropout;
+};
+
+}  // namespace ut::core
