@@ -59,17 +59,12 @@ SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, co
       output_(parameters.add_kernel(name + ".output", {options.d_model, options.d_model}, options.d_model,
                                     options.d_model)) {}
 
-std::pair<at::Tensor, at::Tensor> SelfAttention::project(const at::Tensor& x) const {
-  const auto parts = multiply(x, query_key_value_, type_).split_with_sizes({x.size(1), 2 * x.size(1)}, 1);
-  return {parts[0], parts[1]};
-}
-
 at::Tensor SelfAttention::queries(const at::Tensor& x) const {
-  return multiply(x, query_key_value_.narrow(1, 0, x.size(1)), type_);
+  return multiply(x, query_key_value_, {0, x.size(1)}, type_);
 }
 
 at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {
-  return multiply(x, query_key_value_.narrow(1, x.size(1), 2 * x.size(1)), type_);
+  return multiply(x, query_key_value_, {x.size(1), 3 * x.size(1)}, type_);
 }
 
 at::Tensor SelfAttention::combine(const at::Tensor& heads) const {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/parameters.h"
@@ -51,11 +50,8 @@ class SelfAttention {
  public:
   SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options);
 
-  /// `x` [rows, d] -> queries [rows, d] and the rows to exchange, keys beside values [rows, 2d].
-  std::pair<at::Tensor, at::Tensor> project(const at::Tensor& x) const;
-  /// The one, or the other, alone.
-  at::Tensor queries(const at::Tensor& x) const;
-  at::Tensor keys_values(const at::Tensor& x) const;
+  at::Tensor queries(const at::Tensor& x) const;      // [rows, d] -> [rows, d]
+  at::Tensor keys_values(const at::Tensor& x) const;  // [rows, d] -> keys beside values [rows, 2d]
   /// Heads' outputs [rows, d] -> [rows, d].
   at::Tensor combine(const at::Tensor& heads) const;
 

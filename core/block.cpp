@@ -37,14 +37,12 @@ at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, con
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
   Attending how{{options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights)}, {}};
-  if (rows.sent() == dist::Sent::states) {
-    how.project = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
-    const at::Tensor sent = copied.defined() ? at::cat({input, copied}) : input;
-    return attention.combine(rows.attend(layer, attention.queries(input), sent, how));
-  }
-  const auto [queries, fresh] = attention.project(input);
-  const at::Tensor sent = copied.defined() ? at::cat({fresh, attention.keys_values(copied)}) : fresh;
-  return attention.combine(rows.attend(layer, queries, sent, how));
+  const at::Tensor seen = copied.defined() ? at::cat({input, copied}) : input;
+  const auto keys_values = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
+  const bool sends_states = rows.sent() == dist::Sent::states;
+  if (sends_states) how.project = keys_values;
+  const at::Tensor sent = sends_states ? seen : keys_values(seen);
+  return attention.combine(rows.attend(layer, attention.queries(input), sent, how));
 }
 
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,

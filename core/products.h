@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/options.h"
+#include "dist/rows.h"
 
 namespace ut::core {
 
@@ -12,7 +13,10 @@ at::ScalarType product_type(const ModelOptions& options);
 
 /// x w, of operands in `type`, which is the result's too. `x` [rows, inner], `w` [inner, columns].
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
-/// x w + bias, in the bias's type.
+/// The same with some of the columns of a parameter. A parameter's gradient is added to where it is kept, so that steps
+/// need no more room for it than one.
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist::Span& columns, at::ScalarType type);
+/// x w + bias, in the bias's type; of parameters, likewise.
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 
 /// In which type softmax and sums are computed of what is of `type`: at least float32.

@@ -13,6 +13,7 @@
 #include "launcher/bench_run.h"
 #include "launcher/commands.h"
 #include "launcher/device.h"
+#include "launcher/kept_memory.h"
 #include "launcher/tensor_memory.h"
 
 namespace ut::launcher {
@@ -24,6 +25,7 @@ struct RankResult {
   double product_seconds = 0;
   std::int64_t held_bytes = 0;  // between updates
   std::int64_t peak_bytes = 0;
+  std::int64_t page_faults = 0;          // in all measured updates
   dist::SentBytes sent_bytes{};          // in all measured updates
   dist::WaitedSeconds waited_seconds{};  // likewise
   Pondered pondered;
@@ -46,10 +48,12 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
   start_together(session.mesh.world());
   const dist::SentBytes before = session.mesh.sent_bytes();
   const dist::WaitedSeconds waited_before = session.mesh.waited_seconds();
+  const std::int64_t faults_before = page_faults();
   const auto begin = std::chrono::steady_clock::now();
   UpdateMade made = run.update();
   wait_for(run.model().parameters().flat());
   result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  result.page_faults += page_faults() - faults_before;
   const dist::SentBytes after = session.mesh.sent_bytes();
   const dist::WaitedSeconds waited_after = session.mesh.waited_seconds();
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose) {
@@ -82,6 +86,7 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
   result.peak_bytes = all(mine.peak_bytes).max().item<std::int64_t>();
   result.activation_bytes = all(mine.peak_bytes - mine.held_bytes).max().item<std::int64_t>();
   const auto updates = static_cast<std::int64_t>(mine.step_seconds.size());
+  result.page_faults = all(mine.page_faults).max().item<std::int64_t>() / updates;
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose) {
     result.sent_bytes.at(purpose) = all(mine.sent_bytes.at(purpose)).sum().item<std::int64_t>() / updates;
     result.waited_seconds.at(purpose) =

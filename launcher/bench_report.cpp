@@ -51,6 +51,7 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"gemm_fraction", result.product_seconds / result.step_seconds},
                               {"peak_bytes", result.peak_bytes},
                               {"activation_bytes", result.activation_bytes},
+                              {"page_faults_per_update", result.page_faults},
                               {"sent_bytes_per_update", sent},
                               {"exposed_exchange_s", exposed_exchange(result)},
                               {"ponder", nullptr},
@@ -68,8 +69,8 @@ std::string describe(const BenchResult& result, const Options& used) {
                   result.step_seconds, used.bench.iterations, result.lower_quartile, result.upper_quartile,
                   rows_per_second(result)) +
       fmt::format("products  take {:.1f} % of that alone\n", 100 * result.product_seconds / result.step_seconds) +
-      fmt::format("memory    {} on the rank with most, {} of it for the update\n", readable_bytes(result.peak_bytes),
-                  readable_bytes(result.activation_bytes));
+      fmt::format("memory    {} on the rank with most, {} of it for the update; {} new pages an update\n",
+                  readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
   text += "sent      ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), purpose_names.at(purpose));

@@ -19,6 +19,7 @@ struct BenchResult {
   double product_seconds = 0;            // mean over ranks: what an update's matrix products take alone
   std::int64_t peak_bytes = 0;           // the most that tensors held during an update, on the rank with most
   std::int64_t activation_bytes = 0;     // the same without what they held before it
+  std::int64_t page_faults = 0;          // in an update, on the rank with most: 0 where its buffers are reused
   dist::SentBytes sent_bytes{};          // in an update, by purpose
   dist::WaitedSeconds waited_seconds{};  // in an update, mean over ranks: not hidden behind work, by purpose
   Pondered pondered;                     // in the measured updates

@@ -11,6 +11,7 @@
 #include "launcher/build_info.h"
 #include "launcher/commands.h"
 #include "launcher/data.h"
+#include "launcher/kept_memory.h"
 #include "launcher/options.h"
 #include "launcher/ranks.h"
 #include "launcher/spawn.h"
@@ -47,6 +48,7 @@ int run_command(const Options& options, const std::vector<std::string>& argument
 }
 
 int run(const std::vector<std::string>& arguments) {
+  keep_freed_memory();
   const Options options = parse_options(arguments);
   if (options.command == "help") {
     fmt::print("{}", help(options.topic));

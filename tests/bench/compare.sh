@@ -35,7 +35,7 @@ fi
 ours() { "$UT" bench $2 --ranks "$1" --vocab 64 --dropout 0.1 --threads 1 --iterations "$ITERATIONS" --json | tokens; }
 theirs() {
   local command=("$PYTHON" "$PEER") compile=()
-  (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" "$PEER")
+  (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" -- "$PEER")
   ((COMPILE == 0)) || compile=(--compile)
   "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 "${compile[@]}" | tokens
 }

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ut::launcher {
+
+/// What this process gives back it keeps for itself from now on, so that an update finds the buffers of the one before:
+/// fresh pages have to be made and cleared by the kernel, one fault each.
+void keep_freed_memory();
+
+/// Pages that this process was given so far.
+std::int64_t page_faults();
+
+}  // namespace ut::launcher
