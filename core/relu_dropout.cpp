@@ -61,7 +61,7 @@ at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate
   const at::Tensor output = x.detach();
   overwrite(output, bias.detach(), dropped, key, rows);
   return dist::with_backward(output, {x, bias},
-                             [made = output.detach(), scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
+                             [made = output, scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
                                const at::Tensor of_x = way_back(made, gradient, scale);
                                return std::vector{of_x, of_x.sum(0)};
                              });

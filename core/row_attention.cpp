@@ -239,8 +239,7 @@ void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   });
 }
 
-// Detached: the node that holds this would hold itself.
-at::Tensor RowAttention::output() const { return output_.detach().to(type_); }
+at::Tensor RowAttention::output() const { return output_.to(type_); }
 
 void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
                            const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const {

@@ -40,7 +40,7 @@ at::Tensor reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>
 
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward) {
   if (!torch::autograd::compute_requires_grad(at::TensorList(inputs))) return output;
-  at::Tensor result = output;
+  at::Tensor result = output.detach();  // the node may keep the output itself
   auto node = std::make_shared<FunctionBackward>(std::move(backward), output);
   node->set_next_edges(torch::autograd::collect_next_edges(at::TensorList(inputs)));
   torch::autograd::create_gradient_edge(result, std::move(node));

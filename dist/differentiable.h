@@ -18,7 +18,7 @@ at::Tensor differentiable(const at::Tensor& input, const Function& forward, Func
 using Backward = std::function<std::vector<at::Tensor>(const at::Tensor&)>;
 
 /// `output`, which was made of `inputs` without a graph, as a node of the autograd graph whose backward pass is
-/// `backward`. What that keeps of the output must be detached: the node would hold itself.
+/// `backward`.
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward);
 
 /// `result`, whose backward pass also runs that of `others`, though nothing of them is in it: for collectives in whose

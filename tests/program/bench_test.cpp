@@ -88,6 +88,16 @@ TEST(Bench, ActivationsGrowWithSteps) {
   EXPECT_NEAR((activations(8) - four) / (four - two), 2, 0.05);
 }
 
+TEST(Bench, AnUpdateFindsTheBuffersOfTheOneBefore) {
+  for (const std::string halting : {"none", "act", "act-copy --bench-ponder 3"}) {
+    const json result = bench("--d-model 64 --ffn 256 --batch 16 --steps 6 --iterations 40 --halting " + halting);
+    constexpr double page = 4096;
+    EXPECT_LT(page * result.at("page_faults_per_update").get<double>(),
+              0.02 * result.at("activation_bytes").get<double>())
+        << halting;
+  }
+}
+
 TEST(Bench, GradientsAreSentOnceHoweverManySteps) {
   const std::string ranks = "--ranks 2 --sequence-parallel 2 ";
   const json few = bench(ranks + "--steps 2");
