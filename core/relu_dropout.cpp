@@ -60,11 +60,10 @@ at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate
   const double dropped = key.active ? rate : 0;
   const at::Tensor output = x.detach();
   overwrite(output, bias.detach(), dropped, key, rows);
-  return dist::with_backward(output, {x, bias},
-                             [made = output, scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
-                               const at::Tensor of_x = way_back(made, gradient, scale);
-                               return std::vector{of_x, of_x.sum(0)};
-                             });
+  return dist::with_backward(output, {x, bias}, [made = output, scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
+    const at::Tensor of_x = way_back(made, gradient, scale);
+    return std::vector{of_x, of_x.sum(0)};
+  });
 }
 
 }  // namespace ut::core
