@@ -37,10 +37,10 @@ void start_together(dist::Communicator& world) {
 
 /// Two updates that are not timed: in the first all is made that stays, in the second memory is counted.
 void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
-  run.update();
+  run.once();
   result.held_bytes = memory.current();
   memory.reset_peak();
-  run.update();
+  run.once();
   result.peak_bytes = memory.peak();
 }
 
@@ -50,7 +50,7 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
   const dist::WaitedSeconds waited_before = session.mesh.waited_seconds();
   const std::int64_t faults_before = page_faults();
   const auto begin = std::chrono::steady_clock::now();
-  UpdateMade made = run.update();
+  UpdateMade made = run.once();
   wait_for(run.model().parameters().flat());
   result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   result.page_faults += page_faults() - faults_before;
@@ -76,7 +76,7 @@ at::Tensor of_all_ranks(const std::vector<double>& values, dist::Communicator& w
 BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Communicator& world) {
   const auto all = [&world](auto value) { return of_all_ranks({static_cast<double>(value)}, world); };
   BenchResult result;
-  result.rows = run.batch().rows();
+  result.rows = run.symbols();
   const at::Tensor step_seconds = of_all_ranks(mine.step_seconds, world).amax(0);  // [iterations]
   const auto quantile = [&step_seconds](double share) { return step_seconds.quantile(share).item<double>(); };
   result.step_seconds = quantile(0.5);
@@ -118,8 +118,9 @@ int bench(Session& session) {
   for (std::int64_t iteration = 0; iteration < options.bench.iterations; ++iteration)
     made = measure_update(run, session, mine);
   const core::ModelOptions& model = run.model().options();
-  mine.product_seconds = time_of_products(forward_products(model, made, session.mesh),
-                                          run.model().parameters().flat().options().dtype(core::product_type(model)));
+  if (!options.bench.decode)
+    mine.product_seconds = time_of_products(forward_products(model, made, session.mesh),
+                                            run.model().parameters().flat().options().dtype(core::product_type(model)));
 
   const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
   if (!session.speaks()) return 0;

@@ -59,16 +59,19 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"ranks", used.ranks},
                               {"iterations", used.bench.iterations},
                               {"options", options_of(used)}};
+  if (used.bench.decode) json["gemm_fraction"] = nullptr;
   if (!result.pondered.is_empty()) json["ponder"] = result.pondered.mean();
   return json;
 }
 
 std::string describe(const BenchResult& result, const Options& used) {
   std::string text =
-      fmt::format("update    {:.4g} s, the median of {}, half of them in {:.4g} to {:.4g}; {:.4g} tokens/s\n",
-                  result.step_seconds, used.bench.iterations, result.lower_quartile, result.upper_quartile,
-                  rows_per_second(result)) +
-      fmt::format("products  take {:.1f} % of that alone\n", 100 * result.product_seconds / result.step_seconds) +
+      fmt::format("{}    {:.4g} s, the median of {}, half of them in {:.4g} to {:.4g}; {:.4g} tokens/s\n",
+                  used.bench.decode ? "decode" : "update", result.step_seconds, used.bench.iterations,
+                  result.lower_quartile, result.upper_quartile, rows_per_second(result)) +
+      (used.bench.decode ? ""
+                         : fmt::format("products  take {:.1f} % of that alone\n",
+                                       100 * result.product_seconds / result.step_seconds)) +
       fmt::format("memory    {} on the rank with most, {} of it for the update; {} new pages an update\n",
                   readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
   text += "sent      ";

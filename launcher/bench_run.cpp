@@ -1,8 +1,10 @@
 #include "launcher/bench_run.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "base/philox.h"
+#include "core/decoding.h"
 #include "core/loss.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/bench_batch.h"
@@ -38,6 +40,11 @@ BenchRun::BenchRun(Session& session)
   if (!options.bench.encoder_only) draw_ponder(model_.decoder(), options, model_.steps().decoder, 2);
 }
 
+std::int64_t BenchRun::symbols() const {
+  const BenchOptions& bench = session_.options.bench;
+  return bench.decode ? std::ssize(batch_.examples) * bench.length : batch_.rows();
+}
+
 UpdateMade BenchRun::update() {
   const Options& options = session_.options;
   session_.update = optimizer_.updates();
@@ -49,6 +56,15 @@ UpdateMade BenchRun::update() {
   optimizer_.step(model_.parameters().flat(), gradient, rate);
   gradient.zero_();
   return made;
+}
+
+UpdateMade BenchRun::decode() {
+  const at::NoGradGuard no_graph;
+  RankBatch batch = rank_batch(batch_.examples, 0, session_.mesh, session_.options.exchange);
+  const core::DecodingOptions all_of_them{session_.options.bench.length, -1};  // no symbol ends a sequence
+  const core::Decoded decoded =
+      core::decode_greedily(model_, batch.rows, batch.sources, model_.steps(), all_of_them, session_.mesh.sequence());
+  return {std::move(batch.rows), decoded.encoder_updates, decoded.decoder_updates};
 }
 
 UpdateMade BenchRun::add_gradients() {

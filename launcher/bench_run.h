@@ -14,18 +14,22 @@ struct UpdateMade {
   at::Tensor decoder_updates;  // [target rows] int64; undefined: there is no decoder
 };
 
-/// A model that `ut bench` trains on one batch, again and again.
+/// A model that `ut bench` trains or tries on one batch, again and again.
 class BenchRun {
  public:
   explicit BenchRun(Session& session);
 
-  /// One whole update, as in training. Collective.
-  UpdateMade update();
+  /// What is measured: one whole update, as in training, or the greedy decoding of the batch. Collective.
+  UpdateMade once() { return session_.options.bench.decode ? decode() : update(); }
 
   const core::UniversalTransformer& model() const { return model_; }
   const datasets::Batch& batch() const { return batch_; }
+  /// That an update works on, or that are decoded.
+  std::int64_t symbols() const;
 
  private:
+  UpdateMade update();
+  UpdateMade decode();
   /// Forward, loss, backward.
   UpdateMade add_gradients();
 

@@ -595,6 +595,10 @@ void add_bench(Table& table) {
             {bench_skew(), whole(
                                "iterations", "updates that are measured, after some that are not",
                                [](auto& o) -> auto& { return o.bench.iterations; }, 1)});
+  table.add("Measurement", command_bench, true,
+            {flag(
+                "greedy", "greedy decoding of --length symbols is measured, not updates",
+                [](auto& o) -> auto& { return o.bench.decode; })});
   table.add("Measurement", command_bench, false,
             {flag(
                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});

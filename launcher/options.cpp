@@ -336,6 +336,8 @@ void check_bench(const Options& options) {
   if (bench.min_length > bench.length)
     throw base::BadInput(
         fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
+  if (bench.decode && bench.encoder_only)
+    throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
   if (bench.ponder == 0) return;
   const core::HaltingOptions& halting = options.model.halting;
   std::vector<std::int64_t> limits;  // of the stacks that halt

@@ -57,10 +57,10 @@ double probe_overhead(const MachineNumbers& numbers, const Workload& work) {
   dist::Mesh mesh(dist::make_single_communicator(), 1);
   Session session{options, mesh, nullptr, update};
   BenchRun run(session);
-  run.update();
+  run.once();
   constexpr int updates = 3;
   const Stopwatch watch;
-  for (int made = 0; made < updates; ++made) run.update();
+  for (int made = 0; made < updates; ++made) run.once();
   part.sequences *= layout.ranks();
   const Seconds expected = predict(part, layout, numbers).seconds;
   const double rest = expected.gradients + expected.optimizer;

@@ -6,7 +6,8 @@
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch), ROUNDS (7),
-# ITERATIONS (5; updates of a round), COMPILE (1: the peer with torch.compile).
+# ITERATIONS (5; updates of a round), COMPILE (1: the peer with torch.compile), PEER_HALT_BIAS (-1.3; with which its mean
+# ponder time is 3).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../../build/release/ut}")
@@ -15,6 +16,7 @@ PYTHON=${PYTHON:-python3}
 ROUNDS=${ROUNDS:-7}
 ITERATIONS=${ITERATIONS:-5}
 COMPILE=${COMPILE:-0}
+PEER_HALT_BIAS=${PEER_HALT_BIAS:--1.3}
 export OMP_NUM_THREADS=1
 
 # A row: "name | what | ranks | options of ut bench | options of the peer"
@@ -23,6 +25,8 @@ rows() {
   echo "d256 | d 256 | 1 | --d-model 256 --heads 4 --ffn 1024 $size | --d 256 --heads 4 --ffn 1024 $size"
   echo "d512 | d 512 | 1 | --d-model 512 --heads 8 --ffn 2048 $size | --d 512 --heads 8 --ffn 2048 $size"
   echo "ragged | d 256, lengths uniform in 4…40 | 1 | --d-model 256 --heads 4 --ffn 1024 $size --min-length 4 | --d 256 --heads 4 --ffn 1024 $size --ragged-min 4"
+  echo "halting | d 256, positions that halt at ponder time 3 of 12, against masked ACT | 1 | --d-model 256 --heads 4 --ffn 1024 ${size/steps 6/steps 12} --halting act-copy --bench-ponder 3 | --d 256 --heads 4 --ffn 1024 ${size/steps 6/steps 12} --act --halt-bias=$PEER_HALT_BIAS"
+  echo "greedy | d 256, greedy decoding of 40 symbols, batch 64, against none kept of earlier positions | 1 | --d-model 256 --heads 4 --ffn 1024 ${size/32/64} --greedy | --d 256 --heads 4 --ffn 1024 ${size/32/64} --decode"
   echo "ranks | d 256, 2 ranks against DDP (gloo) | 2 | --d-model 256 --heads 4 --ffn 1024 ${size/32/64} --sequence-parallel 1 | --d 256 --heads 4 --ffn 1024 $size"
 }
 

@@ -360,6 +360,7 @@ TEST(Bench, NeedsNothingAndHasItsOwnBatch) {
 TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   const auto bench_refused = [](const Words& words) { return refused("bench", words); };
   EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
+  EXPECT_THAT(bench_refused({"--greedy", "--encoder-only"}), HasSubstr("--greedy"));
   EXPECT_THAT(bench_refused({"--min-length", "41"}), AllOf(HasSubstr("--min-length: 41"), HasSubstr("--length")));
   EXPECT_THAT(bench_refused({"--bench-ponder", "3"}), AllOf(HasSubstr("--bench-ponder: 3"), HasSubstr("--halting")));
   EXPECT_THAT(bench_refused({"--halting", "act", "--bench-ponder", "0.5"}), HasSubstr("from 1"));
