@@ -17,7 +17,7 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
 
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values,
                                    const AttentionSite& site) const {
-  if (slots_) return slots_->attend(query, keys_values, site);
+  if (slots_ && !site.recomputed) return slots_->attend(query, keys_values, site);
   const Attended attended = attend_once(query, keys_values, site);
   return dist::with_backward(attended.output, {query, keys_values},
                              [go_back = attended.go_back, like = keys_values.detach()](const at::Tensor& gradient) {

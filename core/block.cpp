@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include "core/add_dropped.h"
+#include "core/recompute.h"
 
 namespace ut::core {
+
+at::Tensor RowSignal::sum() const { return position + step; }
 
 Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder)
     : self_attention(parameters, name + ".self_attention", options),
@@ -26,17 +29,21 @@ Block::Block(Parameters& parameters, const std::string& name, const ModelOptions
 
 template <class SubLayer>
 at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
-                         Site site, const StackRows& rows, const DropoutKey& key, const SubLayer& f) const {
+                         Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const {
   const bool pre = options_.norm == Norm::pre;
   const at::Tensor revised = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
-  const at::Tensor sum = add_dropped(x, revised, options_.residual_dropout, key.with_site(site), rows.local());
+  const at::Tensor sum = add_dropped(x, revised, options_.residual_dropout, key.with_site(site), local);
   return pre ? sum : norm(sum);
+}
+
+AttentionSite Block::attention_site(const DropoutKey& key, Site site) const {
+  return {options_.heads, options_.attention_dropout, key.with_site(site), options_.recompute != Recompute::none};
 }
 
 at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
-  Attending how{{options_.heads, options_.attention_dropout, key.with_site(Site::self_attention_weights)}, {}};
+  Attending how{attention_site(key, Site::self_attention_weights), {}};
   const at::Tensor seen = copied.defined() ? at::cat({input, copied}) : input;
   const auto keys_values = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
   const bool sends_states = rows.sent() == dist::Sent::states;
@@ -45,38 +52,56 @@ at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, con
   return attention.combine(rows.attend(layer, attention.queries(input), sent, how));
 }
 
-at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory,
-                                   const StackRows& rows, const DropoutKey& key) const {
+at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,
+                                   const AttentionLayout& layout, const DropoutKey& key) const {
   const CrossAttention& attention = *layers_[layer].cross_attention;
-  const AttentionSite site{options_.heads, options_.attention_dropout, key.with_site(Site::cross_attention_weights)};
-  return attention.combine(rows.memory_layout().attend(attention.queries(input), memory.keys_values[layer], site));
+  return attention.combine(
+      layout.attend(attention.queries(input), keys_values, attention_site(key, Site::cross_attention_weights)));
 }
 
-at::Tensor Block::step(const at::Tensor& state, const at::Tensor& signal, StackRows& rows, const Memory* memory,
-                       const DropoutKey& dropout, const Copied* copied) const {
+at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
+                       const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied* copied) const {
   const bool signal_stays = options_.residual == Residual::signal_in;
-  at::Tensor input = state + signal;  // what the first attention of the step sees
+  at::Tensor input = state + signal.sum();  // what the first attention of the step sees
   at::Tensor x = signal_stays ? input : state;
   at::Tensor copied_input = copied != nullptr ? copied->state + copied->signal : at::Tensor();
   const at::Tensor copied_x = copied == nullptr || signal_stays ? copied_input : copied->state;
   for (std::size_t index = 0; index < layers_.size(); ++index) {
-    const Layer& layer = layers_[index];
     const DropoutKey key = dropout.with_layer(index);
     x = around(
-        layer.self_attention_norm, x, input, copied_input, Site::self_attention_output, rows, key,
+        layers_[index].self_attention_norm, x, input, copied_input, Site::self_attention_output, rows.local(), key,
         [&](const at::Tensor& in, const at::Tensor& copies) { return attend_to_self(index, in, copies, rows, key); });
-    if (memory != nullptr)
-      x = around(
-          *layer.cross_attention_norm, x, x, {}, Site::cross_attention_output, rows, key,
-          [&](const at::Tensor& in, const at::Tensor&) { return attend_to_memory(index, in, *memory, rows, key); });
-    x = around(layer.transition_norm, x, x, copied_x, Site::transition_output, rows, key,
-               [&](const at::Tensor& in, const at::Tensor& copies) {
-                 return layer.transition->forward(in, copies, rows, index, key);
-               });
+    x = after_self_attention(index, x, copied_x, rows, memory, key);
     input = x;
     copied_input = copied_x;
   }
   return x;
+}
+
+at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, const at::Tensor& copied,
+                                       StackRows& rows, const std::vector<at::Tensor>& memory,
+                                       const DropoutKey& key) const {
+  const Layer& layer = layers_[index];
+  std::optional<AttentionLayout> over_memory;  // rows leave, and then these are others
+  if (layer.cross_attention) over_memory = rows.memory_layout();
+  const auto rest = [this, &layer, index, copied, local = rows.local(), all = rows.shared_from_this(), over_memory,
+                     key](const std::vector<at::Tensor>& in) {
+    at::Tensor y = in[0];
+    if (over_memory)
+      y = around(*layer.cross_attention_norm, y, y, {}, Site::cross_attention_output, local, key,
+                 [&](const at::Tensor& queries, const at::Tensor&) {
+                   return attend_to_memory(index, queries, in[1], *over_memory, key);
+                 });
+    return around(layer.transition_norm, y, y, copied, Site::transition_output, local, key,
+                  [&](const at::Tensor& revised, const at::Tensor& copies) {
+                    return layer.transition->forward(revised, copies, local, *all, index, key);
+                  });
+  };
+  std::vector<at::Tensor> inputs{x};
+  if (over_memory) inputs.push_back(memory[index]);
+  const bool again =
+      options_.recompute == Recompute::step && !rows.can_repeat() && !layer.transition->sees_neighbours();
+  return again ? recomputed(inputs, rest) : rest(inputs);
 }
 
 Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const {

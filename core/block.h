@@ -15,6 +15,14 @@
 
 namespace ut::core {
 
+/// P of a step: what says to the block where a row is and which step this is.
+struct RowSignal {
+  at::Tensor position;  // [local rows, d]
+  at::Tensor step;      // [d]
+
+  at::Tensor sum() const;  // [local rows, d]
+};
+
 /// Rows that halted in the step before this one, and are seen by others from now on as they are then.
 struct Copied {
   at::Tensor state;   // [copied rows, d]
@@ -39,11 +47,12 @@ class Block {
  public:
   Block(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
-  /// One step. `state` [local rows, d] is H of the step before, `signal` [local rows, d] is P of this step; `memory`
-  /// for a decoder; `copied`, where there are any: each layer passes them on unchanged. Returns H of this step [local
-  /// rows, d].
-  at::Tensor step(const at::Tensor& state, const at::Tensor& signal, StackRows& rows, const Memory* memory,
-                  const DropoutKey& dropout, const Copied* copied = nullptr) const;
+  /// One step. `state` [local rows, d] is H of the step before; `memory` [layers]: for a decoder, keys and values of
+  /// the encoder's rows; `copied`, where there are any: each layer passes them on unchanged. Returns H of this step
+  /// [local rows, d].
+  at::Tensor step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
+                  const std::vector<at::Tensor>& memory, const DropoutKey& dropout,
+                  const Copied* copied = nullptr) const;
 
   /// For a decoder's block: what it will see of the encoder's final rows `encoded` [local source rows, d].
   Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const;
@@ -53,13 +62,17 @@ class Block {
  private:
   at::Tensor attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                             const DropoutKey& key) const;
-  at::Tensor attend_to_memory(std::size_t layer, const at::Tensor& input, const Memory& memory, const StackRows& rows,
-                              const DropoutKey& key) const;
+  at::Tensor attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,
+                              const AttentionLayout& layout, const DropoutKey& key) const;
+  AttentionSite attention_site(const DropoutKey& key, Site site) const;
+  /// What a layer does with each row by itself.
+  at::Tensor after_self_attention(std::size_t layer, const at::Tensor& x, const at::Tensor& copied, StackRows& rows,
+                                  const std::vector<at::Tensor>& memory, const DropoutKey& key) const;
   /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives. `f` is given
   /// the input of the copied rows too, which nothing but itself comes of.
   template <class SubLayer>
   at::Tensor around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
-                    Site site, const StackRows& rows, const DropoutKey& key, const SubLayer& f) const;
+                    Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const;
 
   ModelOptions options_;
   std::vector<Layer> layers_;

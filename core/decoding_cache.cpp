@@ -28,6 +28,7 @@ class CachedRows final : public StackRows {
   const dist::Rows& local() const override { return local_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
+  bool can_repeat() const override { return false; }
   dist::Sent sent() const override { return dist::Sent::keys_values; }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
@@ -168,9 +169,9 @@ at::Tensor DecodingCache::at_position(std::vector<at::Tensor>& of_layers, std::s
   return kept[position];
 }
 
-std::unique_ptr<StackRows> make_cached_rows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps,
+std::shared_ptr<StackRows> make_cached_rows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps,
                                             const dist::Rows& memory) {
-  return std::make_unique<CachedRows>(cache, std::move(rows), halting, steps, memory);
+  return std::make_shared<CachedRows>(cache, std::move(rows), halting, steps, memory);
 }
 
 }  // namespace ut::core

@@ -19,6 +19,11 @@ enum class StepSignal { sinusoid, learned };
 enum class TransitionKind { feed_forward, separable_convolution };
 enum class Precision { float32, float64 };
 
+/// What the way back makes again and training does not keep meanwhile. none: nothing, but that attention over rows
+/// never keeps its weights. attention: its weights, also where a device would keep them. step: all but the states
+/// between steps; with act-copy, of which each step depends on what was kept before, queries, keys and values too.
+enum class Recompute { none, attention, step };
+
 /// none: T steps. act: adaptive computation time as in the papers' Appendix B: every position goes on evolving, the
 /// output is the weighted mean kept beside it. act_copy: as in the papers' text: once a position halts, its state is
 /// that mean, is copied on, and costs nothing any more.
@@ -64,6 +69,7 @@ struct ModelOptions {
   std::int64_t words_per_row = 1;   // more than 1: a row is a sum of words, each times a learned mask for its place
   Precision precision = Precision::float32;
   bool bfloat16_products = false;  // matrices are multiplied in bfloat16; needs float32
+  Recompute recompute = Recompute::none;
 };
 
 enum class ScheduleKind { inverse_square_root, constant, cosine };

@@ -3,14 +3,20 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "core/recompute.h"
 #include "core/signals.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
 namespace {
+
+/// Encoder's steps that the way back makes again together, where it makes them again: as many states less are kept
+/// while it is in the decoder, whose steps need more room.
+constexpr std::int64_t steps_kept_together = 2;
 
 /// What rows came to that have left the running set, in the order in which they did.
 class HaltedRows {
@@ -45,7 +51,7 @@ Recurrence::Recurrence(Parameters& parameters, const std::string& name, const Mo
   if (halting() != Halting::none) halting_unit_.emplace(parameters, name + ".halting", options);
 }
 
-std::unique_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const {
+std::shared_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const {
   const dist::Rows* memory_rows = memory == nullptr ? nullptr : &memory->rows;
   return halting() == Halting::act_copy ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
                                         : make_whole_rows(exchange, decoder_, memory_rows);
@@ -80,12 +86,38 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
                                const Memory* memory, const DropoutKey& stack, const Watch& watch) const {
   const at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
-  for (std::int64_t step = 1; step <= steps; ++step) {
-    const at::Tensor signal = position_signal + step_signal[step - 1];  // P^t, [rows, d]
-    state = block_.step(state, signal, rows, memory, stack.with_step(step));
-    if (watch) watch(step, rows.local(), state, nullptr);
+  const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
+  const std::int64_t at_once = before_decoder && !watch ? steps_kept_together : 1;
+  for (std::int64_t done = 0; done < steps; done += at_once) {
+    const SomeSteps some{done + 1, std::min(steps, done + at_once)};
+    state = revise_some(some, state, position_signal, step_signal, rows, memory, stack);
+    if (watch) watch(some.last, rows.local(), state, nullptr);
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
+}
+
+at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
+                                   const at::Tensor& step_signal, StackRows& rows, const Memory* memory,
+                                   const DropoutKey& stack) const {
+  std::vector<at::Tensor> inputs{state, position_signal, step_signal};
+  if (memory != nullptr) inputs.insert(inputs.end(), memory->keys_values.begin(), memory->keys_values.end());
+  const auto make = [this, some, all = rows.shared_from_this(), stack](const std::vector<at::Tensor>& in) {
+    const std::vector<at::Tensor> seen(in.begin() + 3, in.end());
+    at::Tensor made = in[0];
+    for (std::int64_t step = some.first; step <= some.last; ++step)
+      made = block_.step(made, {in[1], in[2][step - 1]}, *all, seen, stack.with_step(step));
+    return made;
+  };
+  return options_.recompute == Recompute::step ? recomputed(inputs, make) : make(inputs);
+}
+
+at::Tensor Recurrence::halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step,
+                                           StackRows& rows, const DropoutKey& key) const {
+  const auto decide = [this, step, all = rows.shared_from_this(), key](const std::vector<at::Tensor>& in) {
+    return halting_unit_->probability(in[0] + RowSignal{in[1], in[2]}.sum(), step, *all, key);
+  };
+  const std::vector<at::Tensor> inputs{state, signal.position, signal.step};
+  return options_.recompute == Recompute::step && rows.can_repeat() ? recomputed(inputs, decide) : decide(inputs);
 }
 
 Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
@@ -93,15 +125,17 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
   const bool copies = halting() == Halting::act_copy;
   at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
+  const std::vector<at::Tensor> seen = memory == nullptr ? std::vector<at::Tensor>() : memory->keys_values;
   Pondering ponder(state, options_.halting);
   HaltedRows halted;
   std::optional<Copied> copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
     const DropoutKey key = stack.with_step(step);
-    const at::Tensor signal = position_signal + step_signal[step - 1];  // P^t, [running rows, d]
-    ponder.decide(halting_unit_->probability(state + signal, step, rows, key), copies && step == steps);
+    const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
+    ponder.decide(halting_probability(state, signal, step, rows, key), copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
-    state = block_.step(state, signal, rows, memory, key, copied ? &*copied : nullptr);
+    state = copies ? block_.step(state, signal, rows, seen, key, copied ? &*copied : nullptr)
+                   : revise_some({step, step}, state, position_signal, step_signal, rows, memory, stack);
     ponder.take(state);
     if (watch) watch(step, rows.local(), state, &ponder);
 

@@ -38,7 +38,7 @@ class Recurrence {
                   const Memory* memory, const DropoutKey& dropout, const Watch& watch = {}) const;
 
   /// The rows of an exchange as this stack's halting needs them. Both arguments must outlive them.
-  std::unique_ptr<StackRows> make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const;
+  std::shared_ptr<StackRows> make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const;
 
   Halting halting() const { return decoder_ ? options_.halting.decoder : options_.halting.encoder; }
   Block& block() { return block_; }
@@ -47,10 +47,23 @@ class Recurrence {
   void replace_halting_unit(HaltingDraw draw) { halting_unit_->replace(std::move(draw)); }
 
  private:
+  struct SomeSteps {
+    std::int64_t first;  // from 1
+    std::int64_t last;
+  };
+
   Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                      const Memory* memory, const DropoutKey& stack, const Watch& watch) const;
   Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
                               const Memory* memory, const DropoutKey& stack, const Watch& watch) const;
+  /// Steps first to last, none of which says which rows the next has; made again on the way back where that is asked
+  /// for.
+  at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
+                         const at::Tensor& step_signal, StackRows& rows, const Memory* memory,
+                         const DropoutKey& stack) const;
+  /// With which each row halts after this step. [running rows] float64
+  at::Tensor halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step, StackRows& rows,
+                                 const DropoutKey& key) const;
   at::Tensor position_signals(const at::Tensor& position, const at::Tensor& like) const;  // [rows, d]
   at::Tensor step_signals(std::int64_t steps, const at::Tensor& like) const;              // [steps, d]
 

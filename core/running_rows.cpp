@@ -25,6 +25,7 @@ class RunningRows final : public StackRows {
   const dist::Rows& local() const override { return exchange_->local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
+  bool can_repeat() const override { return false; }
   dist::Sent sent() const override { return sent_; }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
@@ -129,9 +130,9 @@ class RunningRows final : public StackRows {
 
 }  // namespace
 
-std::unique_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
+std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
                                              const dist::Rows* memory, double balance) {
-  return std::make_unique<RunningRows>(exchange, causal, memory, balance);
+  return std::make_shared<RunningRows>(exchange, causal, memory, balance);
 }
 
 }  // namespace ut::core

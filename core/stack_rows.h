@@ -40,7 +40,7 @@ struct Windows {
 
 /// The rows that a stack revises, and how they see one another. Rows that have halted for good and are seen by others
 /// are copied: in the step after they halted, and only then, whoever sends rows of the local ones sends theirs too.
-class StackRows {
+class StackRows : public std::enable_shared_from_this<StackRows> {
  public:
   virtual ~StackRows() = default;
 
@@ -48,6 +48,9 @@ class StackRows {
   virtual const dist::Rows& local() const = 0;
   /// Local rows over the rows of a memory.
   virtual const AttentionLayout& memory_layout() const = 0;
+
+  /// Whether attend() and windows() give the same when a step is made again.
+  virtual bool can_repeat() const = 0;
 
   /// What attend() sends of a row.
   virtual dist::Sent sent() const = 0;
@@ -76,10 +79,10 @@ class StackRows {
 
 /// All rows of the exchange's sequences at every step. `memory`: the rows of the memory, in a decoder. The exchange
 /// must live as long as this.
-std::unique_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
+std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
                                            const dist::Rows* memory);
 /// The rows that have not halted. `balance`: see dist::RunningExchange.
-std::unique_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
+std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
                                              const dist::Rows* memory, double balance);
 
 /// The windows of `local` rows over `known` [known rows, c], in which place[row] is the place of each of the rows

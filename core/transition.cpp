@@ -21,13 +21,14 @@ class FeedForward final : public Transition {
             parameters.add_kernel(name + ".kernel2", {options.ffn, options.d_model}, options.ffn, options.d_model)),
         bias2_(parameters.add_constant(name + ".bias2", {options.d_model}, 0)) {}
 
-  at::Tensor forward(const at::Tensor& x, const at::Tensor&, StackRows& rows, std::size_t,
+  at::Tensor forward(const at::Tensor& x, const at::Tensor&, const dist::Rows& local, StackRows&, std::size_t,
                      const DropoutKey& key) const override {
     const at::Tensor product = multiply(x, kernel1_, type_).to(bias1_.scalar_type());  // [rows, ffn]
     const at::Tensor hidden =
-        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
+        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), local);
     return multiply_add(bias2_, hidden, kernel2_, type_);
   }
+  bool sees_neighbours() const override { return false; }
 
  private:
   at::ScalarType type_;  // of products
@@ -72,14 +73,15 @@ class ConvolutionTransition final : public Transition {
         first_(parameters, name + ".convolution1", 3, options.d_model, options.ffn, causal, product_type(options)),
         second_(parameters, name + ".convolution2", 5, options.ffn, options.d_model, causal, product_type(options)) {}
 
-  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, StackRows& rows, std::size_t layer,
-                     const DropoutKey& key) const override {
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, const dist::Rows&, StackRows& rows,
+                     std::size_t layer, const DropoutKey& key) const override {
     const at::Tensor sent = copied.defined() ? at::cat({x, copied}) : x;
     const Windows windows = rows.windows(layer, sent, first_.reach(), second_.reach());
     const at::Tensor hidden = at::relu(first_(windows.first));  // [inner rows, ffn]
     return second_(
         windows.second(dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), windows.inner)));
   }
+  bool sees_neighbours() const override { return true; }
 
  private:
   double dropout_rate_;

@@ -19,6 +19,7 @@ class WholeRows final : public StackRows {
   const dist::Rows& local() const override { return exchange_.local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
+  bool can_repeat() const override { return true; }
   dist::Sent sent() const override { return exchange_.holdings().options.sent; }
 
   at::Tensor attend(std::size_t, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
@@ -61,9 +62,9 @@ class WholeRows final : public StackRows {
 
 }  // namespace
 
-std::unique_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
+std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
                                            const dist::Rows* memory) {
-  return std::make_unique<WholeRows>(exchange, causal, memory);
+  return std::make_shared<WholeRows>(exchange, causal, memory);
 }
 
 }  // namespace ut::core

@@ -23,6 +23,7 @@ class FunctionBackward final : public torch::autograd::Node {
     // A rank whose rows nothing depended on still has to take part.
     return backward_(gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_));
   }
+  void release_variables() override { backward_ = nullptr; }  // what it kept is free as soon as it has gone back
   std::string name() const override { return "FunctionBackward"; }
 
  private:

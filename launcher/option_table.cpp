@@ -719,6 +719,17 @@ OptionEntry stop_signals() {
   return changeable(entry);
 }
 
+void add_memory(Table& table) {
+  table.add(
+      "Memory", command_train | command_bench | command_plan, true,
+      {changeable(choice<core::Recompute>(
+          "recompute", "what the way back makes again and is not kept: nothing, attention's weights, or whole steps",
+          [](auto& o) -> auto& { return o.model.recompute; },
+          {{"none", core::Recompute::none},
+           {"attention", core::Recompute::attention},
+           {"step", core::Recompute::step}}))});
+}
+
 void add_run(Table& table) {
   table.add("Run", run_commands, false,
             {path(
@@ -767,6 +778,7 @@ std::vector<OptionEntry> make_table() {
   add_bench(table);
   add_plan(table);
   add_ranks(table);
+  add_memory(table);
   add_data(table);
   add_run(table);
   return std::move(table).entries();

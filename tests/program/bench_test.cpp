@@ -106,6 +106,16 @@ TEST(Bench, GreedyDecodingIsFasterWithWhatEarlierPositionsLeft) {
             3 * seconds(40));  // all positions again for each symbol would take more than four times as long
 }
 
+TEST(Bench, StepsThatAreMadeAgainTakeLittleMemory) {
+  const auto activations = [](const std::string& recompute, int steps) {
+    return bench(fmt::format("--d-model 64 --heads 4 --ffn 256 --batch 16 --steps {} --recompute {}", steps, recompute))
+        .at("activation_bytes")
+        .get<double>();
+  };
+  EXPECT_LT(activations("step", 12), 1.5 * activations("step", 2));
+  EXPECT_GT(activations("none", 12), 4 * activations("none", 2));
+}
+
 TEST(Bench, GradientsAreSentOnceHoweverManySteps) {
   const std::string ranks = "--ranks 2 --sequence-parallel 2 ";
   const json few = bench(ranks + "--steps 2");

@@ -96,7 +96,8 @@ TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
 INSTANTIATE_TEST_SUITE_P(, ExchangeForms,
                          testing::Values("--exchange broadcast --shards zigzag",
                                          "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
-                                         "--exchange-sends states"));
+                                         "--exchange-sends states", "--recompute step",
+                                         "--exchange ring --recompute step"));
 
 INSTANTIATE_TEST_SUITE_P(, Training,
                          testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy"),

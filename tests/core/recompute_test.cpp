@@ -1,0 +1,76 @@
+// What is made again on the way back must give what is kept, to the last bits.
+
+#include "core/recompute.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/core/random_batch.h"
+
+namespace ut::core {
+namespace {
+
+struct Setting {
+  Halting halting;
+  TransitionKind transition;
+  Norm norm;
+};
+
+std::string name_of(const Setting& setting) {
+  const char* halting = setting.halting == Halting::none  ? "AllSteps"
+                        : setting.halting == Halting::act ? "Act"
+                                                          : "ActCopy";
+  return fmt::format("{}{}{}", halting, setting.transition == TransitionKind::feed_forward ? "" : "Convolution",
+                     setting.norm == Norm::pre ? "PreNorm" : "");
+}
+
+std::ostream& operator<<(std::ostream& stream, const Setting& setting) { return stream << name_of(setting); }
+
+class Recomputed : public testing::TestWithParam<Setting> {};
+
+TEST_P(Recomputed, GivesTheSameGradients) {
+  ModelOptions options = small_options();
+  options.halting = lively_halting(GetParam().halting, GetParam().halting);
+  options.transition = GetParam().transition;
+  options.norm = GetParam().norm;
+  options.block_layers = 2;
+  options.step_signal = StepSignal::learned;
+  const auto group = dist::make_single_communicator();
+  const Batch batch = make_batch(random_sequences(4, 5, 6, options), options.architecture, *group);
+  std::vector<at::Tensor> gradients;
+  for (const Recompute recompute : {Recompute::none, Recompute::attention, Recompute::step}) {
+    options.recompute = recompute;
+    UniversalTransformer model(options, 7);
+    roughen(model, 7);
+    loss_of(model, batch, DropoutKey::for_update(1, 2)).backward();
+    gradients.push_back(model.parameters().flat_gradient().clone());
+  }
+  EXPECT_GT(gradients[0].abs().max().item<double>(), 1e-3);
+  for (const std::size_t other : {1, 2})
+    EXPECT_LT((gradients[other] - gradients[0]).abs().max().item<double>(),
+              1e-13 * gradients[0].abs().max().item<double>());
+}
+
+INSTANTIATE_TEST_SUITE_P(, Recomputed,
+                         testing::Values(Setting{Halting::none, TransitionKind::feed_forward, Norm::post},
+                                         Setting{Halting::none, TransitionKind::separable_convolution, Norm::pre},
+                                         Setting{Halting::act, TransitionKind::feed_forward, Norm::pre},
+                                         Setting{Halting::act_copy, TransitionKind::feed_forward, Norm::post},
+                                         Setting{Halting::act_copy, TransitionKind::separable_convolution, Norm::pre}),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST(RecomputedFunction, IsDoneAgainOnTheWayBackAndNotBefore) {
+  int done = 0;
+  const at::Tensor x = random_tensor({3}, 1).requires_grad_();
+  const at::Tensor y = recomputed({x}, [&done](const std::vector<at::Tensor>& in) {
+    ++done;
+    return in[0].exp();
+  });
+  EXPECT_EQ(done, 1);
+  y.sum().backward();
+  EXPECT_EQ(done, 2);
+  EXPECT_TRUE(x.grad().allclose(x.detach().exp()));
+}
+
+}  // namespace
+}  // namespace ut::core
