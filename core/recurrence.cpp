@@ -1,6 +1,7 @@
 #include "core/recurrence.h"
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -104,8 +105,10 @@ at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& stat
   const auto make = [this, some, all = rows.shared_from_this(), stack](const std::vector<at::Tensor>& in) {
     const std::vector<at::Tensor> seen(in.begin() + 3, in.end());
     at::Tensor made = in[0];
-    for (std::int64_t step = some.first; step <= some.last; ++step)
+    for (std::int64_t step = some.first; step <= some.last; ++step) {
+      RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
       made = block_.step(made, {in[1], in[2][step - 1]}, *all, seen, stack.with_step(step));
+    }
     return made;
   };
   return options_.recompute == Recompute::step ? recomputed(inputs, make) : make(inputs);
@@ -134,6 +137,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
     ponder.decide(halting_probability(state, signal, step, rows, key), copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
+    RECORD_USER_SCOPE(decoder_ ? "decoder step, with halting" : "encoder step, with halting");
     state = copies ? block_.step(state, signal, rows, seen, key, copied ? &*copied : nullptr)
                    : revise_some({step, step}, state, position_signal, step_signal, rows, memory, stack);
     ponder.take(state);

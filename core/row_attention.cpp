@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <array>
@@ -234,6 +235,7 @@ RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
 
 void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
+  RECORD_USER_SCOPE("attention");
   AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention", [&] {
     attend<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, output_, log_sum_);
   });
@@ -244,6 +246,7 @@ at::Tensor RowAttention::output() const { return output_.to(type_); }
 void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
                            const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
+  RECORD_USER_SCOPE("attention, backward");
   AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention_backward", [&] {
     attend_backward<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, output_, log_sum_,
                               rows_in_order(gradient, query_.scalar_type()), query_gradient, keys_values_gradient);

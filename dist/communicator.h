@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
 
 #include <array>
 #include <chrono>
@@ -73,16 +74,19 @@ class Communicator {
  protected:
   void add_sent(Purpose purpose, std::int64_t bytes) { sent_bytes_.at(static_cast<std::size_t>(purpose)) += bytes; }
 
-  /// Counts the time from here to the end of its scope as waited.
+  /// Counts the time from here to the end of its scope as waited, and shows it in a trace.
   class Waiting {
    public:
     Waiting(Communicator& communicator, Purpose purpose)
-        : seconds_(communicator.waited_seconds_.at(static_cast<std::size_t>(purpose))) {}
+        : seconds_(communicator.waited_seconds_.at(static_cast<std::size_t>(purpose))) {
+      if (scope_.isActive()) scope_.before("waiting for other ranks");
+    }
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
     ~Waiting() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
    private:
+    at::RecordFunction scope_{at::RecordScope::USER_SCOPE};  // for who traces
     double& seconds_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };

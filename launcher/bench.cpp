@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/file.h"
 #include "core/products.h"
 #include "launcher/bench_products.h"
 #include "launcher/bench_report.h"
@@ -14,7 +15,9 @@
 #include "launcher/commands.h"
 #include "launcher/device.h"
 #include "launcher/kept_memory.h"
+#include "launcher/shared_text.h"
 #include "launcher/tensor_memory.h"
+#include "launcher/trace.h"
 
 namespace ut::launcher {
 namespace {
@@ -97,6 +100,20 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
   return result;
 }
 
+/// Once more, with a trace. Collective.
+void profile(BenchRun& run, const Session& session) {
+  std::string mine;
+  {
+    const Trace trace;
+    run.once();
+    mine = trace.events(session.mesh.world().rank());
+  }
+  std::string all;
+  for (const std::string& of_rank : texts_of_ranks(mine, session.mesh.world()))
+    all += (all.empty() ? "" : ",\n") + of_rank;
+  if (session.speaks()) base::write_file_whole(session.options.bench.profile, "{\"traceEvents\": [\n" + all + "\n]}\n");
+}
+
 void say_what_runs(const BenchRun& run, const Session& session) {
   const auto& batch = run.batch();
   fmt::print("{} parameters; {} sequences, {} source and {} target symbols; data-parallel {}, sequence-parallel {}\n",
@@ -122,6 +139,7 @@ int bench(Session& session) {
     mine.product_seconds = time_of_products(forward_products(model, made, session.mesh),
                                             run.model().parameters().flat().options().dtype(core::product_type(model)));
 
+  if (!options.bench.profile.empty()) profile(run, session);
   const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
   if (!session.speaks()) return 0;
   Options used = options;

@@ -64,12 +64,15 @@ std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, 
   return steps;
 }
 
+constexpr double block_of_queries = 64;  // that core/row_attention.cpp works on at once
+
 /// How a layer of a step is computed: what stands in the code of core/, by its tensors read and written. Forward and
 /// backward together.
 class StepCost {
  public:
-  StepCost(const core::ModelOptions& model, const Layout& layout, WorkCost& cost, Seconds& seconds)
-      : model_(model), layout_(layout), cost_(cost), seconds_(seconds), d_(real(model.d_model)) {}
+  /// `in_place`: attention over rows as they stand, block by block; else over heads' slots.
+  StepCost(const core::ModelOptions& model, const Layout& layout, bool in_place, WorkCost& cost, Seconds& seconds)
+      : model_(model), layout_(layout), in_place_(in_place), cost_(cost), seconds_(seconds), d_(real(model.d_model)) {}
 
   /// Signals, and where it halts the books of weights and states.
   void around(const StepRows& step, core::Halting halting) {
@@ -90,15 +93,15 @@ class StepCost {
     const bool projects_all = sharing > 1 && layout_.exchange.sent == dist::Sent::states;
     product(step.rows, d_, (projects_all ? 1 : 3) * d_);
     product(projects_all ? all_rows : step.copied, d_, 2 * d_);
-    touch(step.rows * d_, 6 + 4 + 4 + 4);       // split, scaling, queries to heads and back
-    if (sharing > 1) touch(all_rows * d_, 20);  // gathered rows put in order
+    touch(step.rows * d_, in_place_ ? 8 : 6 + 4 + 4 + 4);  // sums; or split, scaling, queries to heads and back
+    if (sharing > 1) touch(all_rows * d_, 20);             // gathered rows put in order
     if (stored) {
       touch(all_rows * d_, 14);  // into the store, and taken back
     } else {
       touch(step.rows * d_, 4);
-      touch(step.sequences * step.keys * d_, 8);  // keys and values to heads and back
+      touch(step.sequences * step.keys * d_, in_place_ ? 4 : 8);  // their gradients; or to heads and back
     }
-    move_heads(step, stored ? 3 * all_rows : 2 * step.sequences * step.keys);
+    if (!in_place_) move_heads(step, stored ? 3 * all_rows : 2 * step.sequences * step.keys);
     attention(step, stored, causal);
     product(step.rows, d_, d_);
     residual(step.rows);
@@ -110,9 +113,9 @@ class StepCost {
     StepRows over = step;
     over.keys = memory;
     product(step.rows, d_, d_);
-    touch(step.rows * d_, 12);
-    touch(step.sequences * memory * d_, 12);  // keys and values of the memory, to heads and back, summed over steps
-    move_heads(step, 2 * step.sequences * memory);
+    touch(step.rows * d_, in_place_ ? 6 : 12);
+    touch(step.sequences * memory * d_, in_place_ ? 6 : 12);  // gradients of the memory, summed; or to heads and back
+    if (!in_place_) move_heads(step, 2 * step.sequences * memory);
     attention(over, false, false);
     product(step.rows, d_, d_);
     residual(step.rows);
@@ -154,7 +157,23 @@ class StepCost {
     dropout(rows * d_, model_.residual_dropout, seconds_.element_wise);
     touch(rows * d_, 14);
   }
+  /// Weights are made twice, blocks of them behind a causal mask never.
+  void attention_in_place(const StepRows& step, bool causal) {
+    const double matrices = step.sequences * real(model_.heads);
+    const double columns = d_ / real(model_.heads);
+    const double seen = causal ? std::min(step.keys, (step.keys + block_of_queries) / 2) : step.keys;
+    const double weights = matrices * step.queries * seen;
+    double& part = seconds_.attention;
+    cost_.batched_product(matrices, step.queries, columns, seen, 4, part);
+    cost_.batched_product(matrices, step.queries, seen, columns, 3, part);
+    cost_.exponentials(2 * weights, part);
+    cost_.touch(weights, 4, part);
+    if (model_.attention_dropout == 0) return;
+    cost_.random_numbers(3 * matrices * step.queries * 64 * std::ceil(seen / 64), part);  // drawn by 64
+    cost_.touch(weights, 6, part);
+  }
   void attention(const StepRows& step, bool stored, bool biased) {
+    if (in_place_) return attention_in_place(step, biased);
     const double matrices = step.sequences * real(model_.heads);
     const double columns = d_ / real(model_.heads);
     const double weights = matrices * step.queries * step.keys;
@@ -174,6 +193,7 @@ class StepCost {
 
   const core::ModelOptions& model_;
   const Layout& layout_;
+  bool in_place_;
   WorkCost& cost_;
   Seconds& seconds_;
   double d_;
@@ -182,18 +202,26 @@ class StepCost {
 /// Bytes that a step's graph keeps until the backward pass, and what a stack keeps once.
 class StackMemory {
  public:
-  StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, double number_bytes)
-      : model_(model), sharing_(real(sequence_parallel)), number_(number_bytes), d_(real(model.d_model)) {}
+  StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, bool in_place, double number_bytes)
+      : model_(model),
+        sharing_(real(sequence_parallel)),
+        in_place_(in_place),
+        number_(number_bytes),
+        d_(real(model.d_model)) {}
+
+  /// Where whole steps are made again, what is kept until then.
+  double kept(const StepRows& step, bool stored) const { return step.rows * d_ * (stored ? 6 : 1) * number_; }
 
   double layer(const StepRows& step, bool stored, double memory_keys) const {
-    const double row = d_ * 7 + real(model_.ffn) * (dropped(model_.transition_dropout) ? 2 : 1);
+    const double row = d_ * 6 + real(model_.ffn);
     double numbers = step.rows * row + attention(step, stored);
     const double keys_values = stored ? (step.rows + step.copied) * sharing_ : step.sequences * step.keys;
     numbers += keys_values * 2 * d_;
     if (memory_keys > 0) {
       StepRows over = step;
       over.keys = memory_keys;
-      numbers += step.rows * d_ * 6 + step.sequences * memory_keys * 2 * d_ + attention(over, false);
+      numbers += step.rows * d_ * 4 + attention(over, false);
+      if (!in_place_) numbers += step.sequences * memory_keys * 2 * d_;
     }
     return numbers * number_;
   }
@@ -203,12 +231,14 @@ class StackMemory {
  private:
   static bool dropped(double rate) { return rate > 0; }
   double attention(const StepRows& step, bool stored) const {
+    if (in_place_ || model_.recompute != core::Recompute::none) return step.rows * real(model_.heads);
     const double weights = step.sequences * real(model_.heads) * step.queries * step.keys;
     return weights * (!stored && dropped(model_.attention_dropout) ? 2 : 1);
   }
 
   const core::ModelOptions& model_;
   double sharing_;  // ranks that share a sequence
+  bool in_place_;
   double number_;
   double d_;
 };
@@ -258,25 +288,41 @@ class UpdateCost {
     const core::ModelOptions& model = work_.model;
     const bool stored = stack.halting == core::Halting::act_copy;
     const double layers = real(model.block_layers);
-    const StackMemory memory(model, layout_.sequence_parallel, number_);
+    const bool in_place = machine_.cores_per_node > 0;  // else a device of its own
+    const bool again = model.recompute == core::Recompute::step;
+    const Seconds before = made_.seconds;
+    double most_again = 0;
+    const StackMemory memory(model, layout_.sequence_parallel, in_place, number_);
     const double memory_keys = stack.decoder ? real(work_.longest) : 0;
     const auto steps = rows_of_steps(work_, layout_, stack);
     for (const StepRows& step : steps) {
-      StepCost cost(model, layout_, work_cost_, made_.seconds);
+      StepCost cost(model, layout_, in_place, work_cost_, made_.seconds);
       cost.around(step, stack.halting);
       for (std::int64_t layer = 0; layer < model.block_layers; ++layer) {
-        const double before = made_.seconds.attention;
+        const double attention_before = made_.seconds.attention;
         cost.self_attention(step, stored, stack.decoder);
-        exchange(step, {made_.seconds.attention - before, stored, stack.decoder});
+        exchange(step, {made_.seconds.attention - attention_before, stored, stack.decoder});
         if (stack.decoder) cost.cross_attention(step, memory_keys);
         cost.transition(step.rows);
       }
       if (stack.halting != core::Halting::none) agree_on_who_goes_on();
       sum_gradients_over_steps(stack.decoder);
-      made_.peak_bytes += layers * memory.layer(step, stored, memory_keys);
+      const double whole = layers * memory.layer(step, stored, memory_keys);
+      made_.peak_bytes += again ? memory.kept(step, stored) : whole;
+      most_again = std::max(most_again, whole);
     }
+    if (again) made_.peak_bytes += 1.5 * most_again;  // with the gradients of what is made
+    if (again) go_forward_twice(before);
     if (stored) made_.peak_bytes += layers * memory.store(steps.front());
     if (stack.decoder) remember(model.block_layers);
+  }
+
+  /// What a stack has added since: a forward pass to one there and two back.
+  void go_forward_twice(const Seconds& before) {
+    Seconds& now = made_.seconds;
+    for (const auto part : {&Seconds::products, &Seconds::attention, &Seconds::element_wise})
+      now.*part += (now.*part - before.*part) / 3;
+    now.exchange += (now.exchange - before.exchange) / 2;
   }
 
   /// By what a whole update was seen to take more.

@@ -600,8 +600,11 @@ void add_bench(Table& table) {
                 "greedy", "greedy decoding of --length symbols is measured, not updates",
                 [](auto& o) -> auto& { return o.bench.decode; })});
   table.add("Measurement", command_bench, false,
-            {flag(
-                "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
+            {path(
+                 "profile", "FILE", "where a trace of one more update is written, for Perfetto or Chrome",
+                 [](auto& o) -> auto& { return o.bench.profile; }),
+             flag(
+                 "json", "print the results as one JSON object", [](auto& o) -> auto& { return o.json; })});
 }
 
 void add_devices(Table& table) {

@@ -36,6 +36,7 @@ struct BenchOptions {
   std::int64_t vocabulary = 64;
   std::int64_t iterations = 10;  // measured updates
   bool encoder_only = false;
+  std::string profile;     // file for a trace of one more update; empty: none
   bool decode = false;     // greedy decoding is measured, not updates
   double ponder = 0;       // mean ponder time that is drawn in the halting units' stead; 0: they decide
   double ponder_skew = 0;  // of the mean, by which the first half of a sequence ponders more and the second less

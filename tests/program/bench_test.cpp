@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/program/program.h"
+#include "tests/temporary_directory.h"
 
 namespace ut::tests {
 namespace {
@@ -114,6 +117,23 @@ TEST(Bench, StepsThatAreMadeAgainTakeLittleMemory) {
   };
   EXPECT_LT(activations("step", 12), 1.5 * activations("step", 2));
   EXPECT_GT(activations("none", 12), 4 * activations("none", 2));
+}
+
+TEST(Bench, ATraceShowsStepsAttentionProductsAndWaiting) {
+  const TemporaryDirectory directory;
+  const std::string file = directory / "trace.json";
+  bench("--ranks 2 --sequence-parallel 2 --steps 3 --profile " + file);
+  std::map<std::string, int> seen;  // on rank 1
+  for (const json& event : json::parse(std::ifstream(file)).at("traceEvents")) {
+    EXPECT_GE(event.at("dur").get<double>(), 0);
+    if (event.at("pid") == 1) ++seen[event.at("name").get<std::string>()];
+  }
+  EXPECT_EQ(seen["encoder step"], 3);
+  EXPECT_EQ(seen["decoder step"], 3);
+  EXPECT_EQ(seen["attention"], 9);
+  EXPECT_EQ(seen["attention, backward"], 9);
+  EXPECT_GE(seen["waiting for other ranks"], 12);
+  EXPECT_GE(seen["aten::mm"], 9);
 }
 
 TEST(Bench, GradientsAreSentOnceHoweverManySteps) {

@@ -1,0 +1,112 @@
+// Each kernel of core/ beside LibTorch's own operations for the same: `kernels_bench`, one thread. Ours come with what
+// makes them give the same on every mesh; the library's dropout draws from a generator, its attention is without.
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <benchmark/benchmark.h>
+
+#include <functional>
+
+#include "core/add_dropped.h"
+#include "core/attention.h"
+#include "core/relu_dropout.h"
+#include "dist/rows.h"
+
+namespace ut::core {
+namespace {
+
+constexpr double rate = 0.1;
+constexpr std::int64_t d_model = 256;
+constexpr std::int64_t heads = 4;
+
+dist::Rows rows_of_length(std::int64_t sequences, std::int64_t length) {
+  dist::Sequences all;
+  for (std::int64_t id = 0; id < sequences; ++id) {
+    all.ids.push_back(id);
+    all.lengths.push_back(length);
+  }
+  return dist::rows_of(all, 0, 1);
+}
+
+DropoutKey dropout_key() { return DropoutKey::for_update(1, 2); }
+
+/// `make` forward and backward, again and again.
+void there_and_back(benchmark::State& state, const std::function<at::Tensor()>& make) {
+  at::set_num_threads(1);
+  const at::Tensor gradient = at::randn(make().sizes());
+  for (auto _ : state) make().backward(gradient);
+  state.SetItemsProcessed(state.iterations() * gradient.size(0));
+}
+
+at::Tensor leaf(std::initializer_list<std::int64_t> sizes) { return at::randn(sizes).requires_grad_(); }
+
+void relu_dropout_ours(benchmark::State& state) {
+  const dist::Rows rows = rows_of_length(32, 40);
+  const at::Tensor x = leaf({rows.count(), 4 * d_model});
+  const at::Tensor bias = leaf({4 * d_model});
+  there_and_back(state, [&] { return relu_dropout(x * 1, bias, rate, dropout_key(), rows); });
+}
+void relu_dropout_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, 4 * d_model});
+  const at::Tensor bias = leaf({4 * d_model});
+  there_and_back(state, [&] { return at::dropout(at::relu(x * 1 + bias), rate, true); });
+}
+
+void residual_dropout_ours(benchmark::State& state) {
+  const dist::Rows rows = rows_of_length(32, 40);
+  const at::Tensor x = leaf({rows.count(), d_model});
+  const at::Tensor y = leaf({rows.count(), d_model});
+  there_and_back(state, [&] { return add_dropped(x, y, rate, dropout_key(), rows); });
+}
+void residual_dropout_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, d_model});
+  const at::Tensor y = leaf({1280, d_model});
+  there_and_back(state, [&] { return x + at::dropout(y, rate, true); });
+}
+
+/// Arguments: sequences, their length, whether causal, percent of weights that are dropped.
+void attention_ours(benchmark::State& state) {
+  const dist::Rows rows = rows_of_length(state.range(0), state.range(1));
+  const AttentionLayout layout(rows, rows, state.range(2) != 0, at::kCPU);
+  const at::Tensor query = leaf({rows.count(), d_model});
+  const at::Tensor keys_values = leaf({rows.count(), 2 * d_model});
+  const AttentionSite site{heads, static_cast<double>(state.range(3)) / 100, dropout_key()};
+  there_and_back(state, [&] { return layout.attend(query, keys_values, site); });
+}
+void attention_library(benchmark::State& state) {
+  const std::int64_t sequences = state.range(0);
+  const std::int64_t length = state.range(1);
+  const at::Tensor query = leaf({sequences * length, d_model});
+  const at::Tensor keys_values = leaf({sequences * length, 2 * d_model});
+  const auto by_head = [&](const at::Tensor& x) {
+    return x.reshape({sequences, length, heads, d_model / heads}).transpose(1, 2);
+  };
+  there_and_back(state, [&] {
+    const auto parts = keys_values.chunk(2, 1);
+    return at::scaled_dot_product_attention(by_head(query), by_head(parts[0]), by_head(parts[1]), {},
+                                            static_cast<double>(state.range(3)) / 100, state.range(2) != 0)
+        .transpose(1, 2)
+        .reshape({sequences * length, d_model});
+  });
+}
+
+void sizes(benchmark::internal::Benchmark* attention) {
+  attention->ArgNames({"sequences", "length", "causal", "dropped"});
+  for (const std::int64_t dropped : {0, 10})
+    for (const std::int64_t causal : {0, 1}) {
+      attention->Args({32, 40, causal, dropped});
+      attention->Args({1, 1024, causal, dropped});
+    }
+}
+
+BENCHMARK(relu_dropout_ours);
+BENCHMARK(relu_dropout_library);
+BENCHMARK(residual_dropout_ours);
+BENCHMARK(residual_dropout_library);
+BENCHMARK(attention_ours)->Apply(sizes);
+BENCHMARK(attention_library)->Apply(sizes);
+
+}  // namespace
+}  // namespace ut::core
+
+BENCHMARK_MAIN();
