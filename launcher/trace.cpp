@@ -1,6 +1,7 @@
 #include "launcher/trace.h"
 
 #include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -27,9 +28,13 @@ struct Begun final : at::ObserverContext {
 
 }  // namespace
 
-/// LibTorch's callbacks are plain functions: they find this where its own profiler would stand.
-class TracedEvents final : public c10::DebugInfoBase {
+/// LibTorch's callbacks are plain functions: they find this where its own profiler would stand. Its allocators take
+/// what stands there for someone whom they may tell of memory.
+class TracedEvents final : public c10::MemoryReportingInfoBase {
  public:
+  void reportMemoryUsage(void*, std::int64_t, std::size_t, std::size_t, c10::Device) override {}
+  bool memoryProfilingEnabled() const override { return false; }
+
   static TracedEvents* here() {
     return dynamic_cast<TracedEvents*>(c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE));
   }

@@ -124,7 +124,8 @@ TEST(Bench, ATraceShowsStepsAttentionProductsAndWaiting) {
   const std::string file = directory / "trace.json";
   bench("--ranks 2 --sequence-parallel 2 --steps 3 --profile " + file);
   std::map<std::string, int> seen;  // on rank 1
-  for (const json& event : json::parse(std::ifstream(file)).at("traceEvents")) {
+  const json trace = json::parse(std::ifstream(file));
+  for (const json& event : trace.at("traceEvents")) {
     EXPECT_GE(event.at("dur").get<double>(), 0);
     if (event.at("pid") == 1) ++seen[event.at("name").get<std::string>()];
   }
