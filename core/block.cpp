@@ -1,6 +1,7 @@
 #include "core/block.h"
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 #include <fmt/format.h>
 
 #include "core/add_dropped.h"
@@ -61,6 +62,7 @@ at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, c
 
 at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
                        const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied* copied) const {
+  RECORD_USER_SCOPE(layers_.front().cross_attention ? "decoder step" : "encoder step");
   const bool signal_stays = options_.residual == Residual::signal_in;
   at::Tensor input = state + signal.sum();  // what the first attention of the step sees
   at::Tensor x = signal_stays ? input : state;

@@ -6,11 +6,6 @@
 #include "dist/differentiable.h"
 
 namespace ut::core {
-
-at::ScalarType product_type(const ModelOptions& options) {
-  return options.bfloat16_products ? at::kBFloat16 : scalar_type(options.precision);
-}
-
 namespace {
 
 at::Tensor some_columns(const at::Tensor& w, const dist::Span& columns) {
@@ -29,6 +24,10 @@ std::vector<at::Tensor> way_back(const at::Tensor& x, const at::Tensor& w, const
 bool keeps_gradient(const at::Tensor& w) { return w.is_leaf() && w.grad().defined(); }
 
 }  // namespace
+
+at::ScalarType product_type(const ModelOptions& options) {
+  return options.bfloat16_products ? at::kBFloat16 : scalar_type(options.precision);
+}
 
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
   return multiply(x, w, {0, w.size(1)}, type);

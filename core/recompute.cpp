@@ -8,7 +8,7 @@
 namespace ut::core {
 namespace {
 
-/// Without their graph; where `from` wants a gradient, so do these.
+/// The same without their graph, of which some want a gradient.
 std::vector<at::Tensor> leaves(const std::vector<at::Tensor>& tensors, const std::vector<bool>& want_gradient) {
   std::vector<at::Tensor> result;
   for (std::size_t index = 0; index < tensors.size(); ++index)

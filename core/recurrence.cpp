@@ -1,7 +1,6 @@
 #include "core/recurrence.h"
 
 #include <ATen/ATen.h>
-#include <ATen/record_function.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,15 +75,16 @@ Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position,
                             const Memory* memory, const DropoutKey& dropout, const Watch& watch) const {
   const DropoutKey stack = dropout.with_stack(decoder_ ? 1 : 0);
   const at::Tensor input = core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.local());
-  Revised revised = halting() == Halting::none
-                        ? revise_all(input, position, steps, rows, memory, stack, watch)
-                        : revise_until_halted(input, position, steps, rows, memory, stack, watch);
+  const std::vector<at::Tensor> seen = memory == nullptr ? std::vector<at::Tensor>() : memory->keys_values;
+  Revised revised = halting() == Halting::none ? revise_all(input, position, steps, rows, seen, stack, watch)
+                                               : revise_until_halted(input, position, steps, rows, seen, stack, watch);
   if (final_norm_) revised.state = (*final_norm_)(revised.state);
   return revised;
 }
 
 Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                               const Memory* memory, const DropoutKey& stack, const Watch& watch) const {
+                               const std::vector<at::Tensor>& memory, const DropoutKey& stack,
+                               const Watch& watch) const {
   const at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
@@ -98,17 +98,15 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
 }
 
 at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
-                                   const at::Tensor& step_signal, StackRows& rows, const Memory* memory,
-                                   const DropoutKey& stack) const {
+                                   const at::Tensor& step_signal, StackRows& rows,
+                                   const std::vector<at::Tensor>& memory, const DropoutKey& stack) const {
   std::vector<at::Tensor> inputs{state, position_signal, step_signal};
-  if (memory != nullptr) inputs.insert(inputs.end(), memory->keys_values.begin(), memory->keys_values.end());
+  inputs.insert(inputs.end(), memory.begin(), memory.end());
   const auto make = [this, some, all = rows.shared_from_this(), stack](const std::vector<at::Tensor>& in) {
     const std::vector<at::Tensor> seen(in.begin() + 3, in.end());
     at::Tensor made = in[0];
-    for (std::int64_t step = some.first; step <= some.last; ++step) {
-      RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
+    for (std::int64_t step = some.first; step <= some.last; ++step)
       made = block_.step(made, {in[1], in[2][step - 1]}, *all, seen, stack.with_step(step));
-    }
     return made;
   };
   return options_.recompute == Recompute::step ? recomputed(inputs, make) : make(inputs);
@@ -124,11 +122,11 @@ at::Tensor Recurrence::halting_probability(const at::Tensor& state, const RowSig
 }
 
 Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
-                                        const Memory* memory, const DropoutKey& stack, const Watch& watch) const {
+                                        const std::vector<at::Tensor>& memory, const DropoutKey& stack,
+                                        const Watch& watch) const {
   const bool copies = halting() == Halting::act_copy;
   at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
-  const std::vector<at::Tensor> seen = memory == nullptr ? std::vector<at::Tensor>() : memory->keys_values;
   Pondering ponder(state, options_.halting);
   HaltedRows halted;
   std::optional<Copied> copied;
@@ -137,8 +135,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
     ponder.decide(halting_probability(state, signal, step, rows, key), copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
-    RECORD_USER_SCOPE(decoder_ ? "decoder step, with halting" : "encoder step, with halting");
-    state = copies ? block_.step(state, signal, rows, seen, key, copied ? &*copied : nullptr)
+    state = copies ? block_.step(state, signal, rows, memory, key, copied ? &*copied : nullptr)
                    : revise_some({step, step}, state, position_signal, step_signal, rows, memory, stack);
     ponder.take(state);
     if (watch) watch(step, rows.local(), state, &ponder);

@@ -53,13 +53,13 @@ class Recurrence {
   };
 
   Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                     const Memory* memory, const DropoutKey& stack, const Watch& watch) const;
+                     const std::vector<at::Tensor>& memory, const DropoutKey& stack, const Watch& watch) const;
   Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
-                              const Memory* memory, const DropoutKey& stack, const Watch& watch) const;
+                              const std::vector<at::Tensor>& memory, const DropoutKey& stack, const Watch& watch) const;
   /// Steps first to last, none of which says which rows the next has; made again on the way back where that is asked
   /// for.
   at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
-                         const at::Tensor& step_signal, StackRows& rows, const Memory* memory,
+                         const at::Tensor& step_signal, StackRows& rows, const std::vector<at::Tensor>& memory,
                          const DropoutKey& stack) const;
   /// With which each row halts after this step. [running rows] float64
   at::Tensor halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step, StackRows& rows,

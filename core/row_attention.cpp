@@ -19,8 +19,6 @@
 namespace ut::core {
 namespace {
 
-constexpr std::int64_t block = 64;  // queries at a time
-
 template <class Number>
 MatrixRows<const Number> columns_of(const at::Tensor& rows, std::int64_t first) {
   return {rows.const_data_ptr<Number>() + first, rows.stride(0)};
@@ -41,7 +39,7 @@ class Weights {
   void for_each_head(std::int64_t buffers, const Visit& visit) const {
     std::int64_t longest = 0;
     for (const KeySpan& keys : spans_.keys) longest = std::max(longest, keys.count);
-    const auto room = static_cast<std::size_t>(buffers * block * std::max(longest, columns_));
+    const auto room = static_cast<std::size_t>(buffers * queries_at_once * std::max(longest, columns_));
     const auto pairs = static_cast<std::int64_t>(spans_.keys.size()) * site_.heads;
     at::parallel_for(0, pairs, 1, [&](std::int64_t begin, std::int64_t end) {
       const auto scratch = std::make_unique_for_overwrite<Number[]>(room);
@@ -54,8 +52,8 @@ class Weights {
   template <class Visit>
   void for_each_block(std::size_t sequence, const Visit& visit) const {
     const dist::Span queries = spans_.queries[sequence];
-    for (std::int64_t first = queries.begin; first < queries.end; first += block) {
-      const std::int64_t count = std::min(block, queries.end - first);
+    for (std::int64_t first = queries.begin; first < queries.end; first += queries_at_once) {
+      const std::int64_t count = std::min(queries_at_once, queries.end - first);
       const std::int64_t seen = visible_keys(sequence, first + count - 1);  // positions ascend
       if (seen > 0) visit(first, count, seen);
     }
@@ -129,7 +127,7 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       const MatrixRows<Number> weights{scratch, seen};
       const MatrixRows<Number> part{scratch + count * seen, columns};
-      std::array<Number, block> log_sums;
+      std::array<Number, queries_at_once> log_sums;
       multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);

@@ -13,6 +13,9 @@
 
 namespace ut::core {
 
+/// Queries of a sequence whose weights are there at the same time.
+constexpr std::int64_t queries_at_once = 64;
+
 /// The keys of one sequence, as rows with the same distance from each to the next; their positions ascend.
 struct KeySpan {
   /// Keys of successive positions.

@@ -111,12 +111,18 @@ at::Tensor SlottedAttention::masked(const at::Tensor& logits, std::int64_t heads
   return (logits.view({sequences_, heads, query_slots_, key_slots_}) + bias_).view(logits.sizes());
 }
 
-PartOfAttention SlottedAttention::attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
-                                                 const AttentionSite& site) const {
+std::pair<at::Tensor, at::Tensor> SlottedAttention::output_and_logits(const at::Tensor& query,
+                                                                      const at::Tensor& keys_values,
+                                                                      const AttentionSite& site) const {
   const auto [k, v] = keys_values_by_head(keys_values, site.heads);
   const at::Tensor logits = masked(exact(at::bmm(query, k.transpose(1, 2))), site.heads);
-  const at::Tensor weights = drop(at::softmax(logits, -1), site);
-  return {at::bmm(weights.to(v.scalar_type()), v), at::logsumexp(logits, -1, true)};
+  return {at::bmm(drop(at::softmax(logits, -1), site).to(v.scalar_type()), v), logits};
+}
+
+PartOfAttention SlottedAttention::attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
+                                                 const AttentionSite& site) const {
+  const auto [output, logits] = output_and_logits(query, keys_values, site);
+  return {output, at::logsumexp(logits, -1, true)};
 }
 
 at::Tensor whole_attention(const std::vector<PartOfAttention>& parts) {
@@ -159,9 +165,7 @@ std::pair<at::Tensor, at::Tensor> SlottedAttention::keys_values_by_head(const at
 
 at::Tensor SlottedAttention::attend(const at::Tensor& query, const at::Tensor& keys_values,
                                     const AttentionSite& site) const {
-  const auto [k, v] = keys_values_by_head(keys_values, site.heads);
-  const at::Tensor logits = masked(exact(at::bmm(queries_by_head(query, site.heads), k.transpose(1, 2))), site.heads);
-  return rows_of_heads(at::bmm(drop(at::softmax(logits, -1), site).to(v.scalar_type()), v), site.heads);
+  return rows_of_heads(output_and_logits(queries_by_head(query, site.heads), keys_values, site).first, site.heads);
 }
 
 }  // namespace ut::core

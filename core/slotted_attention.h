@@ -47,6 +47,9 @@ class SlottedAttention {
  private:
   at::Tensor bias(const dist::Rows& keys, bool causal) const;
   at::Tensor masked(const at::Tensor& logits, std::int64_t heads) const;
+  /// By head, of `query` as queries_by_head() gives it.
+  std::pair<at::Tensor, at::Tensor> output_and_logits(const at::Tensor& query, const at::Tensor& keys_values,
+                                                      const AttentionSite& site) const;
   at::Tensor drop(const at::Tensor& weights, const AttentionSite& site) const;
   /// Each [sequences * heads, slots, d / heads].
   std::pair<at::Tensor, at::Tensor> keys_values_by_head(const at::Tensor& keys_values, std::int64_t heads) const;

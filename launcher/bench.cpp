@@ -139,13 +139,14 @@ int bench(Session& session) {
     mine.product_seconds = time_of_products(forward_products(model, made, session.mesh),
                                             run.model().parameters().flat().options().dtype(core::product_type(model)));
 
-  if (!options.bench.profile.empty()) profile(run, session);
   const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
-  if (!session.speaks()) return 0;
-  Options used = options;
-  used.ranks = session.mesh.world().size();
-  used.threads = at::get_num_threads();
-  fmt::print("{}", options.json ? to_json(result, used).dump() + "\n" : describe(result, used));
+  if (session.speaks()) {
+    Options used = options;
+    used.ranks = session.mesh.world().size();
+    used.threads = at::get_num_threads();
+    fmt::print("{}", options.json ? to_json(result, used).dump() + "\n" : describe(result, used));
+  }
+  if (!options.bench.profile.empty()) profile(run, session);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/row_attention.h"
 #include "launcher/collective_cost.h"
 #include "launcher/ponder_shares.h"
 #include "launcher/work_cost.h"
@@ -63,8 +64,6 @@ std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, 
   }
   return steps;
 }
-
-constexpr double block_of_queries = 64;  // that core/row_attention.cpp works on at once
 
 /// How a layer of a step is computed: what stands in the code of core/, by its tensors read and written. Forward and
 /// backward together.
@@ -161,7 +160,7 @@ class StepCost {
   void attention_in_place(const StepRows& step, bool causal) {
     const double matrices = step.sequences * real(model_.heads);
     const double columns = d_ / real(model_.heads);
-    const double seen = causal ? std::min(step.keys, (step.keys + block_of_queries) / 2) : step.keys;
+    const double seen = causal ? std::min(step.keys, (step.keys + real(core::queries_at_once)) / 2) : step.keys;
     const double weights = matrices * step.queries * seen;
     double& part = seconds_.attention;
     cost_.batched_product(matrices, step.queries, columns, seen, 4, part);

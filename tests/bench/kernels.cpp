@@ -1,5 +1,5 @@
 // Each kernel of core/ beside LibTorch's own operations for the same: `kernels_bench`, one thread. Ours come with what
-// makes them give the same on every mesh; the library's dropout draws from a generator, its attention is without.
+// makes them give the same on every mesh; the library's draws from a generator.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
