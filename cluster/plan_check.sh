@@ -60,8 +60,8 @@ settings | while IFS='|' read -r name links ranks shared options; do
   ranks=$(xargs <<<"$ranks")
   shared=$(xargs <<<"$shared")
   predicted=() measured=()
-  chosen="[one['update_s'] for one in json['candidates'] if one['sequence_parallel'] == $shared \
-and one['exchange'] in ('none', 'all-gather') and one['sends'] == 'keys-values'][0]"
+  chosen="max((one['shards'], one['update_s']) for one in json['candidates'] if one['sequence_parallel'] == $shared \
+and one['exchange'] in ('none', 'broadcast') and one['sends'] == 'keys-values')[1]"  # zigzag where there is a decoder
   for ((repeat = 0; repeat < REPEATS; ++repeat)); do
     predicted+=("$(run "$links" "$ranks" plan $options --vocab 64 --threads 1 --json </dev/null | value "$chosen")")
     measured+=("$(run "$links" "$ranks" bench $options --vocab 64 --threads 1 --iterations "$ITERATIONS" \

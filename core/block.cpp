@@ -44,13 +44,13 @@ AttentionSite Block::attention_site(const DropoutKey& key, Site site) const {
 at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
-  Attending how{attention_site(key, Site::self_attention_weights), {}};
+  Attending how{attention_site(key, Site::self_attention_weights), [&] { return attention.queries(input); }, {}};
   const at::Tensor seen = copied.defined() ? at::cat({input, copied}) : input;
   const auto keys_values = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
   const bool sends_states = rows.sent() == dist::Sent::states;
   if (sends_states) how.project = keys_values;
   const at::Tensor sent = sends_states ? seen : keys_values(seen);
-  return attention.combine(rows.attend(layer, attention.queries(input), sent, how));
+  return attention.combine(rows.attend(layer, sent, how));
 }
 
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,

@@ -31,9 +31,9 @@ class CachedRows final : public StackRows {
   bool can_repeat() const override { return false; }
   dist::Sent sent() const override { return dist::Sent::keys_values; }
 
-  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
+  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
     if (layer == 0) ++step_;
-    return layout_->attend(query, remember(&DecodingCache::OfStep::keys_values, layer, sent), how);
+    return layout_->attend(how.query(), remember(&DecodingCache::OfStep::keys_values, layer, sent), how);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {

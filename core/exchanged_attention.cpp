@@ -21,8 +21,10 @@ class GatheredAttention final : public ExchangedAttention {
   GatheredAttention(const dist::SequenceExchange& exchange, bool causal)
       : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal, exchange.holdings().group->device()) {}
 
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
-    return layout_.attend(query, how.keys_values(exchange_.gather(sent)), how);
+  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+    const dist::Arriving coming = exchange_.start_gather(sent);
+    const at::Tensor query = how.query();
+    return layout_.attend(query, how.keys_values(coming()), how);
   }
 
  private:
@@ -30,7 +32,8 @@ class GatheredAttention final : public ExchangedAttention {
   AttentionLayout layout_;
 };
 
-/// Over one rank's keys after another's, while the next are on their way.
+/// Over one rank's keys after another's, while the next are on their way; and back over the last's first, while the
+/// gradients of those that came after are on their way.
 class RowAttentionByBlocks final : public ExchangedAttention {
  public:
   RowAttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : holdings_(exchange.holdings()) {
@@ -40,30 +43,41 @@ class RowAttentionByBlocks final : public ExchangedAttention {
           row_spans(exchange.local(), dist::rows_of(holdings_.sequences, rank, ranks, holdings_.options.cut), causal));
   }
 
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
-    RowAttention attention(query, how);
-    std::vector<at::Tensor> inputs{query};
-    std::vector<std::shared_ptr<const RowSpans>> met;
+  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
     const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
+    at::Tensor output = how.query();
+    const auto back = std::make_shared<WayBack>(RowAttention(output, how));
     while (const auto block = blocks->next()) {
-      inputs.push_back(how.keys_values(block->rows));
-      met.push_back(spans_[static_cast<std::size_t>(block->rank)]);
-      attention.meet(inputs.back(), *met.back());
+      const at::Tensor keys_values = how.keys_values(block->rows);
+      const auto& spans = spans_[static_cast<std::size_t>(block->rank)];
+      back->attention.meet(keys_values, *spans);
+      output = after(output, keys_values, spans, back, block->rank == holdings_.group->rank());
     }
-    std::vector<at::Tensor> seen;
-    for (const at::Tensor& input : inputs) seen.push_back(input.detach());
-    return dist::with_backward(attention.output(), inputs, [=](const at::Tensor& gradient) {
-      std::vector<at::Tensor> gradients;
-      for (const at::Tensor& input : seen)
-        gradients.push_back(at::zeros(input.sizes(), input.options().dtype(exact_type(input.scalar_type()))));
-      for (std::size_t part = 1; part < seen.size(); ++part)
-        attention.go_back(gradient, seen[part], *met[part - 1], gradients[0], gradients[part]);
-      for (at::Tensor& of_input : gradients) of_input = of_input.to(seen[0].scalar_type());
-      return gradients;
-    });
+    return output;
   }
 
  private:
+  struct WayBack {
+    RowAttention attention;
+    at::Tensor query_gradient;  // over the blocks gone back to so far
+  };
+
+  /// What was met so far, after one block and what was `before`: the queries where the block is the first, whose
+  /// gradient is whole when that is gone back to.
+  static at::Tensor after(const at::Tensor& before, const at::Tensor& keys_values,
+                          const std::shared_ptr<const RowSpans>& spans, const std::shared_ptr<WayBack>& back,
+                          bool first) {
+    return dist::with_backward(
+        back->attention.output(), {before, keys_values},
+        [seen = keys_values.detach(), spans, back, first](const at::Tensor& gradient) -> std::vector<at::Tensor> {
+          const auto exactly = seen.options().dtype(exact_type(seen.scalar_type()));
+          if (!back->query_gradient.defined()) back->query_gradient = at::zeros(gradient.sizes(), exactly);
+          const at::Tensor of_block = at::zeros(seen.sizes(), exactly);
+          back->attention.go_back(gradient, seen, *spans, back->query_gradient, of_block);
+          return {first ? back->query_gradient.to(seen.scalar_type()) : gradient, of_block.to(seen.scalar_type())};
+        });
+  }
+
   const dist::Holdings& holdings_;
   std::vector<std::shared_ptr<const RowSpans>> spans_;  // [ranks]: their keys
 };
@@ -97,11 +111,12 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
     }
   }
 
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
+  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+    const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
+    const at::Tensor query = how.query();
     const std::vector<at::Tensor> queries = queries_by_span(query, how.heads);
     std::vector<std::vector<PartOfAttention>> parts(mine_.size());
     std::vector<at::Tensor> all_sent;
-    const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
     while (const auto block = blocks->next()) {
       all_sent.push_back(block->rows);
       meet(*block, queries, how, parts);
@@ -160,7 +175,8 @@ class AttentionByHeads final : public ExchangedAttention {
         layout_(exchange.all(), exchange.all(), causal, holdings_.group->device()),
         row_of_place_(holdings_.order.argsort()) {}
 
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const override {
+  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+    const at::Tensor query = how.query();
     dist::Communicator& group = *holdings_.group;
     const dist::Span mine = dist::my_heads(how.heads, group);
     const std::int64_t heads = mine.end - mine.begin;

@@ -11,8 +11,10 @@
 
 namespace ut::core {
 
-/// The same, and what is exchanged.
+/// The same, and what meets.
 struct Attending : AttentionSite {
+  /// Makes the local rows' queries [local rows, d]: asked for while keys and values are on their way.
+  std::function<at::Tensor()> query;
   /// What is sent for rows -> their keys beside values [rows, 2d]; where that is what is sent, nothing.
   std::function<at::Tensor(const at::Tensor&)> project;
 
@@ -24,8 +26,8 @@ struct Attending : AttentionSite {
 class ExchangedAttention {
  public:
   virtual ~ExchangedAttention() = default;
-  /// `query` [local rows, d] and `sent` [local rows, d or 2d] -> the heads' outputs [local rows, d]. Collective.
-  virtual at::Tensor attend(const at::Tensor& query, const at::Tensor& sent, const Attending& how) const = 0;
+  /// `sent` [local rows, d or 2d] -> the heads' outputs [local rows, d]. Collective.
+  virtual at::Tensor attend(const at::Tensor& sent, const Attending& how) const = 0;
 };
 
 /// As `exchange` says; it must live as long as this. Throws base::BadInput where there are more ranks than heads to

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/products.h"
+#include "dist/differentiable.h"
 
 namespace ut::core {
 namespace {
@@ -45,9 +46,9 @@ at::Tensor UniversalTransformer::embed_target(const Batch& batch) const {
 }
 
 Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
-                                     const DropoutKey& dropout) const {
+                                     const DropoutKey& dropout, const Watch& watch) const {
   const auto rows = encoder_.make_rows(*batch.source, nullptr);
-  return encoder_.forward(embedded, batch.source_position, steps, *rows, nullptr, dropout);
+  return encoder_.forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, watch);
 }
 
 Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch,
@@ -60,11 +61,16 @@ at::Tensor UniversalTransformer::logits(const at::Tensor& states) const {
   return multiply(states, table_.t(), product_type(options_)).to(table_.scalar_type());
 }
 
-Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const {
-  Revised revised = encode(embed_source(batch), batch, steps.encoder, dropout);
+Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
+                                         dist::GradientSynchronisation* synchronisation) const {
+  Watch watch;
+  if (synchronisation != nullptr) watch.step_back = [synchronisation] { synchronisation->progress(); };
+  Revised revised = encode(embed_source(batch), batch, steps.encoder, dropout, watch);
   Prediction prediction;
   prediction.encoder = ponder_time(revised);
   if (decoder_) {
+    if (synchronisation != nullptr)
+      revised.state = dist::tell_on_the_way_back(revised.state, [synchronisation] { synchronisation->start_early(); });
     const Memory memory = decoder_->block().remember(revised.state, *batch.source);
     revised = decode(embed_target(batch), memory, batch, steps.decoder, dropout);
     prediction.decoder = ponder_time(revised);

@@ -6,6 +6,7 @@
 
 #include "core/batch.h"
 #include "core/recurrence.h"
+#include "dist/gradient_synchronisation.h"
 
 namespace ut::core {
 
@@ -37,13 +38,17 @@ class UniversalTransformer {
   UniversalTransformer(const UniversalTransformer&) = delete;
   UniversalTransformer& operator=(const UniversalTransformer&) = delete;
 
-  Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout) const;
+  /// `synchronisation`, of the update whose last backward pass comes next: takes the decoder's gradients while the
+  /// encoder's are made.
+  Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
+                     dist::GradientSynchronisation* synchronisation = nullptr) const;
 
   /// The parts of forward(), for decoding and for who wants to look inside.
   at::Tensor embed_source(const Batch& batch) const;  // H^0 of the encoder [source rows, d]
   at::Tensor embed_target(const Batch& batch) const;  // H^0 of the decoder [target rows, d], shifted by one
   /// What the encoder makes of the source rows.
-  Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout) const;
+  Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
+                 const Watch& watch = {}) const;
   /// What the decoder makes of the target rows.
   Revised decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
                  const DropoutKey& dropout) const;
@@ -51,6 +56,8 @@ class UniversalTransformer {
   at::Tensor logits(const at::Tensor& states) const;
 
   const ModelOptions& options() const { return options_; }
+  /// Where the parameters of the decoder's own stand in the flat buffers.
+  dist::Span decoder_elements() const { return parameters_.elements_of("decoder."); }
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }

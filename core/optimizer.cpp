@@ -30,17 +30,16 @@ double learning_rate(const ScheduleOptions& options, std::int64_t update, std::i
 Adam::Adam(const OptimizerOptions& options, const Parameters& parameters)
     : options_(options), first_(at::zeros_like(parameters.flat())), second_(at::zeros_like(parameters.flat())) {}
 
-double Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, double rate) {
+at::Tensor Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, double rate) {
   const at::NoGradGuard no_graph;
-  const double norm = gradient.norm().item<double>();
-  if (options_.clip_norm > 0 && norm > options_.clip_norm) gradient.mul_(options_.clip_norm / norm);
+  const at::Tensor norm = gradient.norm();
+  if (options_.clip_norm > 0) gradient.mul_((options_.clip_norm / norm).clamp_max(1));
   ++updates_;
-  const auto k = static_cast<double>(updates_);
-  const double corrected = rate * std::sqrt(1 - std::pow(options_.beta2, k)) / (1 - std::pow(options_.beta1, k));
-  first_.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
-  second_.mul_(options_.beta2).addcmul_(gradient, gradient, 1 - options_.beta2);
-  if (options_.weight_decay > 0) parameters.mul_(1 - rate * options_.weight_decay);
-  parameters.addcdiv_(first_, second_.sqrt().add_(options_.epsilon), -corrected);
+  // The library's divides the second moment by its correction before it adds epsilon; here epsilon is added first.
+  const double correction = 1 - std::pow(options_.beta2, static_cast<double>(updates_));
+  at::_fused_adamw_({parameters}, {gradient}, {first_}, {second_}, {},
+                    {at::full({}, updates_, gradient.options().dtype(at::kFloat))}, rate, options_.beta1,
+                    options_.beta2, options_.weight_decay, options_.epsilon / std::sqrt(correction), false, false);
   return norm;
 }
 

@@ -26,7 +26,7 @@ class Adam {
 
   /// Applies `gradient` [elements] to `parameters` [elements], clipped by its global norm where asked for.
   /// Returns that norm, before clipping.
-  double step(const at::Tensor& parameters, const at::Tensor& gradient, double rate);
+  at::Tensor step(const at::Tensor& parameters, const at::Tensor& gradient, double rate);
 
   std::int64_t updates() const { return updates_; }
   /// Moments [elements]; for checkpoints.

@@ -74,6 +74,17 @@ void Parameters::flatten() {
   }
 }
 
+dist::Span Parameters::elements_of(const std::string& prefix) const {
+  dist::Span found;
+  std::int64_t begin = 0;
+  for (const auto& parameter : parameters_) {
+    const std::int64_t end = begin + parameter.tensor.numel();
+    if (parameter.name.starts_with(prefix)) found = {found.end == 0 ? begin : found.begin, end};
+    begin = end;
+  }
+  return found;
+}
+
 std::vector<Parameter> views_of(const at::Tensor& flat, const std::vector<Parameter>& parameters) {
   std::vector<Parameter> views;
   std::int64_t begin = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/options.h"
+#include "dist/rows.h"
 
 namespace ut::core {
 
@@ -37,6 +38,8 @@ class Parameters {
   const at::Tensor& flat() const { return flat_; }                    // [elements]
   const at::Tensor& flat_gradient() const { return flat_gradient_; }  // [elements]
   std::int64_t elements() const { return flat_.numel(); }
+  /// Where those stand in the flat buffers whose names begin so: one after the other, as they were added.
+  dist::Span elements_of(const std::string& prefix) const;
 
  private:
   at::Tensor add(const std::string& name, const at::Tensor& value);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "core/recompute.h"
 #include "core/signals.h"
+#include "dist/differentiable.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -88,11 +89,12 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
   const at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
-  const std::int64_t at_once = before_decoder && !watch ? steps_kept_together : 1;
+  const std::int64_t at_once = before_decoder && !watch.step ? steps_kept_together : 1;
   for (std::int64_t done = 0; done < steps; done += at_once) {
     const SomeSteps some{done + 1, std::min(steps, done + at_once)};
+    if (watch.step_back) state = dist::tell_on_the_way_back(state, watch.step_back);
     state = revise_some(some, state, position_signal, step_signal, rows, memory, stack);
-    if (watch) watch(some.last, rows.local(), state, nullptr);
+    if (watch.step) watch.step(some.last, rows.local(), state, nullptr);
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
@@ -133,12 +135,13 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
   for (std::int64_t step = 1; step <= steps; ++step) {
     const DropoutKey key = stack.with_step(step);
     const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
+    if (watch.step_back) state = dist::tell_on_the_way_back(state, watch.step_back);
     ponder.decide(halting_probability(state, signal, step, rows, key), copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
     state = copies ? block_.step(state, signal, rows, memory, key, copied ? &*copied : nullptr)
                    : revise_some({step, step}, state, position_signal, step_signal, rows, memory, stack);
     ponder.take(state);
-    if (watch) watch(step, rows.local(), state, &ponder);
+    if (watch.step) watch.step(step, rows.local(), state, &ponder);
 
     const dist::Parting parting = rows.part();
     if (copies) halted.add(ponder, parting.stopped);

@@ -19,10 +19,14 @@ struct Revised {
                        // all ranks or on none: what it comes from may lie on other ranks
 };
 
-/// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with halting,
-/// what each comes to.
-using Watch =
-    std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder)>;
+/// Who looks on, where there is one.
+struct Watch {
+  /// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with
+  /// halting, what each comes to.
+  std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder)> step;
+  /// Called when the backward pass has gone through a step, or through some that it makes again together.
+  std::function<void()> step_back;
+};
 
 /// A stack: one tied block, applied again and again to all positions in parallel. Encoder and decoder are each one.
 class Recurrence {

@@ -28,9 +28,11 @@ class RunningRows final : public StackRows {
   bool can_repeat() const override { return false; }
   dist::Sent sent() const override { return sent_; }
 
-  at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
-    if (by_heads()) return attend_by_heads(layer, query, how.keys_values(sent), how);
-    return store(layer).attend(query, how.keys_values(exchange_->gather(sent)), new_slots_, *layout_, how);
+  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
+    if (by_heads()) return attend_by_heads(layer, how.query(), how.keys_values(sent), how);
+    const dist::Arriving coming = exchange_->start_gather(sent);
+    const at::Tensor query = how.query();
+    return store(layer).attend(query, how.keys_values(coming()), new_slots_, *layout_, how);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {

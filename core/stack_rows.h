@@ -54,11 +54,9 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
 
   /// What attend() sends of a row.
   virtual dist::Sent sent() const = 0;
-  /// A layer's attention of the local rows' `query` [local rows, d] over all rows that they may see. `sent` [local and
-  /// copied rows, 2d, or d where states are sent]. Once for each layer in each step. Returns the heads' outputs [local
-  /// rows, d]. Collective.
-  virtual at::Tensor attend(std::size_t layer, const at::Tensor& query, const at::Tensor& sent,
-                            const Attending& how) = 0;
+  /// A layer's attention of the local rows over all rows that they may see. `sent` [local and copied rows, 2d, or d
+  /// where states are sent]. Once for each layer in each step. Returns the heads' outputs [local rows, d]. Collective.
+  virtual at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) = 0;
   /// What a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
   virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;
   /// Each local row's value [local rows] in, the mean over all rows of its sequence out. Collective.

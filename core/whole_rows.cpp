@@ -22,8 +22,8 @@ class WholeRows final : public StackRows {
   bool can_repeat() const override { return true; }
   dist::Sent sent() const override { return exchange_.holdings().options.sent; }
 
-  at::Tensor attend(std::size_t, const at::Tensor& query, const at::Tensor& sent, const Attending& how) override {
-    return attention_->attend(query, sent, how);
+  at::Tensor attend(std::size_t, const at::Tensor& sent, const Attending& how) override {
+    return attention_->attend(sent, how);
   }
 
   Windows windows(std::size_t, const at::Tensor& x, const Reach& first, const Reach& second) override {

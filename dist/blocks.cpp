@@ -4,32 +4,37 @@
 
 #include <utility>
 
-#include "dist/differentiable.h"
+#include "dist/crossing.h"
 
 namespace ut::dist {
 namespace {
 
 class BroadcastBlocks final : public ArrivingBlocks {
  public:
-  BroadcastBlocks(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group) : group_(group) {
-    const auto start = [&](const at::Tensor& mine) {
-      arriving_ = group.start_broadcast_rows(mine, counts, Purpose::exchange);
-      return arriving_.all;
-    };
-    const at::Tensor all = differentiable(
-        rows, start, [&group, counts](const at::Tensor& gradient) { return reduce_scatter(gradient, counts, group); });
-    blocks_ = all.split_with_sizes(counts);
-  }
+  BroadcastBlocks(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
+      : group_(group),
+        rows_(rows),
+        crossing_(rows),
+        arriving_(group.start_broadcast_rows(rows.detach(), counts, Purpose::exchange)),
+        blocks_(arriving_.all.split_with_sizes(counts)) {}
 
   std::optional<Block> next() override {
-    if (given_ == group_.size()) return std::nullopt;
-    const int rank = (group_.rank() + given_++) % group_.size();
-    arriving_.arrived[static_cast<std::size_t>(rank)]();
-    return Block{rank, blocks_[static_cast<std::size_t>(rank)]};
+    const int distance = given_++;
+    if (distance == 0) return Block{group_.rank(), rows_};
+    const int rank = (group_.rank() + distance) % group_.size();
+    const auto index = static_cast<std::size_t>(rank);
+    arriving_.arrived[index]();  // at last its own, which all have then
+    if (distance == group_.size()) return std::nullopt;
+    return Block{rank, crossing_.arrive(blocks_[index],
+                                        [&group = group_, mine = rows_.size(0), distance](const at::Tensor& gradient) {
+                                          return group.start_shift_rows(gradient, mine, distance, Purpose::exchange);
+                                        })};
   }
 
  private:
   Communicator& group_;
+  at::Tensor rows_;
+  Crossing crossing_;
   ArrivingRows arriving_;
   std::vector<at::Tensor> blocks_;  // [ranks]
   int given_ = 0;
@@ -42,10 +47,15 @@ class RingBlocks final : public ArrivingBlocks {
 
   std::optional<Block> next() override {
     if (given_ == group_.size()) return std::nullopt;
-    if (given_ > 0) rows_ = arrived();
+    if (given_ > 0)
+      rows_ = crossing_->arrive(coming_(), [&group = group_, sent = rows_.size(0)](const at::Tensor& gradient) {
+        return group.start_shift_rows(gradient, sent, -1, Purpose::exchange);
+      });
     const int rank = rank_at(given_++);
-    if (given_ < group_.size())
+    if (given_ < group_.size()) {
+      crossing_.emplace(rows_);
       coming_ = group_.start_shift_rows(rows_.detach(), count_at(given_), 1, Purpose::exchange);
+    }
     return Block{rank, rows_};
   }
 
@@ -54,17 +64,10 @@ class RingBlocks final : public ArrivingBlocks {
   int rank_at(int shifts) const { return (group_.rank() - shifts + group_.size()) % group_.size(); }
   std::int64_t count_at(int shifts) const { return counts_[static_cast<std::size_t>(rank_at(shifts))]; }
 
-  at::Tensor arrived() const {
-    const auto back = [&group = group_, count = count_at(given_ - 1)](const at::Tensor& gradient) {
-      return group.start_shift_rows(gradient, count, -1, Purpose::exchange)();
-    };
-    return differentiable(
-        rows_, [this](const at::Tensor&) { return coming_(); }, back);
-  }
-
   std::vector<std::int64_t> counts_;
   Communicator& group_;
   at::Tensor rows_;
+  std::optional<Crossing> crossing_;
   Arriving coming_;
   int given_ = 0;
 };
@@ -75,15 +78,6 @@ std::unique_ptr<ArrivingBlocks> start_blocks(const at::Tensor& rows, std::vector
                                              ExchangeForm form, Communicator& group) {
   if (form == ExchangeForm::ring) return std::make_unique<RingBlocks>(rows, std::move(counts), group);
   return std::make_unique<BroadcastBlocks>(rows, std::move(counts), group);
-}
-
-at::Tensor gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts, ExchangeForm form,
-                       Communicator& group) {
-  if (form != ExchangeForm::broadcast && form != ExchangeForm::ring) return all_gather(rows, counts, group);
-  std::vector<at::Tensor> of_ranks(counts.size());
-  const auto blocks = start_blocks(rows, counts, form, group);
-  while (const auto block = blocks->next()) of_ranks[static_cast<std::size_t>(block->rank)] = block->rows;
-  return at::cat(of_ranks);
 }
 
 }  // namespace ut::dist

@@ -18,13 +18,13 @@ struct Block {
   at::Tensor rows;  // [rows of that rank, c]
 };
 
-/// The rows of one rank after another, this rank's own first: work on those that are there goes on while the next come.
-/// Differentiable; for their backward pass, which is collective, every block must have a part in the result on every
-/// rank: see tie().
+/// The rows of one rank after another, this rank's own first: work on those that are there goes on while the next come,
+/// and while gradients of those that came later go back. Differentiable; for their backward pass, which is collective,
+/// every block must have a part in the result on every rank: see tie().
 class ArrivingBlocks {
  public:
   virtual ~ArrivingBlocks() = default;
-  /// Waits for the next; nothing after the last.
+  /// Waits for the next; after the last, once, nothing: to be called until then.
   virtual std::optional<Block> next() = 0;
 };
 
@@ -32,10 +32,5 @@ class ArrivingBlocks {
 /// `group` must live as long as the graph.
 std::unique_ptr<ArrivingBlocks> start_blocks(const at::Tensor& rows, std::vector<std::int64_t> counts,
                                              ExchangeForm form, Communicator& group);
-
-/// Every rank's rows, one rank's after the other's, sent as `form` says (heads: all at once). `rows` [counts[rank], c]
-/// -> [sum(counts), c].
-at::Tensor gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts, ExchangeForm form,
-                       Communicator& group);
 
 }  // namespace ut::dist

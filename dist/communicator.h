@@ -17,8 +17,8 @@ namespace ut::dist {
 enum class Purpose { exchange, gradients, control };
 inline constexpr std::size_t purposes = 3;
 
-/// Bytes that this rank handed to the network, by purpose. Reductions count as a ring would send them:
-/// 2 (n-1)/n of the tensor for an all-reduce, (n-1)/n for a reduce-scatter.
+/// Bytes that this rank handed to the network, by purpose. An all-reduce counts as a ring would send it: 2 (n-1)/n of
+/// the tensor.
 using SentBytes = std::array<std::int64_t, purposes>;
 
 /// Seconds that this rank waited for others instead of working, by purpose.
@@ -47,6 +47,10 @@ class Communicator {
 
   /// Sums `tensor` over the ranks, in place; every rank gets the same bits.
   virtual void all_reduce_sum(at::Tensor tensor, Purpose purpose) = 0;
+  /// The same, begun and not waited for: call the result once.
+  virtual std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) = 0;
+  /// Lets what is under way go on, where that takes the processor. Not collective.
+  virtual void progress() {}
   /// Every rank's rows, one rank's after the other's. `local` [counts[rank], ...] -> [sum(counts), ...].
   virtual at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                      Purpose purpose) = 0;
@@ -59,9 +63,6 @@ class Communicator {
   /// Begins to send `rows` to rank + distance, the ranks being a ring, and to receive `received` rows from rank -
   /// distance.
   virtual Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) = 0;
-  /// The sum over ranks of `all` [sum(counts), ...], of which this rank keeps its part [counts[rank], ...].
-  virtual at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
-                                         Purpose purpose) = 0;
   /// Sends sent[r] rows of `rows` (in the order of the ranks) to rank r; returns the rows received, in that order.
   virtual at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,
                                      std::span<const std::int64_t> received, Purpose purpose) = 0;

@@ -34,11 +34,6 @@ class FunctionBackward final : public torch::autograd::Node {
 
 }  // namespace
 
-at::Tensor reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group) {
-  const at::Tensor exact = all.scalar_type() == at::kBFloat16 ? all.to(at::kFloat) : all;
-  return group.reduce_scatter_rows(exact, counts, Purpose::exchange).to(all.scalar_type());
-}
-
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward) {
   if (!torch::autograd::compute_requires_grad(at::TensorList(inputs))) return output;
   at::Tensor result = output.detach();  // the node may keep the output itself
@@ -46,6 +41,13 @@ at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>
   node->set_next_edges(torch::autograd::collect_next_edges(at::TensorList(inputs)));
   torch::autograd::create_gradient_edge(result, std::move(node));
   return result;
+}
+
+at::Tensor tell_on_the_way_back(const at::Tensor& x, const std::function<void()>& tell) {
+  return with_backward(x, {x}, [tell](const at::Tensor& gradient) {
+    tell();
+    return std::vector<at::Tensor>{gradient};
+  });
 }
 
 at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others) {
@@ -67,13 +69,6 @@ at::Tensor differentiable(const at::Tensor& input, const Function& forward, Func
   return with_backward(output, {input}, [backward = std::move(backward)](const at::Tensor& gradient) {
     return std::vector<at::Tensor>{backward(gradient)};
   });
-}
-
-at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group) {
-  if (group.size() == 1) return rows;
-  return differentiable(
-      rows, [&](const at::Tensor& mine) { return group.all_gather_rows(mine, counts, Purpose::exchange); },
-      [&group, counts](const at::Tensor& gradient) { return reduce_scatter(gradient, counts, group); });
 }
 
 at::Tensor all_to_all(const at::Tensor& rows, std::vector<std::int64_t> sent, std::vector<std::int64_t> received,

@@ -21,18 +21,16 @@ using Backward = std::function<std::vector<at::Tensor>(const at::Tensor&)>;
 /// `backward`.
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward);
 
+/// `x`, whose backward pass calls `tell` on its way.
+at::Tensor tell_on_the_way_back(const at::Tensor& x, const std::function<void()>& tell);
+
 /// `result`, whose backward pass also runs that of `others`, though nothing of them is in it: for collectives in whose
 /// backward pass every rank must take part.
 at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others);
 
-/// The sum over ranks of `all` [sum(counts), c], of which this rank gets its part. bfloat16 is summed in float32. No
-/// graph is made.
-at::Tensor reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group);
-
 /// The collectives that exchanges are made of, as nodes of the autograd graph: the backward pass of each is its
 /// transpose, and runs on every rank, also where nothing depended on the output. On one rank nothing moves. `group`
 /// must live as long as the graph.
-at::Tensor all_gather(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group);
 at::Tensor all_to_all(const at::Tensor& rows, std::vector<std::int64_t> sent, std::vector<std::int64_t> received,
                       Communicator& group);
 at::Tensor all_sum(const at::Tensor& values, Communicator& group);

@@ -2,15 +2,35 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
 #include "dist/communicator.h"
+#include "dist/rows.h"
 
 namespace ut::dist {
 
-/// Sums the gradients of every rank's rows over all ranks: one all-reduce of the flat buffer that holds the gradients
-/// of all parameters, however many steps the tied block was applied for. Losses are divided by the update's global
-/// number of labels before their backward pass, so nothing is divided here.
-inline void synchronise_gradients(const at::Tensor& flat_gradient, Communicator& world) {
-  world.all_reduce_sum(flat_gradient, Purpose::gradients);
-}
+/// Sums the gradients of every rank's rows over all ranks: one flat buffer that holds the gradients of all parameters,
+/// once an update, however many steps the tied block was applied for. Losses are divided by the update's global number
+/// of labels before their backward pass, so nothing is divided here.
+class GradientSynchronisation {
+ public:
+  /// Of one update. `flat_gradient` [elements]; `early`: the elements that are complete while the backward pass still
+  /// goes on. `world` must outlive this.
+  GradientSynchronisation(const at::Tensor& flat_gradient, Span early, Communicator& world);
+
+  /// The early elements are complete: they are under way from here on.
+  void start_early();
+  void progress() { world_.progress(); }
+  /// All are complete: waits until they are summed. Collective.
+  void finish();
+
+ private:
+  at::Tensor part(std::int64_t begin, std::int64_t end) const;
+
+  at::Tensor gradient_;
+  Span early_;
+  Communicator& world_;
+  std::function<void()> summed_;  // the early ones, where they are under way
+};
 
 }  // namespace ut::dist

@@ -65,6 +65,16 @@ struct Parts {
   }
 };
 
+/// use(data, elements) of parts that MPI can count: it counts in int.
+template <class Use>
+void for_each_chunk(const at::Tensor& tensor, const Use& use) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  auto* bytes = static_cast<char*>(tensor.data_ptr());
+  for (std::int64_t begin = 0; begin < tensor.numel(); begin += most)
+    use(bytes + begin * static_cast<std::int64_t>(tensor.element_size()),
+        static_cast<int>(std::min(most, tensor.numel() - begin)));
+}
+
 /// A row of elements as one MPI type.
 class RowType {
  public:
@@ -100,15 +110,30 @@ class MpiCommunicator final : public Communicator {
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
     const Waiting waiting(*this, purpose, "MPI_Allreduce");
-    constexpr std::int64_t most = std::int64_t{1} << 30;  // MPI counts in int
-    auto* bytes = static_cast<char*>(tensor.data_ptr());
-    for (std::int64_t begin = 0; begin < tensor.numel(); begin += most) {
-      const auto count = static_cast<int>(std::min(most, tensor.numel() - begin));
-      check(MPI_Allreduce(MPI_IN_PLACE, bytes + begin * static_cast<std::int64_t>(tensor.element_size()), count,
-                          sum_datatype(tensor), MPI_SUM, communicator_),
-            "MPI_Allreduce");
-    }
+    for_each_chunk(tensor, [&](void* data, int count) {
+      check(MPI_Allreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_), "MPI_Allreduce");
+    });
     add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
+  }
+
+  std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
+    TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
+    const auto requests = std::make_shared<std::vector<MPI_Request>>();
+    for_each_chunk(tensor, [&](void* data, int count) {
+      check(MPI_Iallreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_,
+                           &requests->emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Iallreduce");
+    });
+    add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
+    return [this, tensor, requests, purpose] {
+      const Waiting waiting(*this, purpose, "MPI_Iallreduce");
+      check(MPI_Waitall(static_cast<int>(requests->size()), requests->data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    };
+  }
+
+  void progress() override {
+    int arrived = 0;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
 
   at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
@@ -198,22 +223,6 @@ class MpiCommunicator final : public Communicator {
       check(MPI_Waitall(2, pending->requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
       return pending->theirs;
     };
-  }
-
-  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
-                                 Purpose purpose) override {
-    const std::int64_t row = row_elements(all);
-    std::vector<std::int64_t> elements;
-    for (const std::int64_t count : counts) elements.push_back(count * row);
-    const Parts parts(elements);  // the reduction needs a plain type
-    const at::Tensor whole = all.contiguous();
-    at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank_)]);
-    const Waiting waiting(*this, purpose, "MPI_Reduce_scatter");
-    check(MPI_Reduce_scatter(whole.const_data_ptr(), mine.data_ptr(), parts.counts.data(), sum_datatype(whole), MPI_SUM,
-                             communicator_),
-          "MPI_Reduce_scatter");
-    add_sent(purpose, bytes_of(whole) - bytes_of(mine));
-    return mine;
   }
 
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,

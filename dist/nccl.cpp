@@ -234,13 +234,18 @@ class NcclCommunicator final : public Communicator {
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     if (tensor.is_cpu()) return host_->all_reduce_sum(tensor, purpose);
+    start_all_reduce_sum(tensor, purpose)();
+  }
+
+  std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
+    if (tensor.is_cpu()) return host_->start_all_reduce_sum(tensor, purpose);
     TORCH_CHECK(tensor.is_contiguous(), "all-reduce needs a contiguous tensor");
     const ncclDataType_t type = data_type(tensor);
     const auto count = static_cast<std::size_t>(tensor.numel());
-    run("all-reduce", {tensor}, [&](ncclComm_t group, cudaStream_t stream) {
-      return ncclAllReduce(tensor.data_ptr(), tensor.data_ptr(), count, type, ncclSum, group, stream);
-    })();
     add_sent(purpose, 2 * bytes_of(tensor) * (size() - 1) / size());
+    return run("all-reduce", {tensor}, [&](ncclComm_t group, cudaStream_t stream) {
+      return ncclAllReduce(tensor.data_ptr(), tensor.data_ptr(), count, type, ncclSum, group, stream);
+    });
   }
 
   at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
@@ -310,28 +315,6 @@ class NcclCommunicator final : public Communicator {
       arrived();
       return theirs;
     };
-  }
-
-  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
-                                 Purpose purpose) override {
-    if (all.is_cpu()) return host_->reduce_scatter_rows(all, counts, purpose);
-    const at::Tensor whole = all.contiguous();
-    const at::Tensor mine = new_rows(whole, counts[static_cast<std::size_t>(rank())]);
-    const ncclDataType_t type = data_type(whole);
-    const std::vector<Part> parts = parts_of(counts, whole);
-    run("reduce-scatter", {whole, mine}, [&](ncclComm_t group, cudaStream_t stream) {
-      if (all_equal(counts))
-        return ncclReduceScatter(whole.const_data_ptr(), mine.data_ptr(), parts.front().count, type, ncclSum, group,
-                                 stream);
-      return grouped(size(), [&](int root) {
-        const Part& part = parts[static_cast<std::size_t>(root)];
-        return part.count == 0
-                   ? ncclSuccess
-                   : ncclReduce(part.in(whole), mine.data_ptr(), part.count, type, ncclSum, root, group, stream);
-      });
-    })();
-    add_sent(purpose, bytes_of(whole) - bytes_of(mine));
-    return mine;
   }
 
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,

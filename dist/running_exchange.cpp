@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "dist/blocks.h"
+#include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/select_rows.h"
 
@@ -52,7 +52,9 @@ at::Tensor RunningExchange::index_of(const RowNumbers& numbers) const {
   return at::tensor(numbers, at::kLong).to(group_.device());
 }
 
-at::Tensor RunningExchange::gather(const at::Tensor& rows) const { return gather_rows(rows, counts_, form_, group_); }
+Arriving RunningExchange::start_gather(const at::Tensor& rows) const {
+  return start_gather_rows(rows, counts_, form_, group_);
+}
 
 at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
   RowNumbers places;
@@ -70,7 +72,7 @@ at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
 }
 
 at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) const {
-  const at::Tensor gathered = gather(rows);
+  const at::Tensor gathered = start_gather(rows)();
   at::Tensor known = kept.defined() ? at::cat({kept, gathered}) : gathered;
   if (copied_places_.numel() > 0) {
     const at::Tensor copied = select_rows(gathered, copied_places_);

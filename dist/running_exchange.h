@@ -52,12 +52,13 @@ class RunningExchange {
   const std::vector<std::int64_t>& sent_counts() const { return counts_; }
   RunningOfAll running_of_all() const;
 
-  /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]. Collective.
-  at::Tensor gather(const at::Tensor& rows) const;
+  /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]: begun, and waited for when
+  /// the result is called, once. Collective.
+  Arriving start_gather(const at::Tensor& rows) const;
   /// [sent rows] int64: each one's sequence, counted in `all`, times `slots`, plus its place in the sequence.
   at::Tensor places_of_sent(std::int64_t slots) const;
-  /// The same with what was copied before: -> the group's rows [known rows, c]. `kept` holds the copied rows
-  /// of earlier steps and is carried from step to step; undefined at the first. Collective.
+  /// The same, waited for, with what was copied before: -> the group's rows [known rows, c]. `kept` holds the copied
+  /// rows of earlier steps and is carried from step to step; undefined at the first. Collective.
   at::Tensor gather(const at::Tensor& rows, at::Tensor& kept) const;
   /// The sum of `values` over the group.
   at::Tensor sum(const at::Tensor& values) const;

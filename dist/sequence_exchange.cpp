@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "dist/blocks.h"
+#include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/running_exchange.h"
 #include "dist/select_rows.h"
@@ -37,9 +37,10 @@ class CutExchange final : public SequenceExchange {
   const Rows& all() const override { return all_; }
   const Holdings& holdings() const override { return holdings_; }
 
-  at::Tensor gather(const at::Tensor& rows) const override {
-    if (group().size() == 1) return rows;
-    return select_rows(gather_rows(rows, holdings_.counts, holdings_.options.form, group()), holdings_.order);
+  Arriving start_gather(const at::Tensor& rows) const override {
+    if (group().size() == 1) return [rows] { return rows; };
+    return [coming = start_gather_rows(rows, holdings_.counts, holdings_.options.form, group()),
+            order = holdings_.order] { return select_rows(coming(), order); };
   }
 
   at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {

@@ -36,8 +36,9 @@ class SequenceExchange {
   /// The rows that gather() returns: every position of these sequences, for keys and values.
   virtual const Rows& all() const = 0;
 
-  /// `rows` [local rows, c] -> [all rows, c].
-  virtual at::Tensor gather(const at::Tensor& rows) const = 0;
+  /// `rows` [local rows, c] -> [all rows, c]: begun, and waited for when the result is called, once.
+  virtual Arriving start_gather(const at::Tensor& rows) const = 0;
+  at::Tensor gather(const at::Tensor& rows) const { return start_gather(rows)(); }
 
   /// For a convolution over positions: for each local row its neighbours `before` positions earlier to `after`
   /// positions later in its sequence, itself included; zeros beyond the sequence's ends.

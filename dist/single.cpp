@@ -11,6 +11,9 @@ class SingleCommunicator final : public Communicator {
   int size() const override { return 1; }
   at::Device device() const override { return device_; }
   void all_reduce_sum(at::Tensor, Purpose) override {}
+  std::function<void()> start_all_reduce_sum(at::Tensor, Purpose) override {
+    return [] {};
+  }
   at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override { return local; }
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
@@ -21,7 +24,6 @@ class SingleCommunicator final : public Communicator {
   Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
     return [rows] { return rows; };
   }
-  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t>, Purpose) override { return all; }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
                              Purpose) override {
     return rows;

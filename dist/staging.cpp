@@ -22,6 +22,16 @@ class StagedCommunicator final : public Communicator {
     if (staging_.on_device(tensor)) staging_.to_device(staged, tensor);
   }
 
+  std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
+    const at::Tensor staged = on_host(tensor);
+    return [this, tensor, staged, summed = host_->start_all_reduce_sum(staged, purpose)] {
+      summed();
+      if (staging_.on_device(tensor)) staging_.to_device(staged, tensor);
+    };
+  }
+
+  void progress() override { host_->progress(); }
+
   at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
     return back(host_->all_gather_rows(on_host(local), counts, purpose), local);
   }
@@ -54,11 +64,6 @@ class StagedCommunicator final : public Communicator {
     return [this, rows, arriving = host_->start_shift_rows(on_host(rows), received, distance, purpose)] {
       return back(arriving(), rows);
     };
-  }
-
-  at::Tensor reduce_scatter_rows(const at::Tensor& all, std::span<const std::int64_t> counts,
-                                 Purpose purpose) override {
-    return back(host_->reduce_scatter_rows(on_host(all), counts, purpose), all);
   }
 
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,

@@ -48,9 +48,10 @@ std::int64_t BenchRun::symbols() const {
 UpdateMade BenchRun::update() {
   const Options& options = session_.options;
   session_.update = optimizer_.updates();
-  UpdateMade made = add_gradients();
   const at::Tensor& gradient = model_.parameters().flat_gradient();
-  dist::synchronise_gradients(gradient, session_.mesh.world());
+  dist::GradientSynchronisation synchronisation(gradient, model_.decoder_elements(), session_.mesh.world());
+  UpdateMade made = add_gradients(synchronisation);
+  synchronisation.finish();
   const double rate =
       core::learning_rate(options.optimizer.schedule, session_.update, options.max_updates, options.model.d_model);
   optimizer_.step(model_.parameters().flat(), gradient, rate);
@@ -67,11 +68,11 @@ UpdateMade BenchRun::decode() {
   return {std::move(batch.rows), decoded.encoder_updates, decoded.decoder_updates};
 }
 
-UpdateMade BenchRun::add_gradients() {
+UpdateMade BenchRun::add_gradients(dist::GradientSynchronisation& synchronisation) {
   const Options& options = session_.options;
   const auto dropout = core::DropoutKey::for_update(options.seed, session_.update);
   core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh, options.exchange).rows;
-  const core::Prediction made = model_.forward(rows, model_.steps(), dropout);
+  const core::Prediction made = model_.forward(rows, model_.steps(), dropout, &synchronisation);
   const at::Tensor share =
       core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) /
           static_cast<double>(batch_.labels()) +

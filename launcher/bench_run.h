@@ -31,7 +31,7 @@ class BenchRun {
   UpdateMade update();
   UpdateMade decode();
   /// Forward, loss, backward.
-  UpdateMade add_gradients();
+  UpdateMade add_gradients(dist::GradientSynchronisation& synchronisation);
 
   Session& session_;
   datasets::Batch batch_;  // of all ranks

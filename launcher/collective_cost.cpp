@@ -16,12 +16,10 @@ double exposed(double transfer, double work, double ranks) {
   return std::max(transfer - work * (ranks - 1) / ranks, transfer / ranks);
 }
 
-/// Of attention's time, where it goes over blocks: sums of exponentials are made beside, and blocks that lie wholly
-/// behind a causal rank's queries are left out. Cut contiguously, the rank with the last positions sees them all.
-double share_in_blocks(const Layout& layout, bool causal, double ranks) {
-  constexpr double beside = 1.25;
-  const bool balanced = causal && layout.exchange.cut == dist::Cut::zigzag;
-  return beside * (balanced ? (2 * ranks + 1) / (4 * ranks) : 1);
+/// Of attention's mean time, that of the rank with most: under a causal mask, cut contiguously, the one with the last
+/// positions.
+double share_of_most(const Layout& layout, bool causal, double ranks) {
+  return causal && layout.exchange.cut == dist::Cut::contiguous ? 2 - 1 / ranks : 1;
 }
 
 }  // namespace
@@ -78,24 +76,27 @@ ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, do
   ExchangeCost cost;
   cost.sent_bytes_of_rank = 2 * received;
   const bool in_blocks = goes_in_blocks(layout.exchange.form) && !attention.stored;
+  if (!attention.stored) cost.attention_factor = share_of_most(layout, attention.causal, ranks);
   if (in_blocks) {
+    constexpr double beside = 1.05;  // what was seen of each block is merged
     constexpr double operations_of_block = 40;
-    cost.attention_factor = share_in_blocks(layout, attention.causal, ranks);
+    cost.attention_factor *= beside;
     cost.operations = operations_of_block * (ranks - 1);
   }
-  const double hiding = in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // forward alone
+  const double hiding =
+      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // twice, on the way back
   switch (layout.exchange.form) {
     case dist::ExchangeForm::all_gather:
       cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);
       break;
-    case dist::ExchangeForm::broadcast: {  // one collective for each rank's rows; gradients come back all at once
-      const double forward = group.gather_seconds(bytes) + ranks * group.round_seconds();
-      cost.exposed_seconds = exposed(forward, hiding, ranks) + group.reduce_scatter_seconds(bytes);
+    case dist::ExchangeForm::broadcast: {  // one collective for each rank's rows; gradients go back block by block
+      const double blocks = group.gather_seconds(bytes) + ranks * group.round_seconds();
+      cost.exposed_seconds = exposed(blocks, hiding, ranks) + exposed(blocks, 2 * hiding, ranks);
       break;
     }
     case dist::ExchangeForm::ring: {  // gradients go round the other way
       const double round = group.gather_seconds(bytes) + (ranks - 1) * group.round_seconds();
-      cost.exposed_seconds = exposed(round, hiding, ranks) + round;
+      cost.exposed_seconds = exposed(round, hiding, ranks) + exposed(round, 2 * hiding, ranks);
       break;
     }
     case dist::ExchangeForm::heads: {  // queries, keys and values there, results back; and gradients likewise

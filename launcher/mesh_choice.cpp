@@ -13,17 +13,18 @@
 namespace ut::launcher {
 namespace {
 
-/// Whether the exchange has this choice at all: heads sends queries, keys and values; blocks of a causal decoder alone
-/// gain from zigzag.
+/// Whether it makes a difference which positions a rank holds: with heads every rank sees to all positions.
+bool cut_matters(const Workload& work, const dist::ExchangeOptions& exchange) {
+  return work.model.architecture == core::Architecture::encoder_decoder && exchange.form != dist::ExchangeForm::heads;
+}
+
+/// Whether the exchange has this choice at all: heads sends queries, keys and values.
 bool has_choice(const Workload& work, const Layout& layout) {
   if (layout.sequence_parallel == 1)
     return layout.exchange.form == dist::ExchangeForm::all_gather && layout.exchange.sent == dist::Sent::keys_values &&
            layout.exchange.cut == dist::Cut::contiguous;
-  const bool is_causal = work.model.architecture == core::Architecture::encoder_decoder;
-  const bool in_blocks =
-      layout.exchange.form == dist::ExchangeForm::broadcast || layout.exchange.form == dist::ExchangeForm::ring;
   if (layout.exchange.form == dist::ExchangeForm::heads && layout.exchange.sent == dist::Sent::states) return false;
-  return layout.exchange.cut == dist::Cut::contiguous || (is_causal && in_blocks);
+  return layout.exchange.cut == dist::Cut::contiguous || cut_matters(work, layout.exchange);
 }
 
 std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node) {
@@ -38,12 +39,13 @@ std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64
   return found;
 }
 
-bool has(const Layout& layout, const FixedChoices& fixed) {
+bool has(const Workload& work, const Layout& layout, const FixedChoices& fixed) {
   const bool alone = layout.sequence_parallel == 1;  // nothing is exchanged
   return fixed.sequence_parallel.value_or(layout.sequence_parallel) == layout.sequence_parallel &&
-         (alone || (fixed.form.value_or(layout.exchange.form) == layout.exchange.form &&
-                    fixed.sent.value_or(layout.exchange.sent) == layout.exchange.sent &&
-                    fixed.cut.value_or(layout.exchange.cut) == layout.exchange.cut));
+         (alone ||
+          (fixed.form.value_or(layout.exchange.form) == layout.exchange.form &&
+           fixed.sent.value_or(layout.exchange.sent) == layout.exchange.sent &&
+           (!cut_matters(work, layout.exchange) || fixed.cut.value_or(layout.exchange.cut) == layout.exchange.cut)));
 }
 
 double percent_more(double more, double than) { return 100 * (more / than - 1); }
@@ -165,7 +167,7 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
 Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                      const MachineNumbers& machine, const FixedChoices& fixed) {
   for (const Candidate& one : candidates(work, nodes, ranks_per_node, machine))
-    if (has(one.layout, fixed)) return one.layout;
+    if (has(work, one.layout, fixed)) return one.layout;
   throw base::BadInput(fmt::format("--sequence-parallel {}: cannot be had with this exchange, model and {} ranks",
                                    fixed.sequence_parallel.value_or(1), nodes * ranks_per_node));
 }

@@ -84,9 +84,10 @@ struct Options {
   std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
   std::int64_t sequence_parallel = 0;  // ranks that share a sequence; 0: by the plan
-  dist::ExchangeOptions exchange;      // between those; the cut is the decoder's
-  bool plan_exchange = false;          // the exchange is not that, but by the plan
-  std::int64_t threads = 0;            // per rank; 0: cores / ranks
+  dist::ExchangeOptions exchange{dist::ExchangeForm::broadcast, dist::Sent::keys_values,
+                                 dist::Cut::zigzag};  // between those; the cut is the decoder's
+  bool plan_exchange = false;                         // the exchange is not that, but by the plan
+  std::int64_t threads = 0;                           // per rank; 0: cores / ranks
   DeviceChoice device = DeviceChoice::automatic;
   CommunicatorChoice communicator = CommunicatorChoice::automatic;
   bool share_gpus = false;     // ranks may have a GPU in common

@@ -20,25 +20,28 @@ int train(Session& session) {
     const auto dropout = core::DropoutKey::for_update(options.seed, run.update());
     const datasets::Batch batch = run.next_batch();  // of all ranks, the same on each
     const auto labels = static_cast<double>(batch.labels());
-    double loss = 0;
+    at::Tensor loss = at::zeros({}, gradient.options());
     Pondered pondered;
+    dist::GradientSynchronisation synchronisation(gradient, model.decoder_elements(), session.mesh.world());
 
-    for (const MicroBatch& part : micro_batches(batch, options.batch)) {
+    const std::vector<MicroBatch> parts = micro_batches(batch, options.batch);
+    for (const MicroBatch& part : parts) {
       const core::Batch rows =
           rank_batch(part.examples, part.first_id, session.mesh, options.exchange, run.random_offset()).rows;
-      const core::Prediction made = model.forward(rows, model.steps(), dropout);
+      const core::Prediction made =
+          model.forward(rows, model.steps(), dropout, &part == &parts.back() ? &synchronisation : nullptr);
       const at::Tensor share =
           core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) / labels +
           run.ponder_weight() * core::mean_ponder_time(made, batch.source_rows(), batch.target_rows());
       share.backward();
-      loss += share.item<double>();
+      loss += share.detach();
       pondered.add(made, options.model.halting);
     }
 
-    dist::synchronise_gradients(gradient, session.mesh.world());
+    synchronisation.finish();
     const double rate =
         core::learning_rate(options.optimizer.schedule, run.update(), options.max_updates, options.model.d_model);
-    const double norm = run.optimizer().step(parameters, gradient, rate);
+    const at::Tensor norm = run.optimizer().step(parameters, gradient, rate);
     gradient.zero_();
 
     run.report({loss, rate, norm, batch.rows(), pondered});

@@ -91,7 +91,8 @@ double TrainingRun::ponder_weight() const {
 void TrainingRun::report(const UpdateResult& result) {
   const Options& options = session_.options;
   const bool over = options.max_hours > 0 && hours() >= options.max_hours;
-  const at::Tensor sums = at::tensor({result.loss, stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
+  const at::Tensor sums =
+      at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
   session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
   const double loss = sums[0].item<double>();
   stop_ = sums[1].item<double>() > 0;
@@ -110,7 +111,7 @@ void TrainingRun::report(const UpdateResult& result) {
   nlohmann::ordered_json record{{"update", update()},
                                 {"loss", loss},
                                 {"learning_rate", result.learning_rate},
-                                {"gradient_norm", result.gradient_norm},
+                                {"gradient_norm", result.gradient_norm.item<double>()},
                                 {"rows_per_s", rows_per_second},
                                 {"hours", hours()}};
   if (!pondered.is_empty()) record["ponder"] = to_json(pondered);
@@ -120,7 +121,7 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.max_updates = options.max_updates;
   shown.loss = loss;
   shown.learning_rate = result.learning_rate;
-  shown.gradient_norm = result.gradient_norm;
+  shown.gradient_norm = result.gradient_norm.item<double>();
   shown.rows_per_second = rows_per_second;
   shown.score = best_score_;
   if (!pondered.is_empty()) shown.ponder = pondered.mean();

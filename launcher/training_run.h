@@ -29,9 +29,9 @@ std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t
 
 /// What one update came to on this rank.
 struct UpdateResult {
-  double loss;  // this rank's share; the sum over ranks is the update's loss
+  at::Tensor loss;  // this rank's share; the sum over ranks is the update's loss
   double learning_rate;
-  double gradient_norm;
+  at::Tensor gradient_norm;
   std::int64_t rows;  // of all ranks
   Pondered pondered;  // this rank's rows
 };

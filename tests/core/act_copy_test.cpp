@@ -191,14 +191,14 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   std::vector<Row> last_rows;
   at::Tensor last_state;
   const auto group = dist::make_single_communicator();
-  const StackPass pass(stack, input, input.all(), *group, {},
-                       [&](std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering*) {
-                         computed.push_back(rows.count());
-                         EXPECT_EQ(step, static_cast<std::int64_t>(computed.size()));
-                         EXPECT_EQ(state.size(0), rows.count());
-                         last_rows = identities(rows);
-                         last_state = state;
-                       });
+  const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering*) {
+    computed.push_back(rows.count());
+    EXPECT_EQ(step, static_cast<std::int64_t>(computed.size()));
+    EXPECT_EQ(state.size(0), rows.count());
+    last_rows = identities(rows);
+    last_state = state;
+  };
+  const StackPass pass(stack, input, input.all(), *group, {}, Watch{step_made, {}});
   EXPECT_EQ(computed, (std::vector<std::int64_t>{4, 4, 3, 3, 2, 1}));
   EXPECT_EQ(last_rows, (std::vector<Row>{{input.sequences.ids[0], 1}}));
   EXPECT_TRUE(pass.revised.updates.equal(at::tensor(halting_steps, at::kLong)));
@@ -248,10 +248,10 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     const LoneStack stack(options_, false, 7, probability);
     seen_.clear();
     const auto group = dist::make_single_communicator();
-    const StackPass pass(stack, input, input.all(), *group, {},
-                         [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const Pondering* ponder) {
-                           watch(step, rows, *ponder);
-                         });
+    const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const Pondering* ponder) {
+      watch(step, rows, *ponder);
+    };
+    const StackPass pass(stack, input, input.all(), *group, {}, Watch{step_made, {}});
     const auto rows = identities(pass.exchange->local());
     for (std::size_t row = 0; row < rows.size(); ++row)
       check(seen_.at(rows[row]), static_cast<std::int64_t>(row), pass.revised);

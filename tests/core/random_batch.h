@@ -210,8 +210,9 @@ inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOption
 }
 
 /// Summed over this rank's labels and, with halting, its rows.
-inline at::Tensor loss_of(const UniversalTransformer& model, const Batch& batch, const DropoutKey& key) {
-  const Prediction prediction = model.forward(batch, model.steps(), key);
+inline at::Tensor loss_of(const UniversalTransformer& model, const Batch& batch, const DropoutKey& key,
+                          dist::GradientSynchronisation* synchronisation = nullptr) {
+  const Prediction prediction = model.forward(batch, model.steps(), key, synchronisation);
   return summed_cross_entropy(prediction.logits, batch.labels, 0.1) + 0.3 * mean_ponder_time(prediction, 1, 1);
 }
 

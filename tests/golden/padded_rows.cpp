@@ -27,7 +27,9 @@ class PaddedExchange final : public dist::SequenceExchange {
   const dist::Rows& all() const override { return all_; }
   const dist::Holdings& holdings() const override { return holdings_; }
 
-  at::Tensor gather(const at::Tensor& rows) const override { return rows.index_select(0, seen_rows_); }
+  dist::Arriving start_gather(const at::Tensor& rows) const override {
+    return [all = rows.index_select(0, seen_rows_)] { return all; };
+  }
 
   at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
     const at::Tensor outside = at::zeros({1, rows.size(1)}, rows.options());

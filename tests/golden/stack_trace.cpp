@@ -57,10 +57,11 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
 }  // namespace
 
 core::Watch StackTrace::watch() {
-  return [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books) {
+  const auto step = [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books) {
     states.push_back(state);
     if (books != nullptr) ponder.push_back(*books);
   };
+  return {step, {}};
 }
 
 at::Tensor StackTrace::act_loss(const Case& golden) const {

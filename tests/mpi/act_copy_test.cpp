@@ -57,7 +57,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     const StackPass pass(stack, input, part, mesh.sequence(), key, {}, exchange_);
     pass.loss.backward();
     expect_same_rows(pass, one_rank);
-    dist::synchronise_gradients(stack.parameters.flat_gradient(), mesh.world());
+    dist::GradientSynchronisation(stack.parameters.flat_gradient(), {}, mesh.world()).finish();
     expect_close(stack.parameters.flat_gradient(), alone.parameters.flat_gradient(), "gradient of the parameters");
   }
 
@@ -168,9 +168,10 @@ class MeshActCopyCost : public testing::Test {
   /// The rows that this rank computed at each step.
   std::vector<std::int64_t> rows_by_step() const {
     std::vector<std::int64_t> counts;
-    forward_bytes([&](std::int64_t, const dist::Rows& rows, const at::Tensor&, const Pondering*) {
+    const auto step_made = [&](std::int64_t, const dist::Rows& rows, const at::Tensor&, const Pondering*) {
       counts.push_back(rows.count());
-    });
+    };
+    forward_bytes({step_made, {}});
     return counts;
   }
 

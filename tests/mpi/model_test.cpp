@@ -57,11 +57,12 @@ Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t
                  dist::Communicator& world, const dist::ExchangeOptions& exchange = {}) {
   UniversalTransformer model(options, 3, world.device());
   roughen(model, 4);
-  const at::Tensor loss =
-      loss_of(model, make_batch(mine, options.architecture, sequence, exchange), DropoutKey::for_update(5, 6)) /
-      static_cast<double>(labels);
+  dist::GradientSynchronisation synchronisation(model.parameters().flat_gradient(), model.decoder_elements(), world);
+  const at::Tensor loss = loss_of(model, make_batch(mine, options.architecture, sequence, exchange),
+                                  DropoutKey::for_update(5, 6), &synchronisation) /
+                          static_cast<double>(labels);
   loss.backward();
-  dist::synchronise_gradients(model.parameters().flat_gradient(), world);
+  synchronisation.finish();
   const at::Tensor total = loss.detach().clone().view({1});
   world.all_reduce_sum(total, dist::Purpose::control);
   return {total.item<double>(), model.parameters().flat_gradient().cpu()};

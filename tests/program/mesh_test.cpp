@@ -68,7 +68,7 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   }
 }
 
-/// The exchange forms, each in another setting, on one mesh of their own beside all-gather's one rank.
+/// The exchange forms, each in another setting, on one mesh of their own beside one rank's.
 class ExchangeForms : public testing::TestWithParam<std::string> {
  protected:
   TemporaryDirectory directory_;
@@ -96,8 +96,8 @@ TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
 INSTANTIATE_TEST_SUITE_P(, ExchangeForms,
                          testing::Values("--exchange broadcast --shards zigzag",
                                          "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
-                                         "--exchange-sends states", "--recompute step",
-                                         "--exchange ring --recompute step"));
+                                         "--exchange all-gather --exchange-sends states --shards contiguous",
+                                         "--exchange all-gather --recompute step", "--exchange ring --recompute step"));
 
 INSTANTIATE_TEST_SUITE_P(, Training,
                          testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy"),

@@ -1,0 +1,75 @@
+#include "dist/crossing.h"
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <utility>
+
+#include "dist/blocks.h"
+#include "dist/differentiable.h"
+
+namespace ut::dist {
+namespace {
+
+at::Tensor exact(const at::Tensor& gradient) {
+  return gradient.scalar_type() == at::kBFloat16 ? gradient.to(at::kFloat) : gradient;
+}
+
+/// Begins to sum over ranks their `all` [sum(counts), c], of which this rank gets its part: each rank's part goes to
+/// it, and it adds them up in the order of their distance.
+Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group) {
+  const std::vector<at::Tensor> parts = all.split_with_sizes(counts);
+  const int rank = group.rank();
+  const auto part_of = [&](int other) { return parts[static_cast<std::size_t>(other)]; };
+  std::vector<Arriving> coming;
+  for (int distance = 1; distance < group.size(); ++distance)
+    coming.push_back(group.start_shift_rows(part_of((rank + distance) % group.size()), part_of(rank).size(0), distance,
+                                            Purpose::exchange));
+  return [coming, mine = part_of(rank)] {
+    at::Tensor sum = coming.front()().add_(mine);
+    for (std::size_t part = 1; part < coming.size(); ++part) sum.add_(coming[part]());
+    return sum;
+  };
+}
+
+}  // namespace
+
+Crossing::Crossing(const at::Tensor& rows) : coming_back_(std::make_shared<std::vector<Arriving>>()) {
+  left_ = with_backward(at::empty({0}, rows.options()), {rows},
+                        [coming = coming_back_, type = rows.scalar_type()](const at::Tensor&) {
+                          at::Tensor sum = coming->front()();
+                          for (std::size_t part = 1; part < coming->size(); ++part) sum.add_((*coming)[part]());
+                          return std::vector<at::Tensor>{sum.to(type)};
+                        });
+}
+
+at::Tensor Crossing::arrive(const at::Tensor& come, std::function<Arriving(const at::Tensor&)> send_back) const {
+  return with_backward(come, {left_},
+                       [coming = coming_back_, send_back = std::move(send_back)](const at::Tensor& gradient) {
+                         coming->push_back(send_back(exact(gradient)));
+                         return std::vector<at::Tensor>{{}};
+                       });
+}
+
+Arriving start_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts, ExchangeForm form,
+                           Communicator& group) {
+  if (group.size() == 1) return [rows] { return rows; };
+  if (form == ExchangeForm::broadcast || form == ExchangeForm::ring)
+    return [blocks = std::shared_ptr<ArrivingBlocks>(start_blocks(rows, counts, form, group))] {
+      std::vector<at::Tensor> of_ranks;
+      while (const auto block = blocks->next()) {
+        const auto rank = static_cast<std::size_t>(block->rank);
+        if (of_ranks.size() <= rank) of_ranks.resize(rank + 1);
+        of_ranks[rank] = block->rows;
+      }
+      return at::cat(of_ranks);
+    };
+  return [crossing = Crossing(rows), coming = group.start_all_gather_rows(rows.detach(), counts, Purpose::exchange),
+          counts, &group] {
+    return crossing.arrive(coming(), [counts, &group](const at::Tensor& gradient) {
+      return start_reduce_scatter(gradient, counts, group);
+    });
+  };
+}
+
+}  // namespace ut::dist

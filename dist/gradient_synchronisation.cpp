@@ -1,0 +1,27 @@
+#include "dist/gradient_synchronisation.h"
+
+#include <ATen/ATen.h>
+
+namespace ut::dist {
+
+GradientSynchronisation::GradientSynchronisation(const at::Tensor& flat_gradient, Span early, Communicator& world)
+    : gradient_(flat_gradient), early_(early), world_(world) {}
+
+at::Tensor GradientSynchronisation::part(std::int64_t begin, std::int64_t end) const {
+  return gradient_.narrow(0, begin, end - begin);
+}
+
+void GradientSynchronisation::start_early() {
+  if (early_.end > early_.begin)
+    summed_ = world_.start_all_reduce_sum(part(early_.begin, early_.end), Purpose::gradients);
+}
+
+/// In the same order on every rank, also on one that had no backward pass to begin early in.
+void GradientSynchronisation::finish() {
+  if (!summed_) start_early();
+  for (const Span& rest : {Span{0, early_.begin}, Span{early_.end, gradient_.size(0)}})
+    if (rest.end > rest.begin) world_.all_reduce_sum(part(rest.begin, rest.end), Purpose::gradients);
+  if (summed_) summed_();
+}
+
+}  // namespace ut::dist

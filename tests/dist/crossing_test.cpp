@@ -1,0 +1,62 @@
+#include "dist/crossing.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "dist/differentiable.h"
+
+namespace ut::dist {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// What happened, in order.
+struct Crossed : ::testing::Test {
+  /// `x` plus one, and what its backward pass does is told.
+  at::Tensor work(const at::Tensor& x, const std::string& name) {
+    return differentiable(
+        x, [](const at::Tensor& values) { return values + 1; },
+        [this, name](const at::Tensor& gradient) {
+          told.push_back(name);
+          return gradient;
+        });
+  }
+
+  std::vector<std::string> told;
+  at::Tensor rows = at::ones({2, 3}, at::kFloat).requires_grad_();
+};
+
+TEST_F(Crossed, WorkBetweenLeavingAndArrivingIsDoneBetweenThemOnTheWayBack) {
+  const at::Tensor sent = work(rows, "what is sent");
+  const Crossing crossing(sent);
+  const at::Tensor meanwhile = work(rows, "meanwhile");
+  const at::Tensor come = crossing.arrive(at::full({2, 3}, 5.0F), [this](const at::Tensor& gradient) -> Arriving {
+    told.emplace_back("leaves");
+    return [this, gradient] {
+      told.emplace_back("is waited for");
+      return gradient * 10;
+    };
+  });
+  work(come * 2 + meanwhile, "what uses it").sum().backward();
+  EXPECT_THAT(told, ElementsAre("what uses it", "leaves", "meanwhile", "is waited for", "what is sent"));
+  EXPECT_TRUE(rows.grad().equal(at::full({2, 3}, 2 * 10 + 1.0F)));
+}
+
+TEST_F(Crossed, GradientsOfAllThatCameAreAdded) {
+  const at::Tensor half = at::ones({2, 3}, at::kBFloat16).requires_grad_();
+  const Crossing crossing(half);
+  const auto send_back = [](const at::Tensor& gradient) -> Arriving {
+    EXPECT_EQ(gradient.scalar_type(), at::kFloat) << "so that sums over ranks are exact";
+    return [gradient] { return gradient + 1.0F / 256; };
+  };
+  const at::Tensor first = crossing.arrive(at::zeros({2, 3}, at::kBFloat16), send_back);
+  const at::Tensor second = crossing.arrive(at::zeros({2, 3}, at::kBFloat16), send_back);
+  (first + second * 3).sum().backward();
+  EXPECT_TRUE(half.grad().equal(at::full({2, 3}, 4 + 1.0F / 128).to(at::kBFloat16)));
+}
+
+}  // namespace
+}  // namespace ut::dist
