@@ -33,8 +33,9 @@ at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::T
                          Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const {
   const bool pre = options_.norm == Norm::pre;
   const at::Tensor revised = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
-  const at::Tensor sum = add_dropped(x, revised, options_.residual_dropout, key.with_site(site), local);
-  return pre ? sum : norm(sum);
+  const DropoutKey here = key.with_site(site);
+  return pre ? add_dropped(x, revised, options_.residual_dropout, here, local)
+             : norm.of_sum(x, revised, options_.residual_dropout, here, local);
 }
 
 AttentionSite Block::attention_site(const DropoutKey& key, Site site) const {

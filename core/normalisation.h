@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/dropout.h"
 #include "core/parameters.h"
 
 namespace ut::core {
@@ -15,6 +16,10 @@ class LayerNorm {
   LayerNorm(Parameters& parameters, const std::string& name, std::int64_t d_model);
 
   at::Tensor operator()(const at::Tensor& x) const;  // [rows, d] -> [rows, d]
+
+  /// Of x + dropout(y), all [rows, d]: on the host in one pass there and one back.
+  at::Tensor of_sum(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutKey& key,
+                    const dist::Rows& rows) const;
 
  private:
   at::Tensor scale_;  // [d]

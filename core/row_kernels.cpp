@@ -113,6 +113,41 @@ template <class Number>
 }
 
 template <class Number>
+[[gnu::always_inline]] inline Number normalise_of(Number* __restrict x, std::size_t columns, Number epsilon) {
+  const auto count = static_cast<Number>(columns);
+  const Number mean = sum_of(x, columns) / count;
+  for (std::size_t column = 0; column < columns; ++column) x[column] -= mean;
+  const Number factor = 1 / std::sqrt(dot_of(x, x, columns) / count + epsilon);
+  for (std::size_t column = 0; column < columns; ++column) x[column] *= factor;
+  return factor;
+}
+
+template <class Number>
+[[gnu::always_inline]] inline void scale_and_add_of(const Number* __restrict x, const Number* __restrict scale,
+                                                    const Number* __restrict bias, Number* __restrict result,
+                                                    std::size_t columns) {
+  for (std::size_t column = 0; column < columns; ++column) result[column] = scale[column] * x[column] + bias[column];
+}
+
+template <class Number>
+[[gnu::always_inline]] inline void normalise_back_of(const Number* __restrict normalised, Number factor,
+                                                     const Number* __restrict scale, const Number* __restrict gradient,
+                                                     Number* __restrict result, std::size_t columns) {
+  for (std::size_t column = 0; column < columns; ++column) result[column] = scale[column] * gradient[column];
+  const auto count = static_cast<Number>(columns);
+  const Number mean = sum_of(result, columns) / count;
+  const Number along = dot_of(result, normalised, columns) / count;
+  for (std::size_t column = 0; column < columns; ++column)
+    result[column] = factor * (result[column] - mean - along * normalised[column]);
+}
+
+template <class Number>
+[[gnu::always_inline]] inline void add_products_of(const Number* __restrict x, const Number* __restrict y,
+                                                   Number* __restrict sum, std::size_t columns) {
+  for (std::size_t column = 0; column < columns; ++column) sum[column] += x[column] * y[column];
+}
+
+template <class Number>
 [[gnu::always_inline]] inline void multiply_differences_of(const Number* __restrict weights, Number mean,
                                                            Number* __restrict gradient, std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column)
@@ -159,6 +194,38 @@ double softmax(double* x, std::size_t columns) { return softmax_of(x, columns); 
   exponentials_of(x, columns, log_sum);
 }
 void exponentials(double* x, std::size_t columns, double log_sum) { exponentials_of(x, columns, log_sum); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] float normalise(float* x, std::size_t columns, float epsilon) {
+  return normalise_of(x, columns, epsilon);
+}
+double normalise(double* x, std::size_t columns, double epsilon) { return normalise_of(x, columns, epsilon); }
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void scale_and_add(const float* x, const float* scale,
+                                                                        const float* bias, float* result,
+                                                                        std::size_t columns) {
+  scale_and_add_of(x, scale, bias, result, columns);
+}
+void scale_and_add(const double* x, const double* scale, const double* bias, double* result, std::size_t columns) {
+  scale_and_add_of(x, scale, bias, result, columns);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void normalise_back(const float* normalised, float factor,
+                                                                         const float* scale, const float* gradient,
+                                                                         float* result, std::size_t columns) {
+  normalise_back_of(normalised, factor, scale, gradient, result, columns);
+}
+void normalise_back(const double* normalised, double factor, const double* scale, const double* gradient,
+                    double* result, std::size_t columns) {
+  normalise_back_of(normalised, factor, scale, gradient, result, columns);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void add_products(const float* x, const float* y, float* sum,
+                                                                       std::size_t columns) {
+  add_products_of(x, y, sum, columns);
+}
+void add_products(const double* x, const double* y, double* sum, std::size_t columns) {
+  add_products_of(x, y, sum, columns);
+}
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] float dot(const float* x, const float* y, std::size_t columns) {
   return dot_of(x, y, columns);

@@ -28,6 +28,25 @@ void add_row(const double* x, double* sum, std::size_t columns);
 void mix_rows(float* x, float x_share, const float* y, float y_share, std::size_t columns);
 void mix_rows(double* x, double x_share, const double* y, double y_share, std::size_t columns);
 
+/// x = (x - mean) / sqrt(variance + epsilon); returns what it was multiplied by.
+float normalise(float* x, std::size_t columns, float epsilon);
+double normalise(double* x, std::size_t columns, double epsilon);
+
+/// result = scale * x + bias
+void scale_and_add(const float* x, const float* scale, const float* bias, float* result, std::size_t columns);
+void scale_and_add(const double* x, const double* scale, const double* bias, double* result, std::size_t columns);
+
+/// result: the way back from `gradient`, that of scale * normalised + bias, to what was normalised, which then was
+/// multiplied by `factor`.
+void normalise_back(const float* normalised, float factor, const float* scale, const float* gradient, float* result,
+                    std::size_t columns);
+void normalise_back(const double* normalised, double factor, const double* scale, const double* gradient,
+                    double* result, std::size_t columns);
+
+/// sum += x * y
+void add_products(const float* x, const float* y, float* sum, std::size_t columns);
+void add_products(const double* x, const double* y, double* sum, std::size_t columns);
+
 /// x = softmax(x); returns the logarithm of the sum of exponentials. At least one column.
 float softmax(float* x, std::size_t columns);
 double softmax(double* x, std::size_t columns);

@@ -18,6 +18,7 @@ struct Example {
 /// An example's place here is its identity: dropout, signals and losses are keyed on it.
 struct Batch {
   std::vector<Example> examples;
+  std::vector<std::int64_t> parts;  // examples of each micro-batch, in this order; in training
 
   /// Number of labels (target rows, or one answer an example): what the summed loss is divided by.
   std::int64_t labels() const;

@@ -98,10 +98,11 @@ Workload task_workload(const Options& options, const core::ModelOptions& model, 
   const auto sequences = static_cast<double>(seen.examples.size());
   Workload work;
   work.model = model;
-  work.sequences = options.batch;
   work.micro_batches = options.accumulate;
   work.source_rows = static_cast<double>(seen.source_rows()) / sequences;
   work.target_rows = static_cast<double>(seen.target_rows()) / sequences;
+  const double fitting = static_cast<double>(options.batch_rows) / (work.source_rows + work.target_rows);
+  work.sequences = options.batch_rows == 0 ? options.batch : std::max<std::int64_t>(1, std::lround(fitting));
   work.longest = 1;
   for (const datasets::Example& example : seen.examples)
     work.longest =

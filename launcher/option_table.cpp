@@ -486,6 +486,12 @@ void add_training(Table& table) {
       {whole(
            "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
        whole(
+           "batch-rows", "instead: rows per micro-batch, source and target together, over all ranks; 0: --batch",
+           [](auto& o) -> auto& { return o.batch_rows; }, 0),
+       whole(
+           "batch-window", "with --batch-rows: successive examples of which those of like length come together",
+           [](auto& o) -> auto& { return o.batch_window; }, 1, 1 << 20),
+       whole(
            "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1),
        share(
            "label-smoothing", "share of the probability given to all symbols",

@@ -3,7 +3,6 @@
 #include "core/loss.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/commands.h"
-#include "launcher/rank_batch.h"
 #include "launcher/training_run.h"
 
 namespace ut::launcher {
@@ -18,21 +17,18 @@ int train(Session& session) {
   while (!run.finished()) {
     session.update = run.update();
     const auto dropout = core::DropoutKey::for_update(options.seed, run.update());
-    const datasets::Batch batch = run.next_batch();  // of all ranks, the same on each
-    const auto labels = static_cast<double>(batch.labels());
+    const Input input = run.next_input();  // the batch of all ranks, and this rank's rows of it
+    const auto labels = static_cast<double>(input.batch.labels());
     at::Tensor loss = at::zeros({}, gradient.options());
     Pondered pondered;
     dist::GradientSynchronisation synchronisation(gradient, model.decoder_elements(), session.mesh.world());
 
-    const std::vector<MicroBatch> parts = micro_batches(batch, options.batch);
-    for (const MicroBatch& part : parts) {
-      const core::Batch rows =
-          rank_batch(part.examples, part.first_id, session.mesh, options.exchange, run.random_offset()).rows;
+    for (const core::Batch& rows : input.parts) {
       const core::Prediction made =
-          model.forward(rows, model.steps(), dropout, &part == &parts.back() ? &synchronisation : nullptr);
+          model.forward(rows, model.steps(), dropout, &rows == &input.parts.back() ? &synchronisation : nullptr);
       const at::Tensor share =
           core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) / labels +
-          run.ponder_weight() * core::mean_ponder_time(made, batch.source_rows(), batch.target_rows());
+          run.ponder_weight() * core::mean_ponder_time(made, input.batch.source_rows(), input.batch.target_rows());
       share.backward();
       loss += share.detach();
       pondered.add(made, options.model.halting);
@@ -44,7 +40,7 @@ int train(Session& session) {
     const at::Tensor norm = run.optimizer().step(parameters, gradient, rate);
     gradient.zero_();
 
-    run.report({loss, rate, norm, batch.rows(), pondered});
+    run.report({loss, rate, norm, input.batch.rows(), pondered});
     if (run.evaluation_is_due()) run.evaluate();
     if (run.checkpoint_is_due()) run.write_checkpoint();
   }

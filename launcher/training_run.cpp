@@ -24,23 +24,14 @@ const char* plural(int count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
 
-std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t size) {
-  const std::span<const datasets::Example> all(batch.examples);
-  std::vector<MicroBatch> parts;
-  for (std::size_t begin = 0; begin < all.size(); begin += static_cast<std::size_t>(size))
-    parts.push_back({all.subspan(begin, std::min(static_cast<std::size_t>(size), all.size() - begin)),
-                     static_cast<std::int64_t>(begin)});
-  return parts;
-}
-
 TrainingRun::TrainingRun(Session& session)
     : session_(session),
       model_(model_options(session.options, *session.task), session.options.seed, session.mesh.device()),
-      optimizer_(session.options.optimizer, model_.parameters()),
-      sampler_(session.task->size(datasets::Split::train), session.options.seed) {
+      optimizer_(session.options.optimizer, model_.parameters()) {
   dist::Communicator& world = session.mesh.world();
   agree(world, [&] {
     if (session.options.resume) resume();
+    input_.emplace(session, update(), cursor_);
   });
   agree(world, [&] {
     if (!session.speaks()) return;
@@ -62,22 +53,17 @@ void TrainingRun::resume() {
   check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), *session_.task);
   core::load_checkpoint(checkpoint, model_, &optimizer_);
   written_at_ = update();
+  cursor_ = {state.value("samples", std::int64_t{0}), state.value("part_of_window", std::int64_t{0})};
   earlier_hours_ = state.value("hours", 0.0);
   best_update_ = state.value("best_update", std::int64_t{-1});
   if (best_update_ >= 0) best_score_ = state.value("best_score", 0.0);
   evaluated_at_ = state.value("evaluated_at", std::int64_t{-1});
 }
 
-datasets::Batch TrainingRun::next_batch() {
-  const std::int64_t size = session_.options.batch * session_.options.accumulate;
-  datasets::Batch batch;
-  for (const std::int64_t index : sampler_.indices(update() * size, size))
-    batch.examples.push_back(session_.task->example(datasets::Split::train, index));
-  return batch;
-}
-
-RandomOffset TrainingRun::random_offset() const {
-  return {session_.options.random_offset, session_.options.seed, update()};
+Input TrainingRun::next_input() {
+  Input input = input_->next();
+  cursor_ = input.next;
+  return input;
 }
 
 double TrainingRun::ponder_weight() const {
@@ -105,7 +91,9 @@ void TrainingRun::report(const UpdateResult& result) {
   if (options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_.steps());
   if (!session_.speaks()) return;
 
-  const double rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, seconds_since(last_log_));
+  const double seconds = std::max(1e-9, seconds_since(last_log_));
+  const double rows_per_second = static_cast<double>(rows_since_log_) / seconds;
+  const double input_wait = input_->waited_seconds() - std::exchange(waited_at_log_, input_->waited_seconds());
   last_log_ = std::chrono::steady_clock::now();
   rows_since_log_ = 0;
   nlohmann::ordered_json record{{"update", update()},
@@ -113,6 +101,7 @@ void TrainingRun::report(const UpdateResult& result) {
                                 {"learning_rate", result.learning_rate},
                                 {"gradient_norm", result.gradient_norm.item<double>()},
                                 {"rows_per_s", rows_per_second},
+                                {"input_wait_share", input_wait / seconds},
                                 {"hours", hours()}};
   if (!pondered.is_empty()) record["ponder"] = to_json(pondered);
   metrics_->append(record);
@@ -162,7 +151,8 @@ void TrainingRun::write_checkpoint() {
   written_at_ = update();
   if (!session_.speaks()) return;
   nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
-                       {"samples", update() * session_.options.batch * session_.options.accumulate},
+                       {"samples", cursor_.sample},
+                       {"part_of_window", cursor_.part},
                        {"seed", session_.options.seed},
                        {"encoder_steps", model_.steps().encoder},
                        {"decoder_steps", model_.steps().decoder},

@@ -3,29 +3,17 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "core/model.h"
 #include "core/optimizer.h"
-#include "datasets/sampler.h"
+#include "launcher/input.h"
 #include "launcher/metrics.h"
 #include "launcher/ponder_counts.h"
 #include "launcher/progress.h"
-#include "launcher/rank_batch.h"
 #include "launcher/run_directory.h"
 #include "launcher/session.h"
 
 namespace ut::launcher {
-
-/// Part of an update's batch whose gradient is added to the others' before the update.
-struct MicroBatch {
-  std::span<const datasets::Example> examples;
-  std::int64_t first_id;
-};
-
-/// `batch` in parts of `size` examples.
-std::vector<MicroBatch> micro_batches(const datasets::Batch& batch, std::int64_t size);
 
 /// What one update came to on this rank.
 struct UpdateResult {
@@ -47,8 +35,7 @@ class TrainingRun {
   core::UniversalTransformer& model() { return model_; }
   core::Adam& optimizer() { return optimizer_; }
   std::int64_t update() const { return optimizer_.updates(); }  // updates done
-  datasets::Batch next_batch();
-  RandomOffset random_offset() const;
+  Input next_input();
   /// What the mean ponder time weighs in this update's loss: it grows to `--ponder-weight` over `--ponder-warmup`.
   double ponder_weight() const;
 
@@ -71,7 +58,8 @@ class TrainingRun {
   Session& session_;
   core::UniversalTransformer model_;
   core::Adam optimizer_;
-  datasets::Sampler sampler_;
+  datasets::Cursor cursor_;  // of the next update
+  std::optional<InputAhead> input_;
   std::optional<RunDirectory> directory_;  // rank 0 only, with the two below
   std::optional<MetricsLog> metrics_;
   std::optional<Progress> progress_;
@@ -79,6 +67,7 @@ class TrainingRun {
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_log_ = started_;
   std::int64_t rows_since_log_ = 0;
+  double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;
   double earlier_hours_ = 0;  // of the run before it was resumed
   std::optional<double> best_score_;

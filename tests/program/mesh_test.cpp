@@ -39,7 +39,7 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
     const std::string halting = " --max-steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 --halting ";
     if (model == "paper") return addition;
     if (model == "tensor2tensor") return addition + tensor2tensor;
-    if (model == "act") return addition + tensor2tensor + halting + "act";
+    if (model == "act") return addition + tensor2tensor + halting + "act --batch-rows 70 --batch-window 40";
     if (model == "act_copy") return addition + halting + "act-copy --balance 1.2";
     const std::string stories = directory_ / "stories";
     EXPECT_EQ(run_ut("data stories --facts 2 --train 200 --validation 20 --test 20 --out " + stories).exit_code, 0);

@@ -28,17 +28,20 @@ class Running : public testing::Test {
 };
 
 TEST_F(Running, ResumesTheSameCurveOnTheSameAndOnAnotherMesh) {
-  const std::string whole = directory_ / "whole";
-  ASSERT_EQ(run_ut(addition(30) + "--run-dir " + whole).exit_code, 0);
-  for (const std::string ranks : {"", "--ranks 2 --sequence-parallel 2", "--ranks 3 --sequence-parallel 1"}) {
-    SCOPED_TRACE(ranks);
-    const std::string run = directory_ / "parts";
-    std::filesystem::remove_all(run);
-    ASSERT_EQ(run_ut(addition(15) + "--run-dir " + run).exit_code, 0);
-    const Outcome resumed = run_ut("train --resume --max-updates 30 --run-dir " + run + " " + ranks);
-    ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
-    expect_equal_losses(losses_of(whole), losses_of(run), ranks.empty() ? 1e-15 : 1e-9);
-    expect_equal_parameters(whole, run, ranks.empty() ? 0 : 1e-9);
+  for (const std::string batch : {"", "--batch-rows 60 --batch-window 20 "}) {
+    const std::string whole = directory_ / "whole";
+    std::filesystem::remove_all(whole);
+    ASSERT_EQ(run_ut(addition(30) + batch + "--run-dir " + whole).exit_code, 0);
+    for (const std::string ranks : {"", "--ranks 2 --sequence-parallel 2", "--ranks 3 --sequence-parallel 1"}) {
+      SCOPED_TRACE(batch + ranks);
+      const std::string run = directory_ / "parts";
+      std::filesystem::remove_all(run);
+      ASSERT_EQ(run_ut(addition(15) + batch + "--run-dir " + run).exit_code, 0);
+      const Outcome resumed = run_ut("train --resume --max-updates 30 --run-dir " + run + " " + ranks);
+      ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+      expect_equal_losses(losses_of(whole), losses_of(run), ranks.empty() ? 1e-15 : 1e-9);
+      expect_equal_parameters(whole, run, ranks.empty() ? 0 : 1e-9);
+    }
   }
 }
 

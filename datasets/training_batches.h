@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "datasets/batch.h"
+#include "datasets/sampler.h"
+#include "datasets/task.h"
+
+namespace ut::datasets {
+
+/// How many examples an update has.
+struct BatchOptions {
+  std::int64_t parts = 1;       // micro-batches
+  std::int64_t sequences = 32;  // of a part
+  std::int64_t rows = 0;        // that a part may have, source and target together; 0: it has so many sequences
+  std::int64_t window = 1024;   // successive samples whose parts are of like lengths, where they are made by rows
+};
+
+/// Where a training run stands in its data.
+struct Cursor {
+  std::int64_t sample = 0;  // since the start of training: the next, or the first of the window that is being used up
+  std::int64_t part = 0;    // the next of that window's
+};
+
+/// The batches of training, one after the other, the same on every rank: a pure function of task, options, seed and
+/// cursor. By rows, a window of samples is sorted by length and cut into parts, which come in random order; a sequence
+/// with more rows than a part may have is a part of its own. Every example comes once an epoch.
+class TrainingBatches {
+ public:
+  /// `task` must outlive this.
+  TrainingBatches(const Task& task, const BatchOptions& options, std::uint64_t seed, const Cursor& cursor = {});
+
+  Batch next();
+  const Cursor& cursor() const { return cursor_; }
+
+ private:
+  using Examples = std::vector<Example>;
+
+  Examples next_part();
+  std::vector<Example> samples(std::int64_t count);
+  void cut_window();
+
+  const Task& task_;
+  BatchOptions options_;
+  std::uint64_t seed_;
+  Sampler sampler_;
+  Cursor cursor_;
+  std::vector<Examples> window_;  // parts of the window at the cursor; none: not cut yet
+};
+
+}  // namespace ut::datasets

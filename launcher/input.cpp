@@ -1,0 +1,49 @@
+#include "launcher/input.h"
+
+#include <chrono>
+#include <span>
+
+#include "launcher/rank_batch.h"
+
+namespace ut::launcher {
+namespace {
+
+datasets::BatchOptions batch_options(const Options& options) {
+  return {options.accumulate, options.batch, options.batch_rows, options.batch_window};
+}
+
+}  // namespace
+
+InputAhead::InputAhead(const Session& session, std::int64_t update, const datasets::Cursor& cursor)
+    : session_(session),
+      update_(update),
+      batches_(*session.task, batch_options(session.options), session.options.seed, cursor) {
+  start();
+}
+
+void InputAhead::start() { coming_ = std::async(std::launch::async, &InputAhead::make, this); }
+
+Input InputAhead::next() {
+  const auto begin = std::chrono::steady_clock::now();
+  Input input = coming_.get();
+  waited_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  start();
+  return input;
+}
+
+Input InputAhead::make() {
+  const Options& options = session_.options;
+  const RandomOffset offset{options.random_offset, options.seed, update_++};
+  Input input{batches_.next(), {}, batches_.cursor()};
+  const std::span<const datasets::Example> all(input.batch.examples);
+  std::int64_t first = 0;
+  for (const std::int64_t count : input.batch.parts) {
+    input.parts.push_back(rank_batch(all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+                                     first, session_.mesh, options.exchange, offset)
+                              .rows);
+    first += count;
+  }
+  return input;
+}
+
+}  // namespace ut::launcher
