@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "dist/on_device.h"
+
 namespace ut::core {
 namespace {
 
@@ -81,7 +83,7 @@ class CachedRows final : public StackRows {
  private:
   using Part = std::vector<at::Tensor> DecodingCache::OfStep::*;
 
-  at::Tensor index_of(const Numbers& numbers) const { return at::tensor(numbers, at::kLong).to(cache_.device()); }
+  at::Tensor index_of(const Numbers& numbers) const { return dist::on_device(numbers, cache_.device()); }
 
   /// Adds `rows` (of the running, then of the copied) to what is known of this step's earlier positions. Rows that
   /// halted before are what they were in the step before.

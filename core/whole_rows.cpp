@@ -5,6 +5,7 @@
 
 #include "core/exchanged_attention.h"
 #include "core/stack_rows.h"
+#include "dist/on_device.h"
 
 namespace ut::core {
 namespace {
@@ -33,7 +34,7 @@ class WholeRows final : public StackRows {
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
-    const at::Tensor sequence = at::tensor(dist::sequence_numbers(local()), at::kLong).to(device());
+    const at::Tensor sequence = dist::on_device(dist::sequence_numbers(local()), device());
     return mean_by_sequence(values, sequence, local().sequences(),
                             [this](const at::Tensor& mine) { return exchange_.sum(mine); });
   }

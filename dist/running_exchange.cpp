@@ -8,6 +8,7 @@
 
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
+#include "dist/on_device.h"
 #include "dist/select_rows.h"
 
 namespace ut::dist {
@@ -48,9 +49,7 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
   find_local_rows();
 }
 
-at::Tensor RunningExchange::index_of(const RowNumbers& numbers) const {
-  return at::tensor(numbers, at::kLong).to(group_.device());
-}
+at::Tensor RunningExchange::index_of(const RowNumbers& numbers) const { return on_device(numbers, group_.device()); }
 
 at::Tensor RunningExchange::gather(const at::Tensor& rows) const { return gather_rows(rows, counts_, form_, group_); }
 
