@@ -6,6 +6,7 @@
 #include "core/exchanged_attention.h"
 #include "core/stack_rows.h"
 #include "dist/on_device.h"
+#include "dist/to_host.h"
 
 namespace ut::core {
 namespace {
@@ -39,7 +40,11 @@ class WholeRows final : public StackRows {
                             [this](const at::Tensor& mine) { return exchange_.sum(mine); });
   }
 
-  void start_parting(const at::Tensor& running) override { any_ = exchange_.start_any(running.any().item<bool>()); }
+  void start_parting(const at::Tensor& running) override {
+    const at::Tensor mine = running.any();
+    const auto tell = [this](const at::Tensor& flag) { return exchange_.start_any(flag.item<bool>()); };
+    any_ = mine.is_cpu() ? tell(mine) : [tell, copy = dist::start_to_host(mine)] { return tell(copy())(); };
+  }
   dist::Parting part() override {
     any_running_ = any_();
     const auto options = at::TensorOptions(at::kLong).device(device());
