@@ -16,7 +16,7 @@ namespace ut::core {
 namespace {
 
 using MaybeTensor = std::optional<at::Tensor>;
-using MaybeSymInt = std::optional<c10::SymInt>;
+using MaybeNumber = std::optional<std::int64_t>;
 
 /// Rows [rows, heads, c], of sequences that begin where the offsets say. Causal: from the top left.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& query_offsets,
@@ -37,15 +37,15 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> flash(
     const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const MaybeTensor& query_offsets,
-    const MaybeTensor& key_offsets, c10::SymInt, c10::SymInt, double, bool causal, bool, std::optional<double>,
-    MaybeSymInt, MaybeSymInt, const MaybeTensor&, const MaybeTensor&) {
+    const MaybeTensor& key_offsets, std::int64_t, std::int64_t, double, bool causal, bool, std::optional<double>,
+    MaybeNumber, MaybeNumber, const MaybeTensor&, const MaybeTensor&) {
   return {attention(q, k, v, *query_offsets, *key_offsets, causal), {}, {}, {}, {}};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt> memory_efficient(
     const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const MaybeTensor&, const MaybeTensor& query_offsets,
-    const MaybeTensor& key_offsets, MaybeSymInt most_queries, MaybeSymInt most_keys, double, std::int64_t mask, bool,
-    std::optional<double>, const MaybeTensor&, std::optional<std::int64_t>) {
+    const MaybeTensor& key_offsets, MaybeNumber most_queries, MaybeNumber most_keys, double, std::int64_t mask, bool,
+    std::optional<double>, const MaybeTensor&, MaybeNumber) {
   const at::Tensor output =
       attention(q.squeeze(0), k.squeeze(0), v.squeeze(0), *query_offsets, *key_offsets, mask == 1).unsqueeze(0);
   return {output, {}, {}, {}, *most_queries, *most_keys};
