@@ -6,6 +6,7 @@
 # Defines   LibTorch_FOUND, LibTorch_VERSION, LibTorch_DIRECTORY
 #           target LibTorch::cpu     tensors and autograd on the CPU, the OpenMP run time that they use
 #           target LibTorch::cuda    with UT_CUDA: the same, and CUDA tensors, the CUDA run time, NCCL
+#           LibTorch_NVCC            with UT_CUDA: the compiler of kernels
 include(${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake)
 include(FindPackageHandleStandardArgs)
 
@@ -94,9 +95,10 @@ if(UT_CUDA AND NOT TARGET LibTorch::cuda)
     HINTS "${libtorch_beside}/cu13/lib" ENV CUDA_HOME ENV CUDA_PATH
     PATHS /usr/local/cuda
     PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+  locate_nvcc("${LibTorch_DIRECTORY}" LibTorch_NVCC)
   find_path(LibTorch_NCCL_INCLUDE nccl.h HINTS "${libtorch_beside}/nccl/include" PATH_SUFFIXES include)
   find_library(LibTorch_NCCL NAMES libnccl.so.2 HINTS "${libtorch_beside}/nccl/lib" PATH_SUFFIXES lib)
-  foreach(needed LibTorch_CUDA_INCLUDE LibTorch_CUDART LibTorch_NCCL_INCLUDE LibTorch_NCCL)
+  foreach(needed LibTorch_NVCC LibTorch_CUDA_INCLUDE LibTorch_CUDART LibTorch_NCCL_INCLUDE LibTorch_NCCL)
     if(NOT ${needed})
       message(FATAL_ERROR "UT_CUDA is on, but ${needed} was not found, neither in a CUDA toolkit nor beside LibTorch in "
                           "${libtorch_beside}. ./quickstart build --cuda installs all that is needed; to build without "

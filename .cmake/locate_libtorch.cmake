@@ -18,6 +18,23 @@ function(libtorch_version directory result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
+# Sets `result` to the compiler of kernels for the LibTorch in `directory`: of CUDACXX, beside that, of a CUDA toolkit; or
+# to nothing where there is none.
+function(locate_nvcc directory result)
+  set(found_nvcc NOTFOUND)
+  find_program(
+    found_nvcc
+    NAMES "$ENV{CUDACXX}" nvcc
+    HINTS "${directory}/../nvidia/cu13/bin" ENV CUDA_HOME ENV CUDA_PATH
+    PATHS /usr/local/cuda
+    PATH_SUFFIXES bin
+    NO_CACHE)
+  if(NOT found_nvcc)
+    set(found_nvcc "")
+  endif()
+  set(${result} "${found_nvcc}" PARENT_SCOPE)
+endfunction()
+
 # Sets `result` to the first complete LibTorch: of CMAKE_PREFIX_PATH or Torch_DIR, of python3, of the user's cache.
 # What a person named is taken whatever its version; the others are passed over where theirs does not fit.
 function(locate_libtorch result)
@@ -68,7 +85,8 @@ function(locate_libtorch result)
       continue()
     endif()
     # The wheel has CUDA's libraries in itself whatever was installed beside it; NCCL says that all of them are there.
-    if(UT_CUDA AND EXISTS "${directory}/../nvidia" AND NOT EXISTS "${directory}/../nvidia/nccl/include/nccl.h")
+    locate_nvcc("${directory}" nvcc)
+    if(UT_CUDA AND EXISTS "${directory}/../nvidia" AND NOT (nvcc AND EXISTS "${directory}/../nvidia/nccl/include/nccl.h"))
       continue()
     endif()
     set(${result} "${directory}" PARENT_SCOPE)

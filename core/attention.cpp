@@ -8,16 +8,49 @@
 #include "dist/differentiable.h"
 
 namespace ut::core {
+namespace {
+
+/// SlottedAttention(arguments…), made when it is first asked for: a mask can take more room than all else.
+std::function<std::shared_ptr<const SlottedAttention>()> slots_when_needed(
+    const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
+    const std::optional<std::span<const std::int64_t>>& place) {
+  std::optional<std::vector<std::int64_t>> places;
+  if (place) places.emplace(place->begin(), place->end());
+  const auto made = std::make_shared<std::shared_ptr<const SlottedAttention>>();
+  return [=] {
+    if (!*made) *made = std::make_shared<const SlottedAttention>(queries, keys, causal, device, places);
+    return *made;
+  };
+}
+
+}  // namespace
 
 AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
                                  const std::optional<std::span<const std::int64_t>>& place) {
   if (device.is_cpu()) spans_ = row_spans(queries, keys, causal, place);
-  if (!spans_) slots_ = std::make_shared<const SlottedAttention>(queries, keys, causal, device, place);
+  if (spans_) return;
+  if (device.is_cuda() && fits_varlen(queries, keys, causal))
+    varlen_ = std::make_shared<const VarlenAttention>(queries, keys, causal, device, place);
+  slots_ = slots_when_needed(queries, keys, causal, device, place);
+}
+
+VarlenKernel AttentionLayout::kernel_for(const at::Tensor& query, const AttentionSite& site) const {
+  if (!varlen_) return VarlenKernel::none;
+  return varlen_kernel(query.device(), query.scalar_type(), query.size(1) / site.heads,
+                       site.dropout.active && site.dropout_rate > 0);
+}
+
+at::Tensor AttentionLayout::compose(const at::Tensor& query, const at::Tensor& keys_values,
+                                    const AttentionSite& site) const {
+  const VarlenKernel kernel = kernel_for(query, site);
+  return kernel == VarlenKernel::none ? slots_()->attend(query, keys_values, site)
+                                      : varlen_->attend(query, keys_values, site.heads, kernel);
 }
 
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values,
                                    const AttentionSite& site) const {
-  if (slots_ && !site.recomputed) return slots_->attend(query, keys_values, site);
+  const bool keeps_weights = kernel_for(query, site) == VarlenKernel::none;
+  if (!spans_ && !(site.recomputed && keeps_weights)) return compose(query, keys_values, site);
   const Attended attended = attend_once(query, keys_values, site);
   return dist::with_backward(attended.output, {query, keys_values},
                              [go_back = attended.go_back, like = keys_values.detach()](const at::Tensor& gradient) {
@@ -41,15 +74,15 @@ Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor&
               return of_query.to(q.scalar_type());
             }};
   }
-  return {
-      slots_->attend(q, kv, site), [=, slots = slots_](const at::Tensor& gradient, const at::Tensor& of_keys_values) {
-        const at::AutoGradMode graph(true);
-        const std::vector<at::Tensor> inputs{q.detach().requires_grad_(), kv.detach().requires_grad_()};
-        const auto gradients = torch::autograd::grad({slots->attend(inputs[0], inputs[1], site)}, inputs, {gradient});
-        const at::NoGradGuard no_more;
-        of_keys_values.add_(gradients[1]);
-        return gradients[0];
-      }};
+  return {compose(q, kv, site), [=, layout = *this](const at::Tensor& gradient, const at::Tensor& of_keys_values) {
+            const at::AutoGradMode graph(true);
+            const std::vector<at::Tensor> inputs{q.detach().requires_grad_(), kv.detach().requires_grad_()};
+            const auto gradients =
+                torch::autograd::grad({layout.compose(inputs[0], inputs[1], site)}, inputs, {gradient});
+            const at::NoGradGuard no_more;
+            of_keys_values.add_(gradients[1]);
+            return gradients[0];
+          }};
 }
 
 SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)

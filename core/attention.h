@@ -12,6 +12,7 @@
 #include "core/parameters.h"
 #include "core/row_attention.h"
 #include "core/slotted_attention.h"
+#include "core/varlen_attention.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -41,8 +42,13 @@ class AttentionLayout {
   Attended attend_once(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
  private:
-  std::shared_ptr<const RowSpans> spans_;          // on the host
-  std::shared_ptr<const SlottedAttention> slots_;  // elsewhere, and where a sequence's keys are not evenly spaced
+  VarlenKernel kernel_for(const at::Tensor& query, const AttentionSite& site) const;
+  /// As a composition of the library's operations, which has a graph.
+  at::Tensor compose(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
+
+  std::shared_ptr<const RowSpans> spans_;                           // on the host
+  std::shared_ptr<const VarlenAttention> varlen_;                   // on CUDA devices, where these rows fit
+  std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for all else; made when it is first asked for
 };
 
 /// Multi-head attention without biases, as the authors have it. Queries, keys and values are of the products' type.

@@ -6,6 +6,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "dist/on_device.h"
+#include "dist/to_host.h"
+
 namespace ut::core {
 namespace {
 
@@ -44,13 +47,14 @@ class CachedRows final : public StackRows {
     throw std::logic_error("a sequence's mean needs positions that are not decoded yet");
   }
 
-  void start_parting(const at::Tensor& running) override { flags_ = running.cpu(); }
+  void start_parting(const at::Tensor& running) override { flags_ = dist::start_to_host(running); }
 
   dist::Parting part() override {
     Numbers still;
     Numbers stopped;
-    const auto* runs_on = flags_.const_data_ptr<bool>();
-    for (std::int64_t row = 0; row < flags_.numel(); ++row) (runs_on[row] || !copies_ ? still : stopped).push_back(row);
+    const at::Tensor flags = flags_();
+    const auto* runs_on = flags.const_data_ptr<bool>();
+    for (std::int64_t row = 0; row < flags.numel(); ++row) (runs_on[row] || !copies_ ? still : stopped).push_back(row);
     const auto those = [this](const Numbers& rows) {
       Numbers sequences;
       for (const std::int64_t row : rows) sequences.push_back(running_[static_cast<std::size_t>(row)]);
@@ -81,7 +85,7 @@ class CachedRows final : public StackRows {
  private:
   using Part = std::vector<at::Tensor> DecodingCache::OfStep::*;
 
-  at::Tensor index_of(const Numbers& numbers) const { return at::tensor(numbers, at::kLong).to(cache_.device()); }
+  at::Tensor index_of(const Numbers& numbers) const { return dist::on_device(numbers, cache_.device()); }
 
   /// Adds `rows` (of the running, then of the copied) to what is known of this step's earlier positions. Rows that
   /// halted before are what they were in the step before.
@@ -144,7 +148,7 @@ class CachedRows final : public StackRows {
   Numbers running_;  // sequences; with the two below
   Numbers copied_;
   Numbers halted_;  // in the order in which they did
-  at::Tensor flags_;
+  dist::Arriving flags_;
   dist::Rows local_;
   dist::Rows seen_;
   Numbers places_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/keep_columns.h"
+#include "core/row_threads.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -47,11 +47,14 @@ struct QueryIdentities {
   std::vector<std::int64_t> sequence;   // [sequences * query slots]
   std::vector<std::int64_t> position;   // [sequences * query slots]
   std::vector<std::int64_t> first_key;  // [sequences]: the position of the first key slot
+  at::Tensor on_device = {};            // the three one after the other, int64, where a device's kernels read them
 };
 
-/// What decides which of a row's columns are kept, by its identity.
-RowDraw row_draw(const DropoutKey& key, double rate, std::int64_t sequence, std::int64_t position,
-                 std::uint32_t head = 0);
+/// What decides which of a row's columns are kept, of no row yet.
+RowDraw row_draw(const DropoutKey& key, double rate);
+
+/// Who the rows are, in tables that are read on `device` and live as long as `rows` or a copy of it.
+RowIdentities identities_of(const dist::Rows& rows, at::Device device);
 
 /// Sets each element to zero with probability `rate`, to a 65536th, and divides the rest by 1 - rate. `x` [rows,
 /// columns].

@@ -4,33 +4,25 @@
 
 #include <algorithm>
 
-#include "base/philox.h"
-
 namespace ut::core {
 namespace {
 
-constexpr std::size_t lanes = 8;
-constexpr std::size_t words = 4;
-constexpr std::size_t block = 2 * words * lanes;  // columns; each word has the numbers of two
+constexpr std::size_t words = words_of_lane;
+constexpr std::size_t block = columns_of_block;
 constexpr std::uint32_t multiplier_0 = 0xD2511F53;
 constexpr std::uint32_t multiplier_2 = 0xCD9E8D57;
 constexpr std::uint32_t key_step_low = 0x9E3779B9;
 constexpr std::uint32_t key_step_high = 0xBB67AE85;
 constexpr int rounds = 10;
 
-/// The definition, in any type.
+/// In any type. `from` and `to` are of the block whose first call this is.
 template <class Number>
-void keep_block_plainly(const RowDraw& row, std::uint32_t counter, Number scale, const Number* from, Number* to) {
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const auto drawn =
-        base::philox({counter + static_cast<std::uint32_t>(lane), row.rest[0], row.rest[1], row.rest[2]}, row.key);
-    for (std::size_t word = 0; word < words; ++word)
-      for (std::size_t half = 0; half < 2; ++half) {
-        const std::size_t column = half * words * lanes + word * lanes + lane;
-        const std::uint32_t number = drawn.at(word) >> (16 * half) & 0xFFFF;
-        to[column] = number < row.dropped_below ? Number{0} : scale * from[column];
-      }
-  }
+void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, const Number* from, Number* to) {
+  const std::uint32_t first = call / lanes_of_block * columns_of_block;
+  for (std::uint32_t lane = 0; lane < lanes_of_block; ++lane)
+    row.decide(call + lane, [&](std::uint32_t column, bool is_kept) {
+      to[column - first] = is_kept ? scale * from[column - first] : Number{0};
+    });
 }
 
 // GCC 12 takes the undefined operands within its own header for an oversight.
@@ -38,9 +30,9 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t counter, Number scale,
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
 /// Eight counters in the lower halves of 64 bits each; what comes to stand in the upper halves is never looked at.
-__attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t counter, float scale,
+__attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t call, float scale,
                                                           const float* from, float* to) {
-  __m512i c0 = _mm512_add_epi64(_mm512_set1_epi64(counter), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+  __m512i c0 = _mm512_add_epi64(_mm512_set1_epi64((row.head << 24) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
   __m512i c1 = _mm512_set1_epi64(row.rest[0]);
   __m512i c2 = _mm512_set1_epi64(row.rest[1]);
   __m512i c3 = _mm512_set1_epi64(row.rest[2]);
@@ -76,13 +68,13 @@ __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, st
 #pragma GCC diagnostic pop
 
 /// The same, four counters at a time.
-__attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::uint32_t counter, float scale,
+__attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::uint32_t call, float scale,
                                                      const float* from, float* to) {
   const __m256i m0 = _mm256_set1_epi64x(multiplier_0);
   const __m256i m2 = _mm256_set1_epi64x(multiplier_2);
   __m256i made[words][2];
   for (std::size_t half = 0; half < 2; ++half) {
-    __m256i c0 = _mm256_add_epi64(_mm256_set1_epi64x(counter + 4 * static_cast<std::uint32_t>(half)),
+    __m256i c0 = _mm256_add_epi64(_mm256_set1_epi64x((row.head << 24) + call + 4 * static_cast<std::uint32_t>(half)),
                                   _mm256_set_epi64x(3, 2, 1, 0));
     __m256i c1 = _mm256_set1_epi64x(row.rest[0]);
     __m256i c2 = _mm256_set1_epi64x(row.rest[1]);
@@ -111,7 +103,7 @@ __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::ui
     const __m256i drawn = _mm256_permute4x64_epi64(mixed, 0xD8);
     const __m256i numbers[2] = {_mm256_and_si256(drawn, _mm256_set1_epi32(0xFFFF)), _mm256_srli_epi32(drawn, 16)};
     for (std::size_t half = 0; half < 2; ++half) {
-      const std::size_t column = half * words * lanes + word * lanes;
+      const std::size_t column = (half * words + word) * lanes_of_block;
       const __m256 dropped = _mm256_castsi256_ps(_mm256_cmpgt_epi32(below, numbers[half]));
       _mm256_storeu_ps(to + column, _mm256_andnot_ps(dropped, _mm256_mul_ps(scales, _mm256_loadu_ps(from + column))));
     }
@@ -131,14 +123,14 @@ void keep(const RowDraw& row, std::size_t first, std::span<const Number> from, N
           KeepBlock<Number> keep_block) {
   Number part[block] = {};
   std::size_t skipped = first % block;
-  std::uint32_t counter = (row.head << 24) + static_cast<std::uint32_t>(first / block * lanes);
-  for (std::size_t begin = 0; begin < from.size(); counter += lanes, skipped = 0) {
+  auto call = static_cast<std::uint32_t>(first / block * lanes_of_block);
+  for (std::size_t begin = 0; begin < from.size(); call += lanes_of_block, skipped = 0) {
     const std::size_t taken = std::min(block - skipped, from.size() - begin);
     if (taken == block) {
-      keep_block(row, counter, scale, from.data() + begin, to + begin);
+      keep_block(row, call, scale, from.data() + begin, to + begin);
     } else {
       std::copy_n(from.data() + begin, taken, part + skipped);
-      keep_block(row, counter, scale, part, part);
+      keep_block(row, call, scale, part, part);
       std::copy_n(part + skipped, taken, to + begin);
     }
     begin += taken;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/add_dropped.h"
+#include "core/keep_columns.h"
 #include "core/row_kernels.h"
 #include "dist/differentiable.h"
 
@@ -26,13 +27,11 @@ struct NormalisedSum {
 };
 
 NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
-                             double rate, const DropoutKey& key, const dist::Rows& rows) {
+                             double rate, const RowDraw& draw, const RowIdentities& identities) {
   NormalisedSum made{at::empty(x.sizes(), x.options()), at::empty(x.sizes(), x.options()),
                      at::empty({x.size(0)}, x.options())};
   const std::int64_t columns = x.size(1);
   const auto count = static_cast<std::size_t>(columns);
-  const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
-  const auto* position = rows.position.const_data_ptr<std::int64_t>();
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
     const auto* left = x.const_data_ptr<scalar_t>();
     const auto* right = y.const_data_ptr<scalar_t>();
@@ -47,7 +46,7 @@ NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at:
         scalar_t* of_row = normalised + row * columns;
         const std::span<const scalar_t> added(right + row * columns, count);
         if (rate > 0)
-          keep_columns(row_draw(key, rate, sequence[row], position[row]), 0, added, kept, of_row);
+          keep_columns(identities.of(row, draw).draw, 0, added, kept, of_row);
         else
           std::ranges::copy(added, of_row);
         add_row(left + row * columns, of_row, count);
@@ -103,8 +102,9 @@ at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double ra
                              const dist::Rows& rows) const {
   if (!x.is_cpu() || x.scalar_type() != y.scalar_type()) return (*this)(add_dropped(x, y, rate, key, rows));
   const double dropped = key.active ? rate : 0;
-  const NormalisedSum made = normalised_sum(x.detach().contiguous(), y.detach().contiguous(), scale_.detach(),
-                                            bias_.detach(), dropped, key, rows);
+  const NormalisedSum made =
+      normalised_sum(x.detach().contiguous(), y.detach().contiguous(), scale_.detach(), bias_.detach(), dropped,
+                     row_draw(key, dropped), identities_of(rows, x.device()));
   return dist::with_backward(
       made.output, {x, y, scale_, bias_},
       [made = NormalisedSum{{}, made.normalised, made.factor}, scale = scale_.detach(), dropped, key,

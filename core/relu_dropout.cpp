@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "core/gpu_rows.h"
+#include "core/keep_columns.h"
 #include "core/row_kernels.h"
 #include "dist/differentiable.h"
 
@@ -15,14 +17,13 @@ namespace {
 
 /// `gradient` of `output` where that is positive, times `scale`.
 at::Tensor way_back(const at::Tensor& output, const at::Tensor& gradient, double scale) {
-  const at::Tensor given = gradient.contiguous();
-  at::Tensor result = at::empty_like(given);
-  const std::int64_t columns = given.size(1);
-  AT_DISPATCH_FLOATING_TYPES(given.scalar_type(), "relu_dropout_backward", [&] {
+  at::Tensor result = at::empty_like(gradient);
+  const std::int64_t columns = gradient.size(1);
+  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "relu_dropout_backward", [&] {
     const auto* made = output.const_data_ptr<scalar_t>();
-    const auto* from = given.const_data_ptr<scalar_t>();
+    const auto* from = gradient.const_data_ptr<scalar_t>();
     auto* to = result.mutable_data_ptr<scalar_t>();
-    at::parallel_for(0, given.size(0), rows_at_once(columns), [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, gradient.size(0), rows_at_once(columns), [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t first = begin * columns;
       scale_where_positive(made + first, from + first, static_cast<scalar_t>(scale), to + first,
                            static_cast<std::size_t>((end - begin) * columns));
@@ -31,11 +32,9 @@ at::Tensor way_back(const at::Tensor& output, const at::Tensor& gradient, double
   return result;
 }
 
-void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutKey& key,
-               const dist::Rows& rows) {
+void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const RowDraw& draw,
+               const RowIdentities& identities) {
   const std::int64_t columns = x.size(1);
-  const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
-  const auto* position = rows.position.const_data_ptr<std::int64_t>();
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "relu_dropout", [&] {
     const auto* add = bias.const_data_ptr<scalar_t>();
     auto* all = static_cast<scalar_t*>(x.data_ptr());
@@ -45,7 +44,7 @@ void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const D
         scalar_t* of_row = all + row * columns;
         add_bias_and_relu(of_row, add, static_cast<std::size_t>(columns));
         if (rate > 0)
-          keep_columns(row_draw(key, rate, sequence[row], position[row]), 0,
+          keep_columns(identities.of(row, draw).draw, 0,
                        std::span<const scalar_t>(of_row, static_cast<std::size_t>(columns)), scale, of_row);
       }
     });
@@ -56,12 +55,15 @@ void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const D
 
 at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutKey& key,
                         const dist::Rows& rows) {
-  if (!x.is_cpu() || !x.is_contiguous()) return dropout(at::relu(x + bias), rate, key, rows);
+  const bool has_kernels = x.is_cpu() || has_gpu_rows(x.device());
+  if (!has_kernels || !x.is_contiguous()) return dropout(at::relu(x + bias), rate, key, rows);
   const double dropped = key.active ? rate : 0;
   const at::Tensor output = x.detach();
-  overwrite(output, bias.detach(), dropped, key, rows);
+  const auto in_one_pass = x.is_cpu() ? overwrite : gpu_relu_dropout;
+  in_one_pass(output, bias.detach(), dropped, row_draw(key, dropped), identities_of(rows, x.device()));
   return dist::with_backward(output, {x, bias}, [made = output, scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
-    const at::Tensor of_x = way_back(made, gradient, scale);
+    const auto back = made.is_cpu() ? way_back : gpu_scale_where_positive;
+    const at::Tensor of_x = back(made, gradient.contiguous(), scale);
     return std::vector{of_x, of_x.sum(0)};
   });
 }

@@ -6,8 +6,8 @@
 
 namespace ut::core {
 
-/// dropout(relu(x + bias)) of `x` [rows, columns], a product that nothing else uses: on the host it is overwritten, in
-/// one pass. The result itself says which elements were positive and kept, so that the way back needs no more.
+/// dropout(relu(x + bias)) of `x` [rows, columns], a product that nothing else uses: it is overwritten, in one
+/// pass. The result itself says which elements were positive and kept, so that the way back needs no more.
 at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutKey& key,
                         const dist::Rows& rows);
 

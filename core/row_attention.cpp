@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "core/keep_columns.h"
 #include "core/matrix_rows.h"
 #include "core/products.h"
 #include "core/row_kernels.h"
@@ -74,8 +75,9 @@ class Weights {
   void keep(std::size_t sequence, std::int64_t row, std::int64_t head, Number* weights, std::int64_t count) const {
     if (rate_ == 0) return;
     const auto number = static_cast<std::size_t>(row);
-    const RowDraw draw = row_draw(site_.dropout, rate_, spans_.sequence[number], spans_.position[number],
-                                  static_cast<std::uint32_t>(site_.dropout.first_head + head));
+    const RowDraw draw = row_draw(site_.dropout, rate_)
+                             .of_row(spans_.sequence[number], spans_.position[number],
+                                     static_cast<std::uint32_t>(site_.dropout.first_head + head));
     for (const KeySpan::Run& run : spans_.keys[sequence].runs) {
       if (run.first >= count) return;
       Number* of_run = weights + run.first;

@@ -6,6 +6,7 @@
 #include "core/key_value_store.h"
 #include "core/stack_rows.h"
 #include "dist/heads.h"
+#include "dist/on_device.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -113,9 +114,7 @@ class RunningRows final : public StackRows {
   }
 
   at::Device device() const { return exchange_->group().device(); }
-  at::Tensor index_of(const std::vector<std::int64_t>& numbers) const {
-    return at::tensor(numbers, at::kLong).to(device());
-  }
+  at::Tensor index_of(const std::vector<std::int64_t>& numbers) const { return dist::on_device(numbers, device()); }
 
   std::unique_ptr<dist::RunningExchange> exchange_;
   dist::Sent sent_;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/gpu_rows.h"
 #include "core/products.h"
+#include "dist/on_device.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -72,12 +74,18 @@ SlottedAttention::SlottedAttention(const dist::Rows& queries, const dist::Rows& 
   for (std::size_t index = 0; index + 1 < keys.offsets.size(); ++index)
     identities.first_key.push_back(keys.offsets[index] < keys.offsets[index + 1] ? key_position[keys.offsets[index]]
                                                                                  : 0);
+  if (has_gpu_rows(device)) {
+    std::vector<std::int64_t> table = identities.sequence;
+    for (const auto* part : {&identities.position, &identities.first_key})
+      table.insert(table.end(), part->begin(), part->end());
+    identities.on_device = dist::on_device(table, device);
+  }
   identities_ = std::make_shared<const QueryIdentities>(std::move(identities));
   const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
   if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
   if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
   for (at::Tensor* part : {&query_row_of_slot_, &slot_of_query_row_, &key_row_of_slot_, &slot_of_key_, &bias_})
-    if (part->defined()) *part = part->to(device);
+    if (part->defined()) *part = dist::on_device(*part, device);
 }
 
 at::Tensor SlottedAttention::bias(const dist::Rows& keys, bool causal) const {

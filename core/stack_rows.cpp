@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dist/on_device.h"
+
 namespace ut::core {
 
 Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
@@ -39,7 +41,7 @@ Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dis
     const at::Tensor zeros = at::zeros({1, rows.size(1)}, rows.options());
     const auto windows = static_cast<std::int64_t>(table.size()) / width;
     return at::cat({rows, zeros})
-        .index_select(0, at::tensor(table, at::kLong).to(rows.device()))
+        .index_select(0, dist::on_device(table, rows.device()))
         .view({windows, width, rows.size(1)});
   };
   const at::Tensor numbers = at::tensor(inner, at::kLong);

@@ -62,7 +62,8 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
   /// Each local row's value [local rows] in, the mean over all rows of its sequence out. Collective.
   virtual at::Tensor mean_over_sequence(const at::Tensor& values) const = 0;
 
-  /// Begins to tell the ranks that share these sequences which local rows run on: `running` [local rows] bool.
+  /// Begins to tell the ranks that share these sequences which local rows run on: `running` [local rows] bool. What is
+  /// on a device comes to the host meanwhile, and is told by part().
   virtual void start_parting(const at::Tensor& running) = 0;
   /// Ends it. Rows that halt leave if this is a set of running rows, else all stay. Collective.
   virtual dist::Parting part() = 0;

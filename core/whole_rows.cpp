@@ -5,6 +5,8 @@
 
 #include "core/exchanged_attention.h"
 #include "core/stack_rows.h"
+#include "dist/on_device.h"
+#include "dist/to_host.h"
 
 namespace ut::core {
 namespace {
@@ -33,12 +35,16 @@ class WholeRows final : public StackRows {
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
-    const at::Tensor sequence = at::tensor(dist::sequence_numbers(local()), at::kLong).to(device());
+    const at::Tensor sequence = dist::on_device(dist::sequence_numbers(local()), device());
     return mean_by_sequence(values, sequence, local().sequences(),
                             [this](const at::Tensor& mine) { return exchange_.sum(mine); });
   }
 
-  void start_parting(const at::Tensor& running) override { any_ = exchange_.start_any(running.any().item<bool>()); }
+  void start_parting(const at::Tensor& running) override {
+    const at::Tensor mine = running.any();
+    const auto tell = [this](const at::Tensor& flag) { return exchange_.start_any(flag.item<bool>()); };
+    any_ = mine.is_cpu() ? tell(mine) : [tell, copy = dist::start_to_host(mine)] { return tell(copy())(); };
+  }
   dist::Parting part() override {
     any_running_ = any_();
     const auto options = at::TensorOptions(at::kLong).device(device());

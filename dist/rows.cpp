@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dist/on_device.h"
+
 namespace ut::dist {
 
 namespace {
@@ -15,6 +17,11 @@ std::pair<std::vector<int>, int> spans_of(int rank, int ranks, Cut cut) {
 }
 
 }  // namespace
+
+const at::Tensor& Rows::identities_on(at::Device device) const {
+  if (!copy->defined()) *copy = on_device(at::stack({sequence, position}), device);
+  return *copy;
+}
 
 Span share(std::int64_t length, int part, int parts) { return {length * part / parts, length * (part + 1) / parts}; }
 

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,9 +19,13 @@ struct Rows {
   at::Tensor sequence;                // [rows] int64: the sequence's number in the update's global batch
   at::Tensor position;                // [rows] int64, from 0
   std::vector<std::int64_t> offsets;  // [sequences + 1]: the first row of each sequence
+  std::shared_ptr<at::Tensor> copy = std::make_shared<at::Tensor>();  // what identities_on() has given
 
   std::int64_t count() const { return offsets.back(); }
   std::int64_t sequences() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+  /// `sequence`, then `position` [2, rows] int64, on the one device that is ever asked for: copied there once,
+  /// whichever copy of these rows is asked.
+  const at::Tensor& identities_on(at::Device device) const;
 };
 
 /// The sequences that a group of ranks shares: their numbers in the global batch and their lengths.

@@ -8,7 +8,9 @@
 
 #include "dist/crossing.h"
 #include "dist/differentiable.h"
+#include "dist/on_device.h"
 #include "dist/select_rows.h"
+#include "dist/to_host.h"
 
 namespace ut::dist {
 namespace {
@@ -48,9 +50,7 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
   find_local_rows();
 }
 
-at::Tensor RunningExchange::index_of(const RowNumbers& numbers) const {
-  return at::tensor(numbers, at::kLong).to(group_.device());
-}
+at::Tensor RunningExchange::index_of(const RowNumbers& numbers) const { return on_device(numbers, group_.device()); }
 
 Arriving RunningExchange::start_gather(const at::Tensor& rows) const {
   return start_gather_rows(rows, counts_, form_, group_);
@@ -114,7 +114,12 @@ bool RunningExchange::any() const { return total(running_) > 0; }
 void RunningExchange::start_parting(const at::Tensor& running) {
   std::vector<std::int64_t> counts;
   for (const RowNumbers& rows : running_) counts.push_back(static_cast<std::int64_t>(rows.size()));
-  flags_ = group_.start_all_gather_rows(running.to(at::kByte).cpu(), counts, Purpose::control);
+  const auto tell = [this, counts](const at::Tensor& flags) {
+    return group_.start_all_gather_rows(flags, counts, Purpose::control);
+  };
+  const at::Tensor flags = running.to(at::kByte);
+  // Whoever waited for a device here could not give it the step's work meanwhile.
+  flags_ = flags.is_cpu() ? tell(flags) : [tell, copy = start_to_host(flags)] { return tell(copy())(); };
 }
 
 Parting RunningExchange::part() {

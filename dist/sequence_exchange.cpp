@@ -8,6 +8,7 @@
 
 #include "dist/crossing.h"
 #include "dist/differentiable.h"
+#include "dist/on_device.h"
 #include "dist/running_exchange.h"
 #include "dist/select_rows.h"
 
@@ -85,7 +86,7 @@ class CutExchange final : public SequenceExchange {
     for (const std::int64_t count : counts) begins.push_back(begins.back() + count);
     RowNumbers order;
     for (std::size_t row = 0; row < holder_.size(); ++row) order.push_back(begins[holder_[row]] + place_[row]);
-    holdings_.order = at::tensor(order, at::kLong).to(group().device());
+    holdings_.order = on_device(order, group().device());
   }
 
   const Halo& halo_for(std::int64_t before, std::int64_t after) const {
@@ -108,8 +109,8 @@ class CutExchange final : public SequenceExchange {
       for (const std::int64_t row : missing[mine])
         if (holder_of(row) == rank) place.emplace(row, local_.count() + static_cast<std::int64_t>(place.size()));
     }
-    halo.to_send = at::tensor(to_send, at::kLong).to(group().device());
-    halo.table = at::tensor(neighbour_table(place, before, after), at::kLong).to(group().device());
+    halo.to_send = on_device(to_send, group().device());
+    halo.table = on_device(neighbour_table(place, before, after), group().device());
     return halo;
   }
 

@@ -1,0 +1,96 @@
+#include <ATen/Dispatch.h>
+#include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "core/gpu_rows.h"
+
+namespace ut::core {
+namespace {
+
+constexpr int threads_of_block = 256;
+
+template <class Threads>
+__global__ void run(Threads threads) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
+  if (thread < threads.threads()) threads.run(thread);
+}
+
+template <class Threads>
+void launch(const Threads& threads, at::Device device) {
+  const std::int64_t blocks = (threads.threads() + threads_of_block - 1) / threads_of_block;
+  if (blocks == 0) return;
+  const c10::cuda::CUDAGuard guard(device);
+  run<<<static_cast<unsigned>(blocks), threads_of_block, 0, c10::cuda::getCurrentCUDAStream(device.index())>>>(threads);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
+/// Does element's work to all of `like`, whose last dimension is a row's columns.
+template <class Identities, class Element>
+void launch_dropout(const at::Tensor& like, const RowDraw& draw, const Identities& identities, const Element& element) {
+  const std::int64_t columns = like.size(-1);
+  const std::int64_t rows = columns == 0 ? 0 : like.numel() / columns;
+  launch(DropoutThreads<Identities, Element>{draw, identities, element, rows, columns}, like.device());
+}
+
+template <class Number>
+Number scale_for(double rate) {
+  return static_cast<Number>(1 / (1 - rate));
+}
+
+template <class Identities>
+at::Tensor dropout_of(const at::Tensor& x, double rate, const RowDraw& draw, const Identities& identities) {
+  at::Tensor result = at::empty(x.sizes(), x.options());
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "dropout", [&] {
+    const Keep<scalar_t> keep{x.const_data_ptr<scalar_t>(), scale_for<scalar_t>(rate),
+                              result.mutable_data_ptr<scalar_t>()};
+    launch_dropout(x, draw, identities, keep);
+  });
+  return result;
+}
+
+}  // namespace
+
+bool has_gpu_rows(at::Device device) { return device.is_cuda(); }
+
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const RowIdentities& identities) {
+  return dropout_of(x, rate, draw, identities);
+}
+
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const WeightIdentities& identities) {
+  return dropout_of(x, rate, draw, identities);
+}
+
+at::Tensor gpu_add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, const RowDraw& draw,
+                           const RowIdentities& identities) {
+  at::Tensor result = at::empty(x.sizes(), x.options());
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "add_dropped", [&] {
+    const AddKept<scalar_t> add{x.const_data_ptr<scalar_t>(), y.const_data_ptr<scalar_t>(), scale_for<scalar_t>(rate),
+                                result.mutable_data_ptr<scalar_t>()};
+    launch_dropout(x, draw, identities, add);
+  });
+  return result;
+}
+
+void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const RowDraw& draw,
+                      const RowIdentities& identities) {
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "relu_dropout", [&] {
+    const ReluKeep<scalar_t> keep{x.mutable_data_ptr<scalar_t>(), bias.const_data_ptr<scalar_t>(),
+                                  scale_for<scalar_t>(rate)};
+    launch_dropout(x, draw, identities, keep);
+  });
+}
+
+at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& gradient, double scale) {
+  at::Tensor result = at::empty(gradient.sizes(), gradient.options());
+  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "relu_dropout_backward", [&] {
+    const ScaleWherePositiveThreads<scalar_t> threads{output.const_data_ptr<scalar_t>(),
+                                                      gradient.const_data_ptr<scalar_t>(), static_cast<scalar_t>(scale),
+                                                      result.mutable_data_ptr<scalar_t>(), gradient.numel()};
+    launch(threads, gradient.device());
+  });
+  return result;
+}
+
+}  // namespace ut::core

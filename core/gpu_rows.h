@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/row_threads.h"
+
+/// Row kernels on CUDA devices, on the current stream: the same draws, and the same bits, as on the host. float32 and
+/// float64. Tensors are contiguous, the tables of identities on their device; `draw` is of no row yet.
+namespace ut::core {
+
+/// Whether rows on this device have kernels: those here, in a build with CUDA.
+bool has_gpu_rows(at::Device device);
+
+/// dropout(x), the last dimension being a row's columns.
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const RowIdentities& identities);
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const WeightIdentities& identities);
+
+/// x + dropout(y), both [rows, columns].
+at::Tensor gpu_add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, const RowDraw& draw,
+                           const RowIdentities& identities);
+
+/// Overwrites `x` [rows, columns] with dropout(relu(x + bias)).
+void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const RowDraw& draw,
+                      const RowIdentities& identities);
+
+/// `gradient` where `output` is positive, times `scale`; 0 elsewhere.
+at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& gradient, double scale);
+
+}  // namespace ut::core

@@ -1,0 +1,24 @@
+#include <stdexcept>
+
+#include "core/gpu_rows.h"
+
+namespace ut::core {
+namespace {
+
+[[noreturn]] void not_there() { throw std::logic_error("a build without CUDA has no row kernels for it"); }
+
+}  // namespace
+
+bool has_gpu_rows(at::Device) { return false; }
+
+at::Tensor gpu_dropout(const at::Tensor&, double, const RowDraw&, const RowIdentities&) { not_there(); }
+at::Tensor gpu_dropout(const at::Tensor&, double, const RowDraw&, const WeightIdentities&) { not_there(); }
+at::Tensor gpu_add_dropped(const at::Tensor&, const at::Tensor&, double, const RowDraw&, const RowIdentities&) {
+  not_there();
+}
+void gpu_relu_dropout(const at::Tensor&, const at::Tensor&, double, const RowDraw&, const RowIdentities&) {
+  not_there();
+}
+at::Tensor gpu_scale_where_positive(const at::Tensor&, const at::Tensor&, double) { not_there(); }
+
+}  // namespace ut::core

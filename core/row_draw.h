@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/philox.h"
+
+namespace ut::core {
+
+/// A row's columns come in blocks of 64, which 8 calls of Philox decide, with counters (head << 24) + 8 * block + lane,
+/// rest: word w of lane l has the numbers of columns 8 w + l, its lower half, and 32 + 8 w + l, its upper half.
+constexpr std::uint32_t lanes_of_block = 8;
+constexpr std::uint32_t words_of_lane = 4;
+constexpr std::uint32_t columns_of_block = 2 * words_of_lane * lanes_of_block;
+
+/// What decides which columns of a row dropout keeps. constexpr: compiled for devices too.
+struct RowDraw {
+  std::uint32_t head;
+  std::array<std::uint32_t, 3> rest;  // position, sequence and place
+  std::uint64_t key;
+  std::uint32_t dropped_below;  // of 65536 random numbers those that drop a column
+
+  /// The same of another row.
+  constexpr RowDraw of_row(std::int64_t sequence, std::int64_t position, std::uint32_t of_head = 0) const {
+    return {of_head,
+            {static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(sequence), rest[2]},
+            key,
+            dropped_below};
+  }
+
+  /// For each of the 8 columns that are decided by call number 8 * block + lane: visit(column, whether it is kept).
+  template <class Visit>
+  constexpr void decide(std::uint32_t call, const Visit& visit) const {
+    const auto words = dropped_below == 0 ? std::array<std::uint32_t, words_of_lane>{}  // all are kept
+                                          : base::philox({(head << 24) + call, rest[0], rest[1], rest[2]}, key);
+    const std::uint32_t first = call / lanes_of_block * columns_of_block + call % lanes_of_block;
+    for (std::uint32_t half = 0; half < 2; ++half)
+      for (std::uint32_t word = 0; word < words_of_lane; ++word)
+        visit(first + (half * words_of_lane + word) * lanes_of_block,
+              (words[word] >> (16 * half) & 0xFFFF) >= dropped_below);
+  }
+};
+
+}  // namespace ut::core
