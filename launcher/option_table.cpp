@@ -244,7 +244,15 @@ void add_task(Table& table) {
                  "train-length", "copy, reverse, addition: longest input in training",
                  [](auto& o) -> auto& { return o.task.train_length; }, 1),
              whole(
-                 "train-examples", "copy, reverse, addition: different examples to train on",
+                 "execute-length", "execute-…: digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
+                 [](auto& o) -> auto& { return o.task.execute_length; }, 0),
+             whole(
+                 "execute-nesting", "execute-…: operations of a program, one around the other",
+                 [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
+             one_of("execute-source", "execute-program: whose programs",
+                    [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
+             whole(
+                 "train-examples", "generated tasks: examples to train on",
                  [](auto& o) -> auto& { return o.task.train_examples; }, 1),
              whole(
                  "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
@@ -253,7 +261,7 @@ void add_task(Table& table) {
                  "evaluation-length", "copy, reverse, addition: longest input in evaluation",
                  [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
              changeable(whole(
-                 "evaluation-examples", "copy, reverse, addition: examples of each evaluation split",
+                 "evaluation-examples", "generated tasks: examples of each evaluation split",
                  [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1))});
 }
 
