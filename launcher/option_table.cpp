@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
 constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data;
+constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data | command_score;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -777,6 +777,38 @@ void add_data(Table& table) {
                  "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
 }
 
+OptionEntry references() {
+  OptionEntry entry;
+  entry.name = "reference";
+  entry.placeholder = "FILE";
+  entry.description = "the right lines; more than once where there are several translations";
+  entry.expected = "a path";
+  entry.shows_default = false;
+  entry.set = [](Options& options, const std::string& text) {
+    options.score.references.push_back(text);
+    return !text.empty();
+  };
+  entry.get = [](const Options& options) { return fmt::format("{}", fmt::join(options.score.references, ",")); };
+  return entry;
+}
+
+void add_score(Table& table) {
+  using datasets::BleuTokens;
+  table.add(
+      "Score", command_score, false,
+      {one_of("metric", "what is measured", [](auto& o) -> auto& { return o.score.metric; }, {"bleu"}),
+       choice<BleuTokens>("tokenize",
+                          "how lines are cut, as sacreBLEU does; the last: as for the papers' translation scores",
+                          [](auto& o) -> auto& { return o.score.bleu.tokens; },
+                          {{"13a", BleuTokens::v13a},
+                           {"intl", BleuTokens::international},
+                           {"none", BleuTokens::none},
+                           {"tokenised-split", BleuTokens::tokenised_split}}),
+       flag(
+           "lowercase", "upper and lower case are the same", [](auto& o) -> auto& { return o.score.bleu.lower_cased; }),
+       references()});
+}
+
 std::vector<OptionEntry> make_table() {
   Table table;
   add_task(table);
@@ -791,6 +823,7 @@ std::vector<OptionEntry> make_table() {
   add_ranks(table);
   add_memory(table);
   add_data(table);
+  add_score(table);
   add_run(table);
   return std::move(table).entries();
 }

@@ -108,11 +108,30 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
   EXPECT_EQ(decode("--ranks 4 --sequence-parallel 2").output, decoded.output);
 }
 
+TEST_F(Running, ScoresTextBesideItsReferences) {
+  const std::string right = directory_.write("right", "The cat sat on the mat.\nIt is 3.5 metres long.\n").string();
+  const auto score = [&](const std::string& lines, const std::string& options) {
+    return run_shell(fmt::format("printf '{}' | {} score {}", lines, std::getenv("UT"), options));
+  };
+  const std::string lines = "The cat sat on a mat.\\nit is 3.5 metres long.\\n";
+  const Outcome one = score(lines, "--reference " + right);
+  EXPECT_EQ(one.exit_code, 0) << one.errors;
+  // As sacreBLEU 2.6.0 prints it.
+  EXPECT_EQ(one.output,
+            "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 61.87 84.6/72.7/55.6/42.9 (BP = 1.000 "
+            "ratio = 1.000 hyp_len = 13 ref_len = 13)\n");
+  EXPECT_THAT(score(lines, "--lowercase --tokenize intl --reference " + right + " --reference " + right).output,
+              testing::StartsWith("BLEU|nrefs:2|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0 = 73.24 "));
+  const Outcome short_of_lines = score("The cat\\n", "--reference " + right);
+  EXPECT_EQ(short_of_lines.exit_code, 2);
+  EXPECT_EQ(short_of_lines.errors, "ut: reference 1: 2 lines, but there are 1 hypotheses; a line for each is needed\n");
+}
+
 TEST_F(Running, SaysWhatItWasBuiltWithAndExplainsEveryCommand) {
   const Outcome version = run_ut("--version");
   EXPECT_EQ(version.exit_code, 0);
   for (const char* part : {"LibTorch", "MPI", "CUDA", "NCCL"}) EXPECT_THAT(version.output, HasSubstr(part));
-  for (const std::string command : {"train", "evaluate", "decode", "data"}) {
+  for (const std::string command : {"train", "evaluate", "decode", "score", "data"}) {
     EXPECT_THAT(run_ut("--help").output, HasSubstr(command));
     EXPECT_THAT(run_ut(command + " --help").output, HasSubstr("--"));
   }
