@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "datasets/words.h"
 
 namespace ut::datasets {
 namespace {
@@ -57,11 +58,7 @@ std::vector<Operation> operations(Kind kind) {
 }
 
 /// A third of all texts each, whatever the seed.
-Split split_of(std::string_view text) {
-  std::uint64_t hash = 0;
-  for (const char character : text) hash = base::mix(hash, static_cast<unsigned char>(character));
-  return static_cast<Split>(hash % 3);
-}
+Split split_of(std::string_view text) { return static_cast<Split>(text_hash(text) % 3); }
 
 bool source_is_zaremba(Kind kind, const std::string& source) {
   if (source != "sonnet" && source != "zaremba")

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "datasets/agreement.h"
 #include "datasets/algorithmic.h"
 #include "datasets/babi.h"
 #include "datasets/learning_to_execute.h"
@@ -27,6 +28,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"reverse", make<Algorithmic, Algorithmic::Kind::reverse>},
       {"addition", make<Algorithmic, Algorithmic::Kind::addition>},
       {"babi", make<Babi>},
+      {"agreement", make<Agreement>},
       {"execute-program", make<Execute, Execute::Kind::program>},
       {"execute-control", make<Execute, Execute::Kind::control>},
       {"execute-addition", make<Execute, Execute::Kind::addition>},
@@ -49,6 +51,14 @@ std::unique_ptr<Task> make_task(const TaskOptions& options) {
     if (name == options.task) return maker(options);
   throw base::BadInput(
       fmt::format("--task {}: there is no such task; it is one of {}", options.task, fmt::join(task_names(), ", ")));
+}
+
+std::filesystem::path data_directory(const std::string& data, std::string_view files) {
+  if (data.empty()) throw base::BadInput(fmt::format("--data is needed: the directory of the {}", files));
+  std::error_code code;
+  if (!std::filesystem::is_directory(data, code))
+    throw base::BadInput(fmt::format("--data {}: no such directory", data));
+  return data;
 }
 
 void check_range(std::string_view option, std::int64_t value, std::int64_t low, std::int64_t high) {

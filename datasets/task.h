@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,6 +64,10 @@ std::vector<std::string> task_names();
 
 /// Throws base::BadInput (file and line named) where the data cannot be read or has no examples.
 std::unique_ptr<Task> make_task(const TaskOptions& options);
+
+/// `data` as a path. Throws base::BadInput naming --data where it is empty (`files`: what it should hold) or no
+/// directory.
+std::filesystem::path data_directory(const std::string& data, std::string_view files);
 
 /// Throws base::BadInput naming the option (as typed, with --) where its value is not in low..high.
 void check_range(std::string_view option, std::int64_t value, std::int64_t low, std::int64_t high);

@@ -308,8 +308,10 @@ void check_together(const Options& options) {
         "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
-  if (options.task.task == "babi" && options.task.data.empty())
-    throw base::BadInput("--data: not given, task babi needs the directory of its files (ut data stories makes some)");
+  const std::string& task = options.task.task;
+  if ((task == "babi" || task == "agreement") && options.task.data.empty())
+    throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
+                                     task == "babi" ? " (ut data stories makes some)" : ""));
   const auto& schedule = options.optimizer.schedule;
   if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
     throw base::BadInput(

@@ -11,14 +11,15 @@ namespace {
 TEST(MakeTask, MakesWhatItsNameSays) {
   const tests::TemporaryDirectory directory;
   const std::string story = "1 Ada sat.\n2 Who sat?\tAda\n";
-  directory.write("qa1_train.txt", story + story);
-  directory.write("qa1_test.txt", story);
+  for (const std::string name : {"qa1_train.txt", "qa1_test.txt"}) directory.write(name, story + story);
+  for (const std::string name : {"numpred.train", "numpred.val", "numpred.test.1"})
+    directory.write(name, "VBZ\tthe cat\n");
   for (const std::string& name : task_names()) {
     TaskOptions options;
     options.task = name;
     options.data = directory.path().string();
     const auto task = make_task(options);
-    EXPECT_EQ(task->has_target(), name != "babi");
+    EXPECT_EQ(task->has_target(), name != "babi" && name != "agreement");
     EXPECT_EQ(task->description().find(name == "babi" ? "bAbI task 1" : name + ":"), 0u) << task->description();
   }
 }
