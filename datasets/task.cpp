@@ -9,6 +9,7 @@
 #include "datasets/agreement.h"
 #include "datasets/algorithmic.h"
 #include "datasets/babi.h"
+#include "datasets/lambada.h"
 #include "datasets/learning_to_execute.h"
 
 namespace ut::datasets {
@@ -29,6 +30,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"addition", make<Algorithmic, Algorithmic::Kind::addition>},
       {"babi", make<Babi>},
       {"agreement", make<Agreement>},
+      {"lambada", make<Lambada>},
       {"execute-program", make<Execute, Execute::Kind::program>},
       {"execute-control", make<Execute, Execute::Kind::control>},
       {"execute-addition", make<Execute, Execute::Kind::addition>},

@@ -57,6 +57,7 @@ struct TaskOptions {
   std::string babi_task = "1";            // 1..20, or "all" (joint)
   std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
   std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
+  std::int64_t vocabulary_size = 60000;   // lambada: words of the training text that are kept
 };
 
 /// Names that `--task` takes.

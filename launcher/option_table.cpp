@@ -241,6 +241,9 @@ void add_task(Table& table) {
                  "babi-memory", "bAbI: newest facts kept of a story; 0: all",
                  [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
              whole(
+                 "vocabulary-size", "lambada: words kept, the most frequent of the training text",
+                 [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
+             whole(
                  "train-length", "copy, reverse, addition: longest input in training",
                  [](auto& o) -> auto& { return o.task.train_length; }, 1),
              whole(

@@ -309,7 +309,7 @@ void check_together(const Options& options) {
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   const std::string& task = options.task.task;
-  if ((task == "babi" || task == "agreement") && options.task.data.empty())
+  if ((task == "babi" || task == "agreement" || task == "lambada") && options.task.data.empty())
     throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
                                      task == "babi" ? " (ut data stories makes some)" : ""));
   const auto& schedule = options.optimizer.schedule;

@@ -127,6 +127,29 @@ TEST_F(Running, ScoresTextBesideItsReferences) {
   EXPECT_EQ(short_of_lines.errors, "ut: reference 1: 2 lines, but there are 1 hypotheses; a line for each is needed\n");
 }
 
+TEST_F(Running, AnAnswerOutsideTheVocabularyIsWrongAndNoPartOfTheLoss) {
+  std::string passages;
+  for (int line = 0; line < 16; ++line) passages += "the cat sat\na dog ran\n";
+  directory_.write("lambada/train.txt", passages);
+  directory_.write("lambada/lambada_development_plain_text.txt", "the cat sat\na dog ran\nthe cat yawned\n");
+  directory_.write("lambada/lambada_test_plain_text.txt", "the cat sat\na dog ran\nthe cat yawned\nsat the sat\n");
+  const std::string run = directory_ / "run";
+  const Outcome trained = run_ut(fmt::format(
+      "train --task lambada --data {} --d-model 16 --heads 2 --ffn 32 --steps 2 --batch 8 --dropout 0 --schedule "
+      "constant "
+      "--learning-rate 0.01 --label-smoothing 0 --max-updates 100 --evaluate-every 0 --threads 1 --run-dir {}",
+      directory_ / "lambada", run));
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 2"}) {
+    const auto scores = json_of_ut("evaluate --json --split validation --run-dir " + run + ranks);
+    EXPECT_DOUBLE_EQ(scores.at("accuracy").get<double>(), 2.0 / 3);
+    EXPECT_LT(scores.at("loss").get<double>(), 0.1);
+  }
+  const auto groups = json_of_ut("evaluate --json --run-dir " + run).at("groups");
+  EXPECT_EQ(groups.at("target in context").at("sequences"), 1);
+  EXPECT_EQ(groups.at("target not in context").at("sequences"), 3);
+}
+
 TEST_F(Running, SaysWhatItWasBuiltWithAndExplainsEveryCommand) {
   const Outcome version = run_ut("--version");
   EXPECT_EQ(version.exit_code, 0);
