@@ -38,11 +38,6 @@ Vocabulary symbols(Algorithmic::Kind kind) {
   return Vocabulary(words);
 }
 
-void check_range(std::string_view option, std::int64_t value, std::int64_t low, std::int64_t high) {
-  if (value < low || value > high)
-    throw base::BadInput(fmt::format("{} {}: out of range; it is {} to {}", option, value, low, high));
-}
-
 Digits draw_digits(base::Random& random, std::int64_t length) {
   Digits digits(static_cast<std::size_t>(length));
   for (std::int64_t& digit : digits) digit = random.uniform(0, decimal_base - 1);

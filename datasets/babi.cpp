@@ -52,19 +52,6 @@ void count_words(const BabiStory& story, std::vector<std::int64_t>& counts) {
   }
 }
 
-/// The words that were counted at all, by descending count, then alphabetically.
-std::vector<std::string> ordered_words(const std::vector<std::string>& words, const std::vector<std::int64_t>& counts) {
-  std::vector<std::size_t> order;
-  for (std::size_t word = 0; word < words.size(); ++word)
-    if (counts[word] > 0) order.push_back(word);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return counts[a] != counts[b] ? counts[a] > counts[b] : words[a] < words[b];
-  });
-  std::vector<std::string> ordered;
-  for (const std::size_t word : order) ordered.push_back(words[word]);
-  return ordered;
-}
-
 void renumber(BabiStory& story, const std::vector<std::int32_t>& ids) {
   const auto renumber_word = [&](std::int32_t& word) { word = ids[static_cast<std::size_t>(word)]; };
   for (Sentence& fact : story.facts) std::for_each(fact.begin(), fact.end(), renumber_word);
@@ -158,7 +145,7 @@ void Babi::number_words(const WordTable& table) {
   std::vector<std::int64_t> counts(table.words().size());
   for (const Part& part : parts_)
     for (const BabiStory& story : part.stories) count_words(story, counts);
-  vocabulary_ = Vocabulary(ordered_words(table.words(), counts));
+  vocabulary_ = Vocabulary(most_frequent_first(table.words(), counts));
   std::vector<std::int32_t> ids;  // -1 for words that only facts after the last question have: no example shows them
   for (const std::string& word : table.words()) ids.push_back(static_cast<std::int32_t>(vocabulary_.id(word)));
   for (Part& part : parts_) {

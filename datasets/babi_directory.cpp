@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "datasets/task.h"
 
 namespace ut::datasets {
 namespace {
@@ -56,14 +57,13 @@ std::vector<std::string> candidates(const std::string& size) {
 
 fs::path find_babi_directory(const std::string& data, const std::string& size) {
   const std::vector<std::string> names = candidates(size);
-  if (data.empty()) throw base::BadInput("--data is needed: the directory of the bAbI files (qa1_…_train.txt)");
-  std::error_code code;
-  if (!fs::is_directory(data, code)) throw base::BadInput(fmt::format("--data {}: no such directory", data));
-  if (holds_task_files(data)) {
-    check_size(data, size);
-    return data;
+  fs::path directory = data_directory(data, "bAbI files (qa1_…_train.txt)");
+  if (holds_task_files(directory)) {
+    check_size(directory, size);
+    return directory;
   }
-  for (const fs::path& parent : {fs::path(data), fs::path(data) / "tasks_1-20_v1-2"})
+  std::error_code code;
+  for (const fs::path& parent : {directory, directory / "tasks_1-20_v1-2"})
     for (const std::string& name : names)
       if (fs::is_directory(parent / name, code) && holds_task_files(parent / name)) return parent / name;
   throw base::BadInput(

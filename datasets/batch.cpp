@@ -5,7 +5,8 @@ namespace ut::datasets {
 std::int64_t Batch::labels() const {
   std::int64_t sum = 0;
   for (const Example& example : examples)
-    sum += example.target.empty() ? 1 : static_cast<std::int64_t>(example.target.size());
+    sum += example.target.empty() ? (example.answer == no_answer ? 0 : 1)
+                                  : static_cast<std::int64_t>(example.target.size());
   return sum;
 }
 

@@ -5,12 +5,14 @@
 
 namespace ut::datasets {
 
+inline constexpr std::int64_t no_answer = -1;
+
 /// One example of a task, as numbers. A source row is a list of word ids: one id for a token, several for a
 /// fact of a bAbI story (its words in order).
 struct Example {
   std::vector<std::vector<std::int64_t>> source;  // [source rows][words of the row]
   std::vector<std::int64_t> target;               // [target rows], end of sequence included; empty: see answer
-  std::int64_t answer = -1;                       // class read at the first source row where there is no target
+  std::int64_t answer = no_answer;                // class read at the first source row where there is no target
   std::int64_t group = 0;                         // of the task's groups()
 };
 
@@ -20,7 +22,7 @@ struct Batch {
   std::vector<Example> examples;
   std::vector<std::int64_t> parts;  // examples of each micro-batch, in this order; in training
 
-  /// Number of labels (target rows, or one answer an example): what the summed loss is divided by.
+  /// Number of labels (target rows, or one answer an example that has one): what the summed loss is divided by.
   std::int64_t labels() const;
   std::int64_t source_rows() const;
   std::int64_t target_rows() const;

@@ -3,21 +3,69 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "base/error.h"
+#include "datasets/agreement.h"
 #include "datasets/algorithmic.h"
 #include "datasets/babi.h"
+#include "datasets/lambada.h"
+#include "datasets/learning_to_execute.h"
 
 namespace ut::datasets {
+namespace {
 
-std::vector<std::string> task_names() { return {"copy", "reverse", "addition", "babi"}; }
+using Maker = std::unique_ptr<Task> (*)(const TaskOptions&);
+
+template <typename Family, auto... kind>
+std::unique_ptr<Task> make(const TaskOptions& options) {
+  return std::make_unique<Family>(kind..., options);
+}
+
+const std::vector<std::pair<std::string, Maker>>& makers() {
+  using Execute = LearningToExecute;
+  static const std::vector<std::pair<std::string, Maker>> table = {
+      {"copy", make<Algorithmic, Algorithmic::Kind::copy>},
+      {"reverse", make<Algorithmic, Algorithmic::Kind::reverse>},
+      {"addition", make<Algorithmic, Algorithmic::Kind::addition>},
+      {"babi", make<Babi>},
+      {"agreement", make<Agreement>},
+      {"lambada", make<Lambada>},
+      {"execute-program", make<Execute, Execute::Kind::program>},
+      {"execute-control", make<Execute, Execute::Kind::control>},
+      {"execute-addition", make<Execute, Execute::Kind::addition>},
+      {"execute-copy", make<Execute, Execute::Kind::copy>},
+      {"execute-double", make<Execute, Execute::Kind::doubled>},
+      {"execute-reverse", make<Execute, Execute::Kind::reverse>}};
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string> task_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, maker] : makers()) names.push_back(name);
+  return names;
+}
 
 std::unique_ptr<Task> make_task(const TaskOptions& options) {
-  if (options.task == "copy") return std::make_unique<Algorithmic>(Algorithmic::Kind::copy, options);
-  if (options.task == "reverse") return std::make_unique<Algorithmic>(Algorithmic::Kind::reverse, options);
-  if (options.task == "addition") return std::make_unique<Algorithmic>(Algorithmic::Kind::addition, options);
-  if (options.task == "babi") return std::make_unique<Babi>(options);
+  for (const auto& [name, maker] : makers())
+    if (name == options.task) return maker(options);
   throw base::BadInput(
       fmt::format("--task {}: there is no such task; it is one of {}", options.task, fmt::join(task_names(), ", ")));
+}
+
+std::filesystem::path data_directory(const std::string& data, std::string_view files) {
+  if (data.empty()) throw base::BadInput(fmt::format("--data is needed: the directory of the {}", files));
+  std::error_code code;
+  if (!std::filesystem::is_directory(data, code))
+    throw base::BadInput(fmt::format("--data {}: no such directory", data));
+  return data;
+}
+
+void check_range(std::string_view option, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value < low || value > high)
+    throw base::BadInput(fmt::format("{} {}: out of range; it is {} to {}", option, value, low, high));
 }
 
 }  // namespace ut::datasets

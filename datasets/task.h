@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/batch.h"
@@ -42,16 +44,20 @@ class Task {
 
 /// What `--task` and the options beside it choose.
 struct TaskOptions {
-  std::string task;                      // copy, reverse, addition, babi
+  std::string task;                      // one of task_names()
   std::string data;                      // directory of files, where the task reads files
   std::uint64_t seed = 1;                // of generated examples
   std::int64_t train_length = 40;        // algorithmic: longest training input
   std::int64_t evaluation_length = 400;  // algorithmic: longest evaluation input
-  std::int64_t train_examples = 100000;  // algorithmic: how many different training examples there are
+  std::int64_t train_examples = 100000;  // generated tasks: how many training examples there are
   std::int64_t evaluation_examples = 1000;
-  std::string babi_task = "1";     // 1..20, or "all" (joint)
-  std::string babi_size = "auto";  // 1k, 10k; auto: whichever the directory has
-  std::int64_t babi_memory = 0;    // newest facts kept of a story; 0 keeps all
+  std::int64_t execute_length = 0;        // learning to execute: digits of a number; 0: as in the papers
+  std::int64_t execute_nesting = 2;       // learning to execute: operations of a program
+  std::string execute_source = "sonnet";  // learning to execute: whose programs; sonnet or zaremba
+  std::string babi_task = "1";            // 1..20, or "all" (joint)
+  std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
+  std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
+  std::int64_t vocabulary_size = 60000;   // lambada: words of the training text that are kept
 };
 
 /// Names that `--task` takes.
@@ -59,5 +65,12 @@ std::vector<std::string> task_names();
 
 /// Throws base::BadInput (file and line named) where the data cannot be read or has no examples.
 std::unique_ptr<Task> make_task(const TaskOptions& options);
+
+/// `data` as a path. Throws base::BadInput naming --data where it is empty (`files`: what it should hold) or no
+/// directory.
+std::filesystem::path data_directory(const std::string& data, std::string_view files);
+
+/// Throws base::BadInput naming the option (as typed, with --) where its value is not in low..high.
+void check_range(std::string_view option, std::int64_t value, std::int64_t low, std::int64_t high);
 
 }  // namespace ut::datasets

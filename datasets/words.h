@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,28 @@ namespace ut::datasets {
 /// Cuts text into words the way the authors' code does: at white space and wherever letters and digits meet other
 /// characters, so "Mary moved." gives Mary, moved and "." Bytes outside ASCII count as letters.
 std::vector<std::string> split_words(std::string_view text);
+
+/// The words between white space of ASCII; they lie in `text`.
+std::vector<std::string_view> split_at_spaces(std::string_view text);
+
+/// Calls use(number, line) for every line of `content`, from 1 on, without its line break.
+template <typename Use>
+void for_each_line(std::string_view content, Use use) {
+  for (std::size_t number = 1; !content.empty(); ++number) {
+    const std::size_t end = std::min(content.find('\n'), content.size());
+    std::string_view line = content.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(number, line);
+    content.remove_prefix(std::min(end + 1, content.size()));
+  }
+}
+
+/// The words that were counted at all, by descending count, then alphabetically; counts[n] is that of words[n].
+std::vector<std::string> most_frequent_first(const std::vector<std::string>& words,
+                                             const std::vector<std::int64_t>& counts);
+
+/// Always the same for the same text; for cutting data into splits.
+std::uint64_t text_hash(std::string_view text);
 
 /// Words and numbers for them, in order of first use; for holding much text in little memory while it is read.
 class WordTable {

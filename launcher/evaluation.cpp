@@ -39,7 +39,11 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   const dist::Rows& rows = has_targets ? batch.rows.target->local() : batch.rows.source->local();
   const at::Tensor of_label = has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows.cpu());
   at::Tensor wrong = at::zeros({rows.sequences()}, at::kLong);  // rows of each sequence
-  sum.loss += core::summed_cross_entropy(prediction.logits, batch.rows.labels, 0).item<double>();
+  // An answer outside the vocabulary is never right, and no part of the loss.
+  const at::Tensor known = batch.rows.labels.ne(datasets::no_answer).nonzero().flatten();
+  sum.loss +=
+      core::summed_cross_entropy(prediction.logits.index_select(0, known), batch.rows.labels.index_select(0, known), 0)
+          .item<double>();
   for (std::int64_t row = 0; row < labels.size(0); ++row) {
     const std::int64_t label = labels.const_data_ptr<std::int64_t>()[row];
     const bool right = guess.const_data_ptr<std::int64_t>()[row] == label;

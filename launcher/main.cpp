@@ -14,6 +14,7 @@
 #include "launcher/kept_memory.h"
 #include "launcher/options.h"
 #include "launcher/ranks.h"
+#include "launcher/score.h"
 #include "launcher/spawn.h"
 #include "launcher/stop_request.h"
 
@@ -58,7 +59,9 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print("{}", build_info());
     return 0;
   }
-  return options.command == "data" ? run_data(options) : run_command(options, arguments);
+  if (options.command == "data") return run_data(options);
+  if (options.command == "score") return run_score(options);
+  return run_command(options, arguments);
 }
 
 }  // namespace

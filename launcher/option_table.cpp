@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
 constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data;
+constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data | command_score;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -241,10 +241,21 @@ void add_task(Table& table) {
                  "babi-memory", "bAbI: newest facts kept of a story; 0: all",
                  [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
              whole(
+                 "vocabulary-size", "lambada: words kept, the most frequent of the training text",
+                 [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
+             whole(
                  "train-length", "copy, reverse, addition: longest input in training",
                  [](auto& o) -> auto& { return o.task.train_length; }, 1),
              whole(
-                 "train-examples", "copy, reverse, addition: different examples to train on",
+                 "execute-length", "execute-…: digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
+                 [](auto& o) -> auto& { return o.task.execute_length; }, 0),
+             whole(
+                 "execute-nesting", "execute-…: operations of a program, one around the other",
+                 [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
+             one_of("execute-source", "execute-program: whose programs",
+                    [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
+             whole(
+                 "train-examples", "generated tasks: examples to train on",
                  [](auto& o) -> auto& { return o.task.train_examples; }, 1),
              whole(
                  "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
@@ -253,7 +264,7 @@ void add_task(Table& table) {
                  "evaluation-length", "copy, reverse, addition: longest input in evaluation",
                  [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
              changeable(whole(
-                 "evaluation-examples", "copy, reverse, addition: examples of each evaluation split",
+                 "evaluation-examples", "generated tasks: examples of each evaluation split",
                  [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1))});
 }
 
@@ -775,6 +786,38 @@ void add_data(Table& table) {
                  "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
 }
 
+OptionEntry references() {
+  OptionEntry entry;
+  entry.name = "reference";
+  entry.placeholder = "FILE";
+  entry.description = "the right lines; more than once where there are several translations";
+  entry.expected = "a path";
+  entry.shows_default = false;
+  entry.set = [](Options& options, const std::string& text) {
+    options.score.references.push_back(text);
+    return !text.empty();
+  };
+  entry.get = [](const Options& options) { return fmt::format("{}", fmt::join(options.score.references, ",")); };
+  return entry;
+}
+
+void add_score(Table& table) {
+  using datasets::BleuTokens;
+  table.add(
+      "Score", command_score, false,
+      {one_of("metric", "what is measured", [](auto& o) -> auto& { return o.score.metric; }, {"bleu"}),
+       choice<BleuTokens>("tokenize",
+                          "how lines are cut, as sacreBLEU does; the last: as for the papers' translation scores",
+                          [](auto& o) -> auto& { return o.score.bleu.tokens; },
+                          {{"13a", BleuTokens::v13a},
+                           {"intl", BleuTokens::international},
+                           {"none", BleuTokens::none},
+                           {"tokenised-split", BleuTokens::tokenised_split}}),
+       flag(
+           "lowercase", "upper and lower case are the same", [](auto& o) -> auto& { return o.score.bleu.lower_cased; }),
+       references()});
+}
+
 std::vector<OptionEntry> make_table() {
   Table table;
   add_task(table);
@@ -789,6 +832,7 @@ std::vector<OptionEntry> make_table() {
   add_ranks(table);
   add_memory(table);
   add_data(table);
+  add_score(table);
   add_run(table);
   return std::move(table).entries();
 }

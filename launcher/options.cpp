@@ -33,6 +33,7 @@ const std::vector<CommandEntry>& commands() {
       {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
       {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
        "run a trained model on lines of standard input"},
+      {"score", command_score, "ut score --reference FILE [options] < lines", "score text beside its right form: BLEU"},
       {"bench", command_bench, "ut bench [options]",
        "measure speed, memory and traffic of training, on made-up symbols"},
       {"plan", command_plan, "ut plan [options]",
@@ -307,8 +308,10 @@ void check_together(const Options& options) {
         "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
-  if (options.task.task == "babi" && options.task.data.empty())
-    throw base::BadInput("--data: not given, task babi needs the directory of its files (ut data stories makes some)");
+  const std::string& task = options.task.task;
+  if ((task == "babi" || task == "agreement" || task == "lambada") && options.task.data.empty())
+    throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
+                                     task == "babi" ? " (ut data stories makes some)" : ""));
   const auto& schedule = options.optimizer.schedule;
   if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
     throw base::BadInput(
@@ -387,6 +390,9 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   for (const auto& source : sources) apply(options, source, command);
   if (command.bit == command_data) {
     if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
+  } else if (command.bit == command_score) {
+    if (options.score.references.empty())
+      throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
   } else if (command.bit == command_bench || command.bit == command_plan) {
     check_together(options);
     check_bench(options);

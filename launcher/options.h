@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/options.h"
+#include "datasets/bleu.h"
 #include "datasets/task.h"
 #include "dist/exchange_options.h"
 
@@ -51,9 +52,16 @@ struct PlanOptions {
   std::string save_calibration;    // where the numbers are written
 };
 
+/// What `ut score` takes.
+struct ScoreOptions {
+  std::string metric = "bleu";
+  datasets::BleuOptions bleu;
+  std::vector<std::string> references;  // files
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, bench, plan, doctor, data; or help, version
+  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
@@ -110,6 +118,7 @@ struct Options {
   DataOptions data;
   BenchOptions bench;
   PlanOptions plan;
+  ScoreOptions score;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();

@@ -1,41 +1,21 @@
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "datasets/babi.h"
 #include "tests/bad_input.h"
-#include "tests/temporary_directory.h"
+#include "tests/shared_data.h"
 
 namespace ut::datasets {
 namespace {
 
-namespace fs = std::filesystem;
+class PublishedBabi : public tests::SharedData<PublishedBabi> {
+ public:
+  static constexpr const char* archives[] = {"babi.tar.xz"};
 
-/// The published data, unpacked once for all tests of this file; skipped where the archive is not beside the sources.
-class PublishedBabi : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    const fs::path archive = fs::path(UT_SOURCE_DIR).parent_path() / "shared/data/babi.tar.xz";
-    if (!fs::exists(archive)) {
-      fmt::print("The published bAbI files are not checked: there is no {}\n", archive.string());
-      return;
-    }
-    unpacked = std::make_unique<tests::TemporaryDirectory>();
-    const std::string command = fmt::format("tar -xJf '{}' -C '{}'", archive.string(), unpacked->path().string());
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  }
-  static void TearDownTestSuite() { unpacked.reset(); }
-
-  void SetUp() override {
-    if (!unpacked) GTEST_SKIP() << "no babi.tar.xz";
-  }
-
   static Babi read(const std::string& folder, const std::string& task, const std::string& size = "auto") {
     TaskOptions options;
     options.data = (unpacked->path() / "babi/tasks_1-20_v1-2" / folder).string();
@@ -51,8 +31,6 @@ class PublishedBabi : public testing::Test {
         longest = std::max(longest, babi.example(split, index).source.size() - 1);
     return longest;
   }
-
-  static inline std::unique_ptr<tests::TemporaryDirectory> unpacked;
 };
 
 TEST_F(PublishedBabi, EnHasAThousandQuestionsATask) {

@@ -15,6 +15,8 @@ TEST(Batch, CountsTargetRowsOrOneAnswerAnExample) {
   batch.examples.push_back({{{4, 5, 6}, {7, 8}}, {}, 3});  // a question and a fact: two rows, one label
   EXPECT_EQ(batch.labels(), 3);
   EXPECT_EQ(batch.rows(), 7);
+  batch.examples.push_back({{{4}}, {}, no_answer});
+  EXPECT_EQ(batch.labels(), 3);
 }
 
 }  // namespace

@@ -25,5 +25,24 @@ TEST(WordTable, NumbersInOrderOfFirstUse) {
   EXPECT_EQ(table.words(), (Words{"b", "a"}));
 }
 
+TEST(SplitAtSpaces, TakesAnyWhiteSpaceOfAscii) {
+  using Pieces = std::vector<std::string_view>;
+  EXPECT_EQ(split_at_spaces("  the `` cat\t's \r"), (Pieces{"the", "``", "cat", "'s"}));
+  EXPECT_EQ(split_at_spaces("a\u00a0b"), Pieces{"a\u00a0b"});
+  EXPECT_EQ(split_at_spaces(" \t"), Pieces{});
+}
+
+TEST(ForEachLine, NumbersLinesAndTakesAnyLineBreak) {
+  std::string seen;
+  for_each_line("a\r\n\nb", [&](std::size_t number, std::string_view line) {
+    seen += std::to_string(number) + "[" + std::string(line) + "]";
+  });
+  EXPECT_EQ(seen, "1[a]2[]3[b]");
+}
+
+TEST(MostFrequentFirst, BreaksTiesAlphabetically) {
+  EXPECT_EQ(most_frequent_first({"d", "c", "b", "a"}, {2, 5, 2, 0}), (std::vector<std::string>{"c", "b", "d"}));
+}
+
 }  // namespace
 }  // namespace ut::datasets

@@ -424,6 +424,16 @@ TEST(Data, Stories) {
   EXPECT_THAT(refused({"data", "stories", "--facts", "4", "--out", "x"}), HasSubstr("1 to 3"));
 }
 
+TEST(Score, TakesOneReferenceOrSeveral) {
+  const Options options = parse_options({"score", "--reference", "a", "--tokenize", "intl", "--reference", "b"});
+  EXPECT_EQ(options.score.references, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(options.score.bleu.tokens, datasets::BleuTokens::international);
+  EXPECT_FALSE(options.score.bleu.lower_cased);
+  EXPECT_THAT(refused({"score"}), HasSubstr("--reference: not given"));
+  EXPECT_THAT(refused({"score", "--metric", "rouge"}), HasSubstr("needs bleu"));
+  EXPECT_THAT(refused({"score", "--tokenize", "14"}), HasSubstr("13a, intl, none, tokenised-split"));
+}
+
 TEST(Help, IsAskedForAnywhere) {
   EXPECT_EQ(parse_options({"--help"}).command, "help");
   const Options options = parse_options({"train", "--heads", "x", "--help"});
@@ -431,7 +441,7 @@ TEST(Help, IsAskedForAnywhere) {
   EXPECT_EQ(options.topic, "train");
   EXPECT_EQ(parse_options({"help", "decode"}).topic, "decode");
   EXPECT_EQ(parse_options({"--version"}).command, "version");
-  for (const auto* command : {"train", "evaluate", "decode", "bench", "plan", "doctor", "data"})
+  for (const auto* command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data"})
     EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
   EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
@@ -441,7 +451,7 @@ TEST(Help, EveryOptionInItIsAccepted) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
   const std::regex option_line("\n  --([a-z0-9-]+)( [A-Z]+)?");
-  for (const std::string command : {"train", "evaluate", "decode", "bench", "plan", "doctor", "data"}) {
+  for (const std::string command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data"}) {
     const auto text = help(command);
     int found = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), option_line), end; match != end; ++match, ++found) {

@@ -111,11 +111,53 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
   EXPECT_EQ(decode("--ranks 4 --sequence-parallel 2").output, decoded.output);
 }
 
+TEST_F(Running, ScoresTextBesideItsReferences) {
+  const std::string right = directory_.write("right", "The cat sat on the mat.\nIt is 3.5 metres long.\n").string();
+  const auto score = [&](const std::string& lines, const std::string& options) {
+    return run_shell(fmt::format("printf '{}' | {} score {}", lines, std::getenv("UT"), options));
+  };
+  const std::string lines = "The cat sat on a mat.\\nit is 3.5 metres long.\\n";
+  const Outcome one = score(lines, "--reference " + right);
+  EXPECT_EQ(one.exit_code, 0) << one.errors;
+  // As sacreBLEU 2.6.0 prints it.
+  EXPECT_EQ(one.output,
+            "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 61.87 84.6/72.7/55.6/42.9 (BP = 1.000 "
+            "ratio = 1.000 hyp_len = 13 ref_len = 13)\n");
+  EXPECT_THAT(score(lines, "--lowercase --tokenize intl --reference " + right + " --reference " + right).output,
+              testing::StartsWith("BLEU|nrefs:2|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0 = 73.24 "));
+  const Outcome short_of_lines = score("The cat\\n", "--reference " + right);
+  EXPECT_EQ(short_of_lines.exit_code, 2);
+  EXPECT_EQ(short_of_lines.errors, "ut: " + right + ": 2 lines, but standard input has 1; needs a line for each\n");
+}
+
+TEST_F(Running, AnAnswerOutsideTheVocabularyIsWrongAndNoPartOfTheLoss) {
+  std::string passages;
+  for (int line = 0; line < 16; ++line) passages += "the cat sat\na dog ran\n";
+  directory_.write("lambada/train.txt", passages);
+  directory_.write("lambada/lambada_development_plain_text.txt", "the cat sat\na dog ran\nthe cat yawned\n");
+  directory_.write("lambada/lambada_test_plain_text.txt", "the cat sat\na dog ran\nthe cat yawned\nsat the sat\n");
+  const std::string run = directory_ / "run";
+  const Outcome trained = run_ut(fmt::format(
+      "train --task lambada --data {} --d-model 16 --heads 2 --ffn 32 --steps 2 --batch 8 --dropout 0 --schedule "
+      "constant "
+      "--learning-rate 0.01 --label-smoothing 0 --max-updates 100 --evaluate-every 0 --threads 1 --run-dir {}",
+      directory_ / "lambada", run));
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 2"}) {
+    const auto scores = json_of_ut("evaluate --json --split validation --run-dir " + run + ranks);
+    EXPECT_DOUBLE_EQ(scores.at("accuracy").get<double>(), 2.0 / 3);
+    EXPECT_LT(scores.at("loss").get<double>(), 0.1);
+  }
+  const auto groups = json_of_ut("evaluate --json --run-dir " + run).at("groups");
+  EXPECT_EQ(groups.at("target in context").at("sequences"), 1);
+  EXPECT_EQ(groups.at("target not in context").at("sequences"), 3);
+}
+
 TEST_F(Running, SaysWhatItWasBuiltWithAndExplainsEveryCommand) {
   const Outcome version = run_ut("--version");
   EXPECT_EQ(version.exit_code, 0);
   for (const char* part : {"LibTorch", "MPI", "CUDA", "NCCL"}) EXPECT_THAT(version.output, HasSubstr(part));
-  for (const std::string command : {"train", "evaluate", "decode", "data"}) {
+  for (const std::string command : {"train", "evaluate", "decode", "score", "data"}) {
     EXPECT_THAT(run_ut("--help").output, HasSubstr(command));
     EXPECT_THAT(run_ut(command + " --help").output, HasSubstr("--"));
   }

@@ -1,0 +1,170 @@
+#include "datasets/learning_to_execute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/error.h"
+#include "datasets/words.h"
+
+namespace ut::datasets {
+namespace {
+
+using Kind = LearningToExecute::Kind;
+
+constexpr std::int64_t papers_length = 5;              // of numbers in programs
+constexpr std::int64_t papers_remembered_length = 55;  // of what is copied, doubled or reversed
+constexpr std::int64_t longest_remembered = 1'000'000;
+constexpr std::int64_t deepest_nesting = 1000;
+constexpr std::int64_t longest_word = 20;  // digits of a machine word, and its sign
+
+std::string_view name(Kind kind) {
+  switch (kind) {
+    case Kind::program:
+      return "execute-program";
+    case Kind::control:
+      return "execute-control";
+    case Kind::addition:
+      return "execute-addition";
+    case Kind::copy:
+      return "execute-copy";
+    case Kind::doubled:
+      return "execute-double";
+    case Kind::reverse:
+      return "execute-reverse";
+  }
+  throw std::logic_error("LearningToExecute: unknown kind");
+}
+
+std::string_view characters(Kind kind, bool zaremba) {
+  if (zaremba) return "0123456789+-*()<>=:;#@ abcdefghijlnoprstx";
+  if (kind == Kind::program) return "0123456789+-*()<>=[]efilorsx";
+  if (kind == Kind::control) return "0123456789+()<>=[]efilorsx";
+  return kind == Kind::addition ? "0123456789+()" : "0123456789";
+}
+
+Vocabulary symbols(std::string_view characters) {
+  std::vector<std::string> words;
+  for (const char character : characters) words.emplace_back(1, character);
+  return Vocabulary(words);
+}
+
+std::vector<Operation> operations(Kind kind) {
+  if (kind == Kind::addition) return {Operation::add};
+  if (kind == Kind::control) return {Operation::branch, Operation::loop};
+  return {Operation::add, Operation::subtract, Operation::multiply, Operation::branch, Operation::loop};
+}
+
+/// A third of all texts each, whatever the seed.
+Split split_of(std::string_view text) { return static_cast<Split>(text_hash(text) % 3); }
+
+bool source_is_zaremba(Kind kind, const std::string& source) {
+  if (source != "sonnet" && source != "zaremba")
+    throw base::BadInput(fmt::format("--execute-source {}: it is sonnet or zaremba", source));
+  if (source == "zaremba" && kind != Kind::program)
+    throw base::BadInput(fmt::format(
+        "--execute-source zaremba: makes programs with all operations, for --task execute-program; not for {}",
+        name(kind)));
+  return source == "zaremba";
+}
+
+}  // namespace
+
+LearningToExecute::LearningToExecute(Kind kind, const TaskOptions& options)
+    : kind_(kind),
+      options_(options),
+      zaremba_(source_is_zaremba(kind, options.execute_source)),
+      length_(options.execute_length),
+      nesting_(only_remembers() ? 1 : options.execute_nesting),
+      vocabulary_(symbols(characters(kind, zaremba_))) {
+  if (length_ == 0) length_ = only_remembers() ? papers_remembered_length : papers_length;
+  check_range("--execute-length", length_, 1, only_remembers() ? longest_remembered : longest_literal);
+  check_range("--execute-nesting", nesting_, 1, deepest_nesting);
+  check_range("--train-examples", options.train_examples, 1, INT64_MAX);
+  check_range("--evaluation-examples", options.evaluation_examples, 1, INT64_MAX);
+  if (zaremba_ && !zaremba_fits(length_, nesting_))
+    throw base::BadInput(fmt::format(
+        "--execute-nesting {}: with --execute-length {} programs of --execute-source zaremba need more than "
+        "ten variables or results of more than 64 bits; give less of one of the two",
+        nesting_, length_));
+}
+
+bool LearningToExecute::only_remembers() const {
+  return kind_ == Kind::copy || kind_ == Kind::doubled || kind_ == Kind::reverse;
+}
+
+std::string LearningToExecute::description() const {
+  const std::string nested = only_remembers() ? "" : fmt::format(" nested {} deep", nesting_);
+  return fmt::format(
+      "{}: {} training examples with up to {} digits{}, {} validation and {} test examples with {}, {} symbols",
+      name(kind_), options_.train_examples, length_, nested, options_.evaluation_examples, options_.evaluation_examples,
+      length_, vocabulary_.size());
+}
+
+std::int64_t LearningToExecute::size(Split split) const {
+  return split == Split::train ? options_.train_examples : options_.evaluation_examples;
+}
+
+Program LearningToExecute::draw(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const {
+  if (zaremba_) return zaremba_program(length_, nesting, mix, random);
+  if (!only_remembers()) return sonnet_program(operations(kind_), length, nesting, random);
+  std::string digits(1, static_cast<char>('0' + random.uniform(1, 9)));
+  for (std::int64_t place = 1; place < length; ++place) digits += static_cast<char>('0' + random.uniform(0, 9));
+  std::string result = digits;
+  if (kind_ == Kind::doubled) result += digits;
+  if (kind_ == Kind::reverse) std::reverse(result.begin(), result.end());
+  return {digits, result};
+}
+
+Example LearningToExecute::example(Split split, std::int64_t index) const {
+  if (index < 0 || index >= size(split))
+    throw std::out_of_range(fmt::format("{}: no example {}; the split has {}", name(kind_), index, size(split)));
+  base::Random random(
+      base::mix(base::mix(options_.seed, static_cast<std::uint64_t>(split)), static_cast<std::uint64_t>(index)));
+  const bool mix = split == Split::train;
+  const std::int64_t length = mix ? random.uniform(1, length_) : length_;
+  const std::int64_t nesting = mix ? random.uniform(1, nesting_) : nesting_;
+  Program program = draw(length, nesting, mix, random);
+  while (split_of(program.text) != split) program = draw(length, nesting, mix, random);  // lengths stay uniform
+  Example example;
+  for (const std::int64_t id : ids_of(program.text)) example.source.push_back({id});
+  example.target = ids_of(program.result);
+  return example;
+}
+
+std::int64_t LearningToExecute::longest_target(Split) const {
+  if (zaremba_) return longest_word + 1;
+  if (kind_ == Kind::doubled) return 2 * length_ + 1;
+  return only_remembers() ? length_ + 1 : length_ + 2;
+}
+
+std::vector<std::int64_t> LearningToExecute::ids_of(const std::string& text) const {
+  std::vector<std::int64_t> ids;
+  for (const char character : text) {
+    ids.push_back(vocabulary_.id(std::string(1, character)));
+    if (ids.back() < 0)
+      throw base::BadInput(fmt::format("'{}': a program of {} is made of the characters {}", text, name(kind_),
+                                       characters(kind_, zaremba_)));
+  }
+  ids.push_back(end_of_sequence_id);
+  return ids;
+}
+
+Example LearningToExecute::parse(const std::string& line) const {
+  std::string text = line;
+  std::erase_if(text, [&](char character) { return character == '\r' || (character == ' ' && !zaremba_); });
+  if (text.empty()) throw base::BadInput(fmt::format("'{}': a program of {} is needed", line, name(kind_)));
+  Example example;
+  for (const std::int64_t id : ids_of(text)) example.source.push_back({id});
+  return example;
+}
+
+std::string LearningToExecute::render(const std::vector<std::int64_t>& ids) const {
+  std::string text;
+  for (const std::int64_t id : ids) text += vocabulary_.symbol(id);
+  return text;
+}
+
+}  // namespace ut::datasets

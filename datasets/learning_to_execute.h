@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+
+#include "datasets/programs.h"
+#include "datasets/task.h"
+
+namespace ut::datasets {
+
+/// Learning to execute (review version, section 3.5; tables 5 and 6): the source is a program, character by character,
+/// the target what it gives; both end with end_of_sequence_id.
+///   program   all operations: + - * if for     control   if and for     addition   +
+///   copy      target = the source's digits     doubled   twice          reverse    backwards
+/// In training the number of digits and of nested operations are uniform in 1..limit, each drawn for every example;
+/// in validation and test both are the limit. A hash of the source says which split it belongs to, and what belongs to
+/// another is drawn again: no program is in two splits. An example is a pure function of seed, split and index.
+class LearningToExecute final : public Task {
+ public:
+  enum class Kind { program, control, addition, copy, doubled, reverse };
+
+  /// Uses execute_length, execute_nesting, execute_source, the seed and the numbers of examples. Throws base::BadInput
+  /// naming the option that is out of range.
+  LearningToExecute(Kind kind, const TaskOptions& options);
+
+  std::string description() const override;
+  const Vocabulary& vocabulary() const override { return vocabulary_; }
+  std::int64_t words_per_row() const override { return 1; }
+  bool has_target() const override { return true; }
+  std::int64_t size(Split split) const override;
+  /// Throws std::out_of_range where the split has no such index.
+  Example example(Split split, std::int64_t index) const override;
+  std::int64_t longest_target(Split split) const override;
+
+  /// A program as the examples have them; spaces count in Zaremba and Sutskever's alone.
+  Example parse(const std::string& line) const override;
+  std::string render(const std::vector<std::int64_t>& ids) const override;
+
+ private:
+  bool only_remembers() const;
+  Program draw(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const;
+  std::vector<std::int64_t> ids_of(const std::string& text) const;  // end of sequence included
+
+  Kind kind_;
+  TaskOptions options_;
+  bool zaremba_;
+  std::int64_t length_;
+  std::int64_t nesting_;
+  Vocabulary vocabulary_;
+};
+
+}  // namespace ut::datasets

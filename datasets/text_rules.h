@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "datasets/unicode.h"
+
+namespace ut::datasets {
+
+// What rules of tokenisers are made of. They go from left to right, and a character is part of one match at most.
+
+/// Puts spaces around every character that `chosen` holds for.
+template <typename Chosen>
+std::u32string set_apart(std::u32string_view text, Chosen chosen) {
+  std::u32string result;
+  for (const char32_t character : text) {
+    if (!chosen(character)) {
+      result += character;
+      continue;
+    }
+    result += U' ';
+    result += character;
+    result += U' ';
+  }
+  return result;
+}
+
+/// Where a character that `left` holds for is followed by one that `right` does: `before`, the one, a space, the other,
+/// `after`.
+template <typename Left, typename Right>
+std::u32string part_pairs(std::u32string_view text, Left left, Right right, std::u32string_view before,
+                          std::u32string_view after) {
+  std::u32string result;
+  for (std::size_t place = 0; place < text.size(); ++place) {
+    if (place + 1 == text.size() || !left(text[place]) || !right(text[place + 1])) {
+      result += text[place];
+      continue;
+    }
+    result += before;
+    result += text[place];
+    result += U' ';
+    result += text[++place];
+    result += after;
+  }
+  return result;
+}
+
+}  // namespace ut::datasets

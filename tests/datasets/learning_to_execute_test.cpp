@@ -1,0 +1,457 @@
+#include "datasets/learning_to_execute.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "base/file.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
+
+namespace ut::datasets {
+namespace {
+
+using Kind = LearningToExecute::Kind;
+using Counts = std::map<std::string, std::int64_t>;
+
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+constexpr Kind program_kinds[] = {Kind::program, Kind::control, Kind::addition};
+
+TaskOptions small_options() {
+  TaskOptions options;
+  options.train_examples = 6000;
+  options.evaluation_examples = 3000;
+  return options;
+}
+
+TaskOptions zaremba_options() {
+  TaskOptions options = small_options();
+  options.execute_source = "zaremba";
+  options.execute_length = 4;
+  options.execute_nesting = 3;
+  return options;
+}
+
+/// An example as text; checks that each row is one character and that both sides end.
+Program text_of(const LearningToExecute& task, const Example& example) {
+  std::vector<std::int64_t> source;
+  for (const auto& row : example.source) {
+    EXPECT_EQ(row.size(), 1u);
+    source.push_back(row.at(0));
+  }
+  std::vector<std::int64_t> target = example.target;
+  for (std::vector<std::int64_t>* ids : {&source, &target}) {
+    EXPECT_EQ(std::count(ids->begin(), ids->end(), end_of_sequence_id), 1);
+    EXPECT_EQ(ids->back(), end_of_sequence_id);
+    ids->pop_back();
+  }
+  return {task.render(source), task.render(target)};
+}
+
+std::vector<Program> programs(const LearningToExecute& task, Split split) {
+  std::vector<Program> all;
+  for (std::int64_t index = 0; index < task.size(split); ++index)
+    all.push_back(text_of(task, task.example(split, index)));
+  return all;
+}
+
+/// Sum over the classes of (count - expected)^2 / expected where all counts are expected to be equal.
+double chi_square(const Counts& counts, std::int64_t classes) {
+  double total = 0;
+  for (const auto& [value, count] : counts) total += static_cast<double>(count);
+  const double expected = total / static_cast<double>(classes);
+  double sum = expected * static_cast<double>(classes - std::ssize(counts));  // those that never came
+  for (const auto& [value, count] : counts) {
+    const double difference = static_cast<double>(count) - expected;
+    sum += difference * difference / expected;
+  }
+  return sum;
+}
+
+/// Far above what chance gives (mean classes - 1, standard deviation sqrt(2 (classes - 1))).
+double loose_bound(std::int64_t classes) { return 2 * static_cast<double>(classes) + 20; }
+
+/// Computes Sonnet's programs from their text: no operation binds, brackets alone do. Whole numbers, not modulo.
+class Evaluator {
+ public:
+  explicit Evaluator(std::string_view text) : text_(text) {}
+
+  __extension__ typedef __int128 Number;
+
+  Number value() {
+    const Number result = expression();
+    EXPECT_TRUE(text_.empty()) << text_;
+    return result;
+  }
+  Counts operations;              // how often each is there
+  std::set<std::size_t> lengths;  // of its numbers, but for the times of loops
+  std::int64_t depth = 0;         // operations
+
+ private:
+  bool take(std::string_view word) {
+    if (!text_.starts_with(word)) return false;
+    text_.remove_prefix(word.size());
+    return true;
+  }
+
+  Number operand() {
+    if (take("(")) {
+      const Number inside = expression();
+      EXPECT_TRUE(take(")"));
+      return inside;
+    }
+    std::size_t digits = 0;
+    Number number = 0;
+    while (digits < text_.size() && std::isdigit(static_cast<unsigned char>(text_[digits])) != 0)
+      number = 10 * number + (text_[digits++] - '0');
+    EXPECT_GT(digits, 0u) << text_;
+    EXPECT_NE(text_.front(), '0');
+    lengths.insert(digits);
+    text_.remove_prefix(digits);
+    return number;
+  }
+
+  Number expression() {
+    ++depth;
+    if (take("x=")) {
+      ++operations["for"];
+      Number total = operand();
+      EXPECT_TRUE(take("for["));
+      const int times = text_.front() - '0';
+      text_.remove_prefix(1);
+      EXPECT_TRUE(times >= 1 && times <= 9 && take("]x+="));
+      const Number step = operand();
+      for (int time = 0; time < times; ++time) total += step;
+      return total;
+    }
+    const Number first = operand();
+    for (const std::string_view sign : {"+", "-", "*"}) {
+      if (!take(sign)) continue;
+      ++operations[std::string(sign)];
+      const Number second = operand();
+      return sign == "+" ? first + second : sign == "-" ? first - second : first * second;
+    }
+    EXPECT_TRUE(take("if")) << text_;
+    ++operations["if"];
+    const Number left = operand();
+    const bool greater = take(">");
+    EXPECT_TRUE(greater || take("<"));
+    const Number right = operand();
+    EXPECT_TRUE(take("else"));
+    const Number other = operand();
+    return (greater ? left > right : left < right) ? first : other;
+  }
+
+  std::string_view text_;
+};
+
+std::string modulo(Evaluator::Number value, std::int64_t length) {
+  std::int64_t modulus = 10;
+  for (std::int64_t digit = 0; digit < length; ++digit) modulus *= 10;
+  return std::to_string(static_cast<std::int64_t>((value % modulus + modulus) % modulus));
+}
+
+class Sonnet : public testing::TestWithParam<Kind> {
+ protected:
+  static Counts operations() {
+    switch (GetParam()) {
+      case Kind::addition:
+        return {{"+", 0}};
+      case Kind::control:
+        return {{"if", 0}, {"for", 0}};
+      default:
+        return {{"+", 0}, {"-", 0}, {"*", 0}, {"if", 0}, {"for", 0}};
+    }
+  }
+};
+
+TEST_P(Sonnet, TargetIsWhatTheProgramGives) {
+  TaskOptions options = small_options();
+  options.execute_nesting = 3;
+  const LearningToExecute task(GetParam(), options);
+  for (const Split split : all_splits) {
+    std::size_t longest = 0;
+    for (const Program& program : programs(task, split)) {
+      Evaluator evaluator(program.text);
+      const auto value = evaluator.value();
+      ASSERT_EQ(evaluator.lengths.size(), 1u) << program.text;
+      const auto length = static_cast<std::int64_t>(*evaluator.lengths.begin());
+      ASSERT_EQ(program.result, modulo(value, length)) << program.text;
+      longest = std::max(longest, program.result.size());
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(longest) + 1, task.longest_target(split));
+  }
+}
+
+TEST_P(Sonnet, LengthsNestingAndOperationsAreUniformInTraining) {
+  const LearningToExecute task(GetParam(), small_options());
+  Counts lengths;
+  Counts depths;
+  Counts kinds;
+  for (const Program& program : programs(task, Split::train)) {
+    Evaluator evaluator(program.text);
+    evaluator.value();
+    ++lengths[std::to_string(*evaluator.lengths.begin())];
+    ++depths[std::to_string(evaluator.depth)];
+    for (const auto& [operation, count] : evaluator.operations) kinds[operation] += count;
+  }
+  EXPECT_EQ(lengths.rbegin()->first, "5");
+  EXPECT_EQ(depths.rbegin()->first, "2");
+  EXPECT_LT(chi_square(lengths, 5), loose_bound(5));
+  EXPECT_LT(chi_square(depths, 2), loose_bound(2));
+  Counts none = operations();
+  for (const auto& [operation, count] : kinds) ASSERT_TRUE(none.contains(operation)) << operation;
+  EXPECT_LT(chi_square(kinds, std::ssize(none)), loose_bound(std::ssize(none)));
+}
+
+TEST_P(Sonnet, TestProgramsAreOfTheLargestSize) {
+  const LearningToExecute task(GetParam(), small_options());
+  Counts digits;  // the last one of a program's last number
+  for (const Split split : {Split::validation, Split::test}) {
+    for (const Program& program : programs(task, split)) {
+      Evaluator evaluator(program.text);
+      evaluator.value();
+      ASSERT_EQ(evaluator.depth, 2) << program.text;
+      ASSERT_EQ(evaluator.lengths, std::set<std::size_t>{5}) << program.text;
+      ASSERT_EQ(program.text.front() == '(' || program.text.starts_with("x=("), true) << program.text;
+      ++digits[program.text.substr(program.text.size() - 1)];
+    }
+  }
+  EXPECT_LT(chi_square(digits, 10), loose_bound(10));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Sonnet, testing::ValuesIn(program_kinds));
+
+/// What Python says of programs; skipped where there is none.
+class ByPython : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -c '' >/dev/null 2>&1") != 0) GTEST_SKIP() << "no python3: programs are not run by it";
+  }
+
+  /// `script` reads the programs, one a line, as sys.stdin and prints what each gives.
+  void expect_same(const std::vector<Program>& all, const std::string& script) const {
+    std::string texts;
+    std::string results;
+    for (const Program& program : all) {
+      texts += program.text + '\n';
+      results += program.result + '\n';
+    }
+    directory_.write("programs", texts);
+    directory_.write("script.py", script);
+    const std::string command = fmt::format("python3 '{}' <'{}' >'{}'", directory_ / "script.py",
+                                            directory_ / "programs", directory_ / "results");
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(base::read_file(directory_ / "results"), results);
+  }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(ByPython, SonnetsPrograms) {
+  const std::string script = R"python(
+import re, sys
+def value(text):
+    loop = re.fullmatch(r"x=(-?\d+)for\[(\d)\]x\+=(\d+)", text)
+    if loop: return int(loop[1]) + int(loop[2]) * int(loop[3])
+    return eval(re.sub(r"(if|else)", r" \1 ", text))
+for line in sys.stdin:
+    text = line.strip()
+    length = len(re.search(r"\d+", text)[0])
+    while "(" in text:
+        text = re.sub(r"\(([^()]*)\)", lambda inside: str(value(inside[1])), text)
+    print(value(text) % 10 ** (length + 1))
+)python";
+  TaskOptions options = small_options();
+  options.execute_nesting = 4;
+  for (const Kind kind : program_kinds) expect_same(programs(LearningToExecute(kind, options), Split::train), script);
+}
+
+TEST_F(ByPython, ZarembasPrograms) {
+  const std::string script = R"python(
+import sys
+for line in sys.stdin:
+    code, end = line.rstrip("\n").split("@")
+    assert end == ""
+    exec(code.replace("#", "\n"), {})
+)python";
+  const LearningToExecute task(Kind::program, zaremba_options());
+  for (const Split split : all_splits) expect_same(programs(task, split), script);
+}
+
+TEST(Zaremba, EveryKindOfOperationIsThereAsOften) {
+  TaskOptions options = zaremba_options();
+  options.execute_nesting = 1;
+  const LearningToExecute task(Kind::program, options);
+  Counts kinds;
+  Counts lengths;
+  Counts factors;
+  for (const Program& program : programs(task, Split::test)) {
+    const std::string& text = program.text;
+    const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+    const char* kind = has("for")  ? "loop"
+                       : has(";")  ? "variable"
+                       : has("if") ? "condition"
+                       : has("*")  ? "product"
+                       : has("((") ? "pair"
+                                   : "plain";
+    ++kinds[kind];
+    if (std::string_view(kind) == "plain") ++lengths[std::to_string(program.result.size())];
+    if (const auto range = text.find("range("); range != std::string::npos)
+      ++factors[text.substr(range + 6, text.find(')', range) - range - 6)];
+  }
+  EXPECT_EQ(kinds.size(), 6u);
+  EXPECT_LT(chi_square(kinds, 6), loose_bound(6));
+  EXPECT_GT(lengths["4"], 300);  // nine in ten of 1..10^4 have four digits
+  EXPECT_LT(lengths["1"] + lengths["2"] + lengths["3"], 110);
+  EXPECT_EQ(factors.size(), 16u);
+  EXPECT_LT(chi_square(factors, 16), loose_bound(16));
+}
+
+TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
+  TaskOptions options = zaremba_options();
+  options.execute_nesting = 1;
+  options.train_examples = 20000;
+  const LearningToExecute task(Kind::program, options);
+  Counts lengths;
+  for (const Program& program : programs(task, Split::train))
+    if (program.text == "print(" + program.result + ")@") ++lengths[std::to_string(program.result.size())];
+  ASSERT_GT(lengths["4"], 0);
+  // A number below 10^n has n digits nine times out of ten: with n uniform in 1..4 a quarter of all, a little more of
+  // the short ones.
+  EXPECT_NEAR(static_cast<double>(lengths["1"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
+  EXPECT_NEAR(static_cast<double>(lengths["2"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
+}
+
+TEST(Zaremba, SizesThatDoNotFitAreRefused) {
+  const auto message = [](std::int64_t length, std::int64_t nesting) {
+    TaskOptions options = zaremba_options();
+    options.execute_length = length;
+    options.execute_nesting = nesting;
+    return tests::bad_input([&] { LearningToExecute(Kind::program, options); });
+  };
+  EXPECT_EQ(message(8, 6), "");
+  EXPECT_EQ(message(1, 10), "");
+  EXPECT_NE(message(1, 11).find("more than ten variables"), std::string::npos);
+  EXPECT_NE(message(8, 8).find("--execute-nesting 8: with --execute-length 8"), std::string::npos);
+  TaskOptions control = zaremba_options();
+  EXPECT_EQ(tests::bad_input([&] { LearningToExecute(Kind::control, control); }).find("--execute-source zaremba"), 0u);
+  control.execute_source = "lua";
+  EXPECT_EQ(tests::bad_input([&] { LearningToExecute(Kind::program, control); }),
+            "--execute-source lua: it is sonnet or zaremba");
+}
+
+class Remembered : public testing::TestWithParam<Kind> {};
+
+TEST_P(Remembered, TargetIsTheSourceAgain) {
+  const LearningToExecute task(GetParam(), small_options());
+  Counts lengths;
+  Counts digits;
+  for (const Split split : all_splits) {
+    for (const Program& program : programs(task, split)) {
+      std::string wanted = program.text;
+      if (GetParam() == Kind::doubled) wanted += program.text;
+      if (GetParam() == Kind::reverse) std::reverse(wanted.begin(), wanted.end());
+      ASSERT_EQ(program.result, wanted);
+      if (split == Split::train) {
+        ++lengths[std::to_string(program.text.size())];
+      } else {
+        ASSERT_EQ(program.text.size(), 55u);
+        ASSERT_EQ(std::ssize(program.result) + 1, task.longest_target(split));
+      }
+      for (const char digit : program.text.substr(1)) ++digits[std::string(1, digit)];
+      ASSERT_NE(program.text.front(), '0');
+    }
+  }
+  EXPECT_LT(chi_square(lengths, 55), loose_bound(55));
+  EXPECT_LT(chi_square(digits, 10), loose_bound(10));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Remembered, testing::Values(Kind::copy, Kind::doubled, Kind::reverse));
+
+struct Case {
+  Kind kind;
+  std::string source;
+};
+
+class Everywhere : public testing::TestWithParam<Case> {
+ protected:
+  static TaskOptions options() {
+    TaskOptions options = small_options();
+    options.execute_source = GetParam().source;
+    return options;
+  }
+  static LearningToExecute make(const TaskOptions& options) { return {GetParam().kind, options}; }
+};
+
+// With numbers of one digit nearly every program is drawn again and again: were the splits not cut, all would share.
+TEST_P(Everywhere, NoProgramIsInTwoSplits) {
+  TaskOptions options = Everywhere::options();
+  options.execute_length = options.execute_nesting = 1;
+  const LearningToExecute task = make(options);
+  std::set<std::string> seen;
+  std::size_t sum = 0;
+  for (const Split split : all_splits) {
+    std::set<std::string> texts;
+    for (const Program& program : programs(task, split)) texts.insert(program.text);
+    EXPECT_FALSE(texts.empty());
+    sum += texts.size();
+    seen.merge(texts);
+  }
+  EXPECT_EQ(seen.size(), sum);
+}
+
+TEST_P(Everywhere, AnExampleDependsOnSeedSplitAndIndexAlone) {
+  const LearningToExecute task = make(options());
+  const LearningToExecute again = make(options());
+  const Program late = text_of(task, task.example(Split::train, 5999));
+  for (std::int64_t index = 0; index < 50; ++index)
+    ASSERT_EQ(task.example(Split::test, index).source, again.example(Split::test, index).source);
+  EXPECT_EQ(text_of(again, again.example(Split::train, 5999)).text, late.text);
+  TaskOptions other = options();
+  other.seed = 2;
+  std::int64_t same = 0;
+  for (std::int64_t index = 0; index < 50; ++index)
+    if (make(other).example(Split::test, index).source == task.example(Split::test, index).source) ++same;
+  EXPECT_LT(same, 5);
+}
+
+TEST_P(Everywhere, ATypedProgramIsReadAsItIsWritten) {
+  const LearningToExecute task = make(options());
+  const Example example = task.example(Split::test, 0);
+  const std::string text = text_of(task, example).text;
+  EXPECT_EQ(task.parse(text + "\r").source, example.source);
+  EXPECT_TRUE(task.parse(text).target.empty());
+  EXPECT_NE(tests::bad_input([&] { task.parse("1?2"); }).find("'1?2': a program of execute-"), std::string::npos);
+  EXPECT_NE(tests::bad_input([&] { task.parse(""); }).find("is needed"), std::string::npos);
+}
+
+TEST_P(Everywhere, OptionsOutOfRangeAreNamedAsTyped) {
+  const auto message = [](std::int64_t TaskOptions::*option, std::int64_t value) {
+    TaskOptions given = options();
+    given.*option = value;
+    return tests::bad_input([&] { make(given); });
+  };
+  EXPECT_EQ(message(&TaskOptions::execute_length, -1).find("--execute-length -1: out of range"), 0u);
+  EXPECT_EQ(message(&TaskOptions::execute_length, 2'000'000).find("--execute-length 2000000: out of range"), 0u);
+  EXPECT_EQ(message(&TaskOptions::train_examples, 0).find("--train-examples 0"), 0u);
+  EXPECT_EQ(message(&TaskOptions::evaluation_examples, -5).find("--evaluation-examples -5"), 0u);
+  EXPECT_THROW(make(options()).example(Split::test, 3000), std::out_of_range);
+  EXPECT_THROW(make(options()).example(Split::test, -1), std::out_of_range);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Everywhere,
+                         testing::Values(Case{Kind::program, "sonnet"}, Case{Kind::program, "zaremba"},
+                                         Case{Kind::control, "sonnet"}, Case{Kind::addition, "sonnet"},
+                                         Case{Kind::copy, "sonnet"}, Case{Kind::doubled, "sonnet"},
+                                         Case{Kind::reverse, "sonnet"}));
+
+}  // namespace
+}  // namespace ut::datasets
