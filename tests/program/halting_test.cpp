@@ -69,6 +69,8 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
     if (!record.contains("loss")) continue;
     expect_ponder_times(record.at("ponder").at("encoder"));
     EXPECT_FALSE(record.at("ponder").contains("decoder"));
+    EXPECT_GE(record.at("input_wait_share").get<double>(), 0);
+    EXPECT_LT(record.at("input_wait_share").get<double>(), 0.5) << "made while the update before is worked on";
     ++lines;
   }
   EXPECT_EQ(lines, 4);
