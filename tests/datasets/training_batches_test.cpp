@@ -113,7 +113,7 @@ TEST(TrainingBatches, ByRowsPutLikeLengthsTogetherInRandomOrder) {
 TEST(TrainingBatches, ByRowsEveryExampleComesOnceAnEpoch) {
   const Numbered task(120);
   TrainingBatches batches(task, {1, 0, 100, 60}, 5);
-  for (int epoch = 0; epoch < 3; ++epoch) {
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
     Numbers seen;
     while (batches.cursor().sample < 120 * (epoch + 1)) {
       const Numbers numbers = numbers_of(batches.next());
