@@ -51,11 +51,13 @@ Agreement::Agreement(const TaskOptions& options) {
 void Agreement::read_training(const fs::path& directory) {
   const fs::path train = directory / "numpred.train";
   const bool has_train = fs::exists(train);
-  if (!has_train) missing_.push_back(train.filename().string());
-  if (has_train)
+  if (has_train) {
     read_sentences(train, [&](std::string_view, const auto& words, std::string_view verb) {
       add(Split::train, words, verb, unknown_attractors);
     });
+  } else {
+    missing_.push_back(train.filename().string());
+  }
   read_sentences(directory / "numpred.val", [&](std::string_view line, const auto& words, std::string_view verb) {
     const bool validates = has_train || text_hash(line) % 10 == 0;
     add(validates ? Split::validation : Split::train, words, verb, unknown_attractors);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/shuffle.h"
+
 namespace ut::datasets {
 namespace {
 
@@ -61,8 +63,7 @@ class ZarembaWriter {
  public:
   ZarembaWriter(std::int64_t length, bool mix, base::Random& random)
       : length_(length), mix_(mix), random_(random), variables_(variable_names) {
-    for (std::size_t place = variables_.size() - 1; place > 0; --place)
-      std::swap(variables_[place], variables_[static_cast<std::size_t>(below(static_cast<std::int64_t>(place) + 1))]);
+    base::shuffle(variables_, random);
   }
 
   Program write(std::int64_t nesting) {

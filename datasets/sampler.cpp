@@ -2,9 +2,8 @@
 
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
-#include "base/philox.h"
+#include "base/shuffle.h"
 
 namespace ut::datasets {
 namespace {
@@ -13,8 +12,7 @@ std::vector<std::int64_t> permutation(std::int64_t size, std::uint64_t key) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   base::Random random(key);
-  for (std::int64_t last = size - 1; last > 0; --last)
-    std::swap(order[static_cast<std::size_t>(last)], order[static_cast<std::size_t>(random.uniform(0, last))]);
+  base::shuffle(order, random);
   return order;
 }
 

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/philox.h"
 #include "datasets/story_world.h"
+#include "datasets/task.h"
 
 namespace ut::datasets {
 namespace {
@@ -33,11 +34,6 @@ constexpr std::array<Shape, 3> shapes = {{{"qa1_one-supporting-fact", 2, 2, 10},
                                           {"qa3_three-supporting-facts", 4, 16, 80}}};
 
 const Shape& shape_of(int facts) { return shapes[static_cast<std::size_t>(facts - 1)]; }
-
-void check_range(std::string_view option, std::int64_t value, std::int64_t high) {
-  if (value < 1 || value > high)
-    throw base::BadInput(fmt::format("{} {}: out of range; it is 1 to {}", option, value, high));
-}
 
 /// Empty where the story got too long before something could be asked.
 std::string draw_story(int facts, std::uint64_t key) {
@@ -85,20 +81,20 @@ void write(const std::filesystem::path& file, const std::string& text) {
 }  // namespace
 
 void write_stories(const StoryOptions& options) {
-  check_range("--facts", options.facts, std::ssize(shapes));
-  check_range("--train", options.train, most_stories);
-  check_range("--validation", options.validation, most_stories);
-  check_range("--test", options.test, most_stories);
+  check_range("--facts", options.facts, 1, std::ssize(shapes));
+  check_range("--train", options.train, 1, most_stories);
+  check_range("--validation", options.validation, 1, most_stories);
+  check_range("--test", options.test, 1, most_stories);
   std::error_code code;
   std::filesystem::create_directories(options.out, code);
   if (std::error_code ignored; !std::filesystem::is_directory(options.out, ignored))
     throw base::BadInput(
         fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
-  struct Split {
+  struct SplitFile {
     std::string_view name;
     std::int64_t stories;
   };
-  const std::array<Split, 3> splits = {
+  const std::array<SplitFile, 3> splits = {
       {{"test", options.test}, {"valid", options.validation}, {"train", options.train}}};
   std::unordered_set<std::string> seen;
   const std::uint64_t key = base::mix(options.seed, static_cast<std::uint64_t>(options.facts));

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/philox.h"
+#include "base/shuffle.h"
 
 namespace ut::datasets {
 namespace {
@@ -71,8 +71,7 @@ void TrainingBatches::cut_window() {
     window_.back().push_back(std::move(examples[place]));
   }
   base::Random random(base::mix(seed_, static_cast<std::uint64_t>(cursor_.sample)));
-  for (std::size_t last = window_.size() - 1; last > 0; --last)
-    std::swap(window_[last], window_[static_cast<std::size_t>(random.uniform(0, static_cast<std::int64_t>(last)))]);
+  base::shuffle(window_, random);
   if (std::cmp_greater_equal(cursor_.part, window_.size()))
     throw base::BadInput(
         "the place in the data that was recorded lies beyond its window; needs the data and the batch "

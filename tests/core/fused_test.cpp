@@ -4,23 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "core/add_dropped.h"
+#include "core/normalisation.h"
 #include "core/relu_dropout.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/row_setting.h"
 
 namespace ut::core {
 namespace {
 
-struct Setting {
-  at::ScalarType type;
-  double rate;
-  std::int64_t columns;
-};
-
-std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
-  return stream << toString(setting.type) << "_rate" << 100 * setting.rate << "_columns" << setting.columns;
-}
-
-class Fused : public testing::TestWithParam<Setting> {
+class Fused : public testing::TestWithParam<RowSetting> {
  protected:
   at::Tensor leaf(const std::vector<std::int64_t>& sizes, std::uint64_t seed) const {
     return random_tensor(sizes, seed).to(GetParam().type).requires_grad_();
@@ -62,6 +54,27 @@ TEST_P(Fused, SumWithDropout) {
       [&](const at::Tensor& x, const at::Tensor& y) { return x + dropout(y, rate, key_, rows_); });
 }
 
+TEST_P(Fused, NormalisedSumWithDropout) {
+  const std::int64_t columns = GetParam().columns;
+  Parameters parameters(GetParam().type == at::kDouble ? Precision::float64 : Precision::float32, 1);
+  const LayerNorm norm(parameters, "norm", columns);
+  const double rate = GetParam().rate;
+  std::vector<at::Tensor> gradients;  // of scale and bias
+  expect_same(
+      {rows_.count(), columns},
+      [&](const at::Tensor& x, const at::Tensor& y) { return norm.of_sum(x, y, rate, key_, rows_); },
+      [&](const at::Tensor& x, const at::Tensor& y) {
+        for (const Parameter& parameter : parameters.all()) {
+          gradients.push_back(parameter.tensor.grad().clone());
+          parameter.tensor.mutable_grad() = at::Tensor();
+        }
+        return norm(add_dropped(x, y, rate, key_, rows_));
+      });
+  const double tolerance = GetParam().type == at::kDouble ? 1e-12 : 1e-4;
+  for (std::size_t part = 0; part < gradients.size(); ++part)
+    EXPECT_TRUE(gradients[part].allclose(parameters.all()[part].tensor.grad(), tolerance, tolerance)) << part;
+}
+
 TEST_P(Fused, WithoutAGraphAndOutsideTraining) {
   const at::NoGradGuard no_graph;
   const at::Tensor x = random_tensor({rows_.count(), GetParam().columns}, 1).to(GetParam().type);
@@ -77,8 +90,8 @@ TEST_P(Fused, WhatIsNotANumberStaysThat) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, Fused,
-                         testing::Values(Setting{at::kFloat, 0.3, 200}, Setting{at::kDouble, 0.3, 200},
-                                         Setting{at::kFloat, 0, 64}, Setting{at::kDouble, 0.9, 3}),
+                         testing::Values(RowSetting{at::kFloat, 0.3, 200}, RowSetting{at::kDouble, 0.3, 200},
+                                         RowSetting{at::kFloat, 0, 64}, RowSetting{at::kDouble, 0.9, 3}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -10,26 +10,17 @@
 #include "core/add_dropped.h"
 #include "core/relu_dropout.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/row_setting.h"
 
 namespace ut::core {
 namespace {
-
-struct Setting {
-  at::ScalarType type;
-  double rate;
-  std::int64_t columns;
-};
-
-std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
-  return stream << toString(setting.type) << "_rate" << 100 * setting.rate << "_columns" << setting.columns;
-}
 
 template <class Threads>
 void go_through(const Threads& threads) {
   for (std::int64_t thread = 0; thread < threads.threads(); ++thread) threads.run(thread);
 }
 
-class RowThreads : public testing::TestWithParam<Setting> {
+class RowThreads : public testing::TestWithParam<RowSetting> {
  protected:
   at::Tensor tensor(const std::vector<std::int64_t>& sizes, std::uint64_t seed) const {
     return random_tensor(sizes, seed).to(GetParam().type);
@@ -114,9 +105,9 @@ TEST_P(RowThreads, ReluAndDropOutOfASumAndBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, RowThreads,
-                         testing::Values(Setting{at::kFloat, 0.3, 200}, Setting{at::kDouble, 0.3, 200},
-                                         Setting{at::kFloat, 0.1, 256}, Setting{at::kFloat, 0.9, 3},
-                                         Setting{at::kDouble, 0.5, 65}, Setting{at::kFloat, 0, 64}),
+                         testing::Values(RowSetting{at::kFloat, 0.3, 200}, RowSetting{at::kDouble, 0.3, 200},
+                                         RowSetting{at::kFloat, 0.1, 256}, RowSetting{at::kFloat, 0.9, 3},
+                                         RowSetting{at::kDouble, 0.5, 65}, RowSetting{at::kFloat, 0, 64}),
                          testing::PrintToStringParamName());
 
 }  // namespace
