@@ -6,8 +6,7 @@
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch), ROUNDS (7),
-# ITERATIONS (5; updates of a round), COMPILE (1: the peer with torch.compile), PEER_HALT_BIAS (-1.3; with which its mean
-# ponder time is 3).
+# ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../../build/release/ut}")
@@ -15,7 +14,6 @@ PEER=$(realpath "${PEER:-$here/../../../shared/peers/ut_pytorch.py}")
 PYTHON=${PYTHON:-python3}
 ROUNDS=${ROUNDS:-7}
 ITERATIONS=${ITERATIONS:-5}
-COMPILE=${COMPILE:-0}
 PEER_HALT_BIAS=${PEER_HALT_BIAS:--1.3}
 export OMP_NUM_THREADS=1
 
@@ -23,6 +21,7 @@ export OMP_NUM_THREADS=1
 rows() {
   local size="--steps 6 --batch 32 --length 40"
   echo "d256 | d 256 | 1 | --d-model 256 --heads 4 --ffn 1024 $size | --d 256 --heads 4 --ffn 1024 $size"
+  echo "compiled | d 256, against torch.compile | 1 | --d-model 256 --heads 4 --ffn 1024 $size | --d 256 --heads 4 --ffn 1024 $size --compile"
   echo "d512 | d 512 | 1 | --d-model 512 --heads 8 --ffn 2048 $size | --d 512 --heads 8 --ffn 2048 $size"
   echo "ragged | d 256, lengths uniform in 4…40 | 1 | --d-model 256 --heads 4 --ffn 1024 $size --min-length 4 | --d 256 --heads 4 --ffn 1024 $size --ragged-min 4"
   echo "halting | d 256, positions that halt at ponder time 3 of 12, against masked ACT | 1 | --d-model 256 --heads 4 --ffn 1024 ${size/steps 6/steps 12} --halting act-copy --bench-ponder 3 | --d 256 --heads 4 --ffn 1024 ${size/steps 6/steps 12} --act --halt-bias=$PEER_HALT_BIAS"
@@ -38,10 +37,9 @@ fi
 # ours RANKS OPTIONS, theirs RANKS OPTIONS: tokens a second of one round
 ours() { "$UT" bench $2 --ranks "$1" --vocab 64 --dropout 0.1 --threads 1 --iterations "$ITERATIONS" --json | tokens; }
 theirs() {
-  local command=("$PYTHON" "$PEER") compile=()
+  local command=("$PYTHON" "$PEER")
   (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" -- "$PEER")
-  ((COMPILE == 0)) || compile=(--compile)
-  "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 "${compile[@]}" | tokens
+  "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 | tokens
 }
 tokens() { python3 -c 'import json, sys; print(json.loads(sys.stdin.readlines()[-1])["tokens_per_s"])'; }
 

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""The papers' tables, trained again: every row by its settings file, several seeds, the paper's numbers beside ours.
+
+usage: reproduce.py [TABLE…] [options]          every table by default; --list names them
+
+  --size NAME     small (two cores, an hour a row or less; the default) or paper (a cluster)
+  --row NAME      only this row of the tables; may be given again. --run NAME: only this of its runs, likewise
+  --seeds N       seeds of each run (3)
+  --out DIR       where runs are kept (build/reproduce): DIR/TABLE/SIZE/ROW/RUN/seed-N
+  --data DIR      where the data sets lie that `ut data fetch` has brought (data)
+  --list          the runs, numbered from 0; nothing is trained
+  --one N         run N of the list alone (cluster/reproduce/reproduce.sbatch: one job of an array)
+  --report        the tables alone, from what is there
+
+What is done is not done again, and a run that was stopped goes on. Variables: UT, the program (build/release/ut); LAUNCH,
+what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N after -- say); further options of
+`ut train` after --, as -- --ranks 2. Standard library alone.
+
+A table is a directory beside this file: table.json (runs, columns, rows with the paper's numbers) and SIZE/ROW.conf
+(options of `ut train`). Of a row's seeds the best by validation is shown.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+FAILED = 0.05  # error above which a task of bAbI counts as failed
+STOPPED = 75  # what ut exits with when somebody asked it to stop
+
+
+class Trouble(Exception):
+    """A line for the person, and what to exit with."""
+
+    def __init__(self, message, code=2):
+        super().__init__(message)
+        self.code = code
+
+
+def read_tables(directory, names):
+    known = {path.parent.name: path for path in sorted(directory.glob("*/table.json"))}
+    for name in names:
+        if name not in known:
+            raise Trouble(f"{name}: no such table, there are {', '.join(known)}")
+    tables = []
+    for name in names or known:
+        table = json.loads(known[name].read_text())
+        table["name"], table["home"] = name, known[name].parent
+        table["runs"] = dict(expand(table["runs"]))
+        tables.append(table)
+    return tables
+
+
+def expand(runs):
+    """A run named with {} stands for as many as its "each" says."""
+    for name, run in runs.items():
+        for number in range(1, run.get("each", 0) + 1) or [""]:
+            fill = lambda words: [word.replace("{}", str(number)) for word in words]
+            yield name.replace("{}", str(number)), {"train": fill(run["train"]), "evaluate": run.get("evaluate", []),
+                                                    "data": run.get("data")}
+
+
+class Run:
+    """One training: a row of a table, one of its runs, one seed."""
+
+    def __init__(self, table, row, name, seed, options):
+        self.table, self.row, self.name, self.seed, self.options = table, row, name, seed, options
+        self.settings = table["home"] / options.size / f"{row['settings']}.conf"
+        self.data = table["runs"][name]["data"]
+        self.directory = options.out / table["name"] / options.size / row["settings"] / name / f"seed-{seed}"
+
+    def __str__(self):
+        return f"{self.table['name']} {self.row['settings']} {self.name} seed {self.seed}"
+
+    def result(self):
+        path = self.directory / "result.json"
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def data_is_there(self):
+        return self.data is None or (self.options.data / self.data).is_dir()
+
+    def train_options(self):
+        given = ["--config", str(self.settings), "--seed", str(self.seed), *self.table["runs"][self.name]["train"]]
+        if self.data is not None:
+            given += ["--data", str(self.options.data / self.data)]
+        return [*given, *self.options.more, "--run-dir", str(self.directory)]
+
+    def make(self):
+        if self.result() is not None:
+            return
+        if not self.data_is_there():
+            print(f"{self}: not run, no {self.options.data / self.data} (see `ut data fetch`)", flush=True)
+            return
+        self.directory.mkdir(parents=True, exist_ok=True)
+        started = (self.directory / "checkpoints" / "latest").exists()
+        print(f"{self}", flush=True)
+        self.ut("train", *(["--run-dir", str(self.directory), "--resume"] if started else self.train_options()))
+        evaluated = self.ut("evaluate", "--run-dir", str(self.directory), "--split", "test", "--json",
+                            *self.table["runs"][self.name]["evaluate"])
+        result = {"evaluation": json.loads(evaluated.strip().splitlines()[-1]), **self.told()}
+        written = self.directory / "result.json.new"
+        written.write_text(json.dumps(result, indent=1) + "\n")
+        written.rename(self.directory / "result.json")
+
+    def ut(self, *arguments):
+        with open(self.directory / "reproduce.log", "a") as log:
+            done = subprocess.run([*shlex.split(os.environ.get("LAUNCH", "")), self.options.ut, *arguments],
+                                  stdout=subprocess.PIPE, stderr=log, text=True)
+            log.write(done.stdout)
+        if done.returncode != 0:
+            raise Trouble(f"{self}: ut {arguments[0]} ended with {done.returncode}, see {self.directory}/reproduce.log",
+                          done.returncode)
+        return done.stdout
+
+    def told(self):
+        """What the run says of itself: validation, updates and hours to its end, parameters and mesh."""
+        lines = [json.loads(line) for line in open(self.directory / "metrics.jsonl")]
+        validation = [line for line in lines if line.get("split") == "validation"]
+        log = (self.directory / "reproduce.log").read_text()
+        model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
+        told = {"validation": max((line["accuracy"] for line in validation), default=None),
+                "updates": max(line["update"] for line in lines),
+                "hours": max(line.get("hours", 0) for line in lines)}
+        if model:
+            parameters, ranks, data, sequence = (int(number) for number in model[-1])
+            told |= {"parameters": parameters, "ranks": ranks, "mesh": f"{data} × {sequence}"}
+        return told
+
+
+def runs_of(tables, options):
+    return [Run(table, row, name, seed, options)
+            for table in tables
+            for row in table["rows"] if not options.row or row["settings"] in options.row
+            if (table["home"] / options.size / f"{row['settings']}.conf").exists()
+            for name in row.get("runs", table["runs"]) if not options.run or name in options.run
+            for seed in range(1, options.seeds + 1)]
+
+
+def best(runs):
+    """The result of the seed that is best by validation."""
+    results = [result for result in (run.result() for run in runs) if result is not None]
+    return max(results, key=lambda result: result["validation"] or 0, default=None)
+
+
+def value_of(result, key):
+    value = result["evaluation"]
+    for part in key.split("/"):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def cell(column, by_name):
+    """A column's value for one row, as text; None where it was not run."""
+    names = [name for name in by_name if re.fullmatch(column["run"], name)]
+    results = [result for result in (best(by_name[name]) for name in names) if result is not None]
+    if not results:
+        return None
+    if column.get("combine") == "errors":  # of bAbI's tasks, each a run or each a group of a joint one
+        groups = [group for result in results for group in result["evaluation"].get("groups", {}).values()]
+        errors = [1 - part["accuracy"] for part in groups or [result["evaluation"] for result in results]]
+        failed = sum(error > FAILED for error in errors)
+        return f"{100 * sum(errors) / len(errors):.2f} ({failed}/{len(errors)})"
+    value = value_of(results[0], column["key"])
+    return None if value is None else format(value, column.get("format", ".3f"))
+
+
+def row_lines(table, row, options):
+    by_name = {}
+    for run in runs_of([table], options):
+        if run.row is row:
+            by_name.setdefault(run.name, []).append(run)
+    cells = [cell(column, by_name) for column in table["columns"]]
+    shown = [f"{ours or 'not run'} | {paper if paper is not None else '–'}"
+             for ours, paper in zip(cells, row.get("paper", [None] * len(cells)))]
+    made = [result for runs in by_name.values() for result in (run.result() for run in runs) if result is not None]
+    return shown, made
+
+
+def print_table(table, options):
+    print(f"\n### {table['title']}, {options.size} size\n")
+    print("| | " + " | ".join(f"{column['name']} | paper" for column in table["columns"]) + " |")
+    print("|---|" + "---|---|" * len(table["columns"]))
+    notes = []
+    for row in table["rows"]:
+        shown, made = row_lines(table, row, options)
+        print(f"| {row['name']} | " + " | ".join(shown) + " |")
+        if made:
+            notes.append(note(row, made))
+    for line in notes:
+        print(f"\n{line}")
+
+
+def note(row, made):
+    parameters = sorted({result["parameters"] for result in made if "parameters" in result})
+    meshes = sorted({result["mesh"] for result in made if "mesh" in result})
+    hours = sorted(result["hours"] for result in made)
+    return (f"{row['name']}: {len(made)} run{'s' if len(made) > 1 else ''}, {' or '.join(map(str, parameters))} parameters, "
+            f"{60 * hours[0]:.0f} to {60 * hours[-1]:.0f} minutes each, mesh {', '.join(meshes)}.")
+
+
+def parse(arguments):
+    more = []
+    if "--" in arguments:
+        cut = arguments.index("--")
+        arguments, more = arguments[:cut], arguments[cut + 1:]
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+    parser.add_argument("tables", nargs="*")
+    parser.add_argument("--size", choices=["small", "paper"], default="small")
+    parser.add_argument("--row", action="append")
+    parser.add_argument("--run", action="append")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/reproduce"))
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("data"))
+    parser.add_argument("--settings", type=pathlib.Path, default=HERE)
+    parser.add_argument("--one", type=int)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--report", action="store_true")
+    options = parser.parse_args(arguments)
+    options.more = more
+    options.ut = os.environ.get("UT", str(HERE.parent.parent / "build/release/ut"))
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
+    tables = read_tables(options.settings, options.tables)
+    runs = runs_of(tables, options)
+    if options.list:
+        for number, run in enumerate(runs):
+            print(f"{number} {run}{'' if run.result() is None else ', done'}")
+        return
+    if options.one is not None and not 0 <= options.one < len(runs):
+        raise Trouble(f"--one {options.one}: there are runs 0 to {len(runs) - 1}, see --list")
+    if options.one is not None:
+        runs[options.one].make()
+        return
+    failed = [] if options.report else make_all(runs)
+    for table in tables:
+        print_table(table, options)
+    if failed:
+        raise Trouble(f"{len(failed)} of {len(runs)} runs failed", 1)
+
+
+def make_all(runs):
+    """Those that failed; the others are made all the same, unless somebody stopped one."""
+    failed = []
+    for run in runs:
+        try:
+            run.make()
+        except Trouble as trouble:
+            if trouble.code == STOPPED:
+                raise
+            print(f"reproduce.py: {trouble}", file=sys.stderr, flush=True)
+            failed.append(run)
+    return failed
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Trouble as trouble:
+        print(f"reproduce.py: {trouble}", file=sys.stderr)
+        sys.exit(trouble.code)

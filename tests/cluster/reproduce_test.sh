@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# cluster/reproduce/reproduce.py on a made-up table of two rows, two runs and two seeds: what is printed, that nothing is
+# done twice, that a run goes on, and what is said of what is missing.
+#   reproduce_test.sh UT
+set -euo pipefail
+UT=$(realpath "${1:?the program ut}")
+export UT
+reproduce=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../cluster/reproduce" && pwd)/reproduce.py
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+fail() {
+  echo "reproduce_test.sh: $*" >&2
+  exit 1
+}
+made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- --threads 1; }
+
+mkdir -p "$place/tables/digits/small" "$place/tables/stories/small"
+for row in one two; do
+  cat >"$place/tables/digits/small/$row.conf" <<CONF
+d-model = 16
+heads = 2
+ffn = 16
+steps = $([[ $row == one ]] && echo 1 || echo 2)
+train-length = 4
+evaluation-length = 4
+train-examples = 100
+evaluation-examples = 20
+max-updates = 20
+evaluate-every = 10
+CONF
+done
+cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
+cat >"$place/tables/digits/table.json" <<'JSON'
+{"title": "Digits",
+ "runs": {"copy": {"train": ["--task", "copy"]}, "reverse": {"train": ["--task", "reverse"]}},
+ "columns": [{"name": "copied", "run": "copy", "key": "accuracy"},
+             {"name": "reversed", "run": "reverse", "key": "sequence_accuracy", "format": ".1f"}],
+ "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
+JSON
+cat >"$place/tables/stories/table.json" <<'JSON'
+{"title": "Stories", "runs": {"task-{}": {"each": 2, "data": "none", "train": ["--task", "babi", "--babi-task", "{}"]}},
+ "columns": [{"name": "error", "run": "task-.*", "combine": "errors"}], "rows": [{"name": "One", "settings": "one"}]}
+JSON
+
+[[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
+
+# A run that was begun goes on, and is not begun anew: it ends where its own options say.
+begun=$place/out/digits/small/one/copy/seed-1
+"$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
+  --run-dir "$begun" --quiet >/dev/null
+made_up digits --one 0 >/dev/null
+grep -q '"updates": 7,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
+before=$(stat -c %Y.%Z "$begun/result.json")
+
+printed=$(made_up digits)
+echo "$printed"
+[[ $(stat -c %Y.%Z "$begun/result.json") == "$before" ]] || fail "a run that was done was done again"
+[[ $(find "$place/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
+grep -qE '^\| One step \| 0\.[0-9]{3} \| 0\.25 \| [01]\.[0-9] \| 0\.5 \|$' <<<"$printed" || fail "the first row is wrong"
+grep -qE '^\| Two steps \| 0\.[0-9]{3} \| – \| [01]\.[0-9] \| – \|$' <<<"$printed" || fail "the second row is wrong"
+grep -qE '^One step: 4 runs, [0-9]+ parameters, .* mesh 1 × 1\.$' <<<"$printed" || fail "parameters and mesh are not told"
+python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the seed that is best by validation"
+import json, pathlib, sys
+results = [json.loads(path.read_text()) for path in pathlib.Path(sys.argv[1]).glob("*/result.json")]
+best = max(results, key=lambda result: result["validation"])
+assert f"| Two steps | {best['evaluation']['accuracy']:.3f} |" in sys.argv[2]
+PYTHON
+
+printed=$(made_up stories)
+grep -q 'not run, no .*none' <<<"$printed" || fail "missing data is not named: $printed"
+grep -q '^| One | not run | – |$' <<<"$printed" || fail "a row that was not run does not say so: $printed"
+
+code=0
+said=$(made_up nothing 2>&1) || code=$?
+[[ $code == 2 && $said == *"no such table, there are digits, stories"* ]] || fail "an unknown table: $code $said"
+
+cp -r "$place/tables/digits" "$place/tables/wrong"
+sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"
+code=0
+said=$(made_up wrong --seeds 1 2>&1) || code=$?
+[[ $code == 1 && $said == *"2 of 4 runs failed"* && $said == *"| Two steps | 0."* ]] || fail "a run that fails: $code $said"
+echo "reproduce: as it should be"
