@@ -16,11 +16,13 @@ What is done is not done again, and a run that was stopped goes on. Variables: U
 what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N after -- say); further options of
 `ut train` after --, as -- --ranks 2. Standard library alone.
 
-A table is a directory beside this file: table.json (runs, columns, rows with the paper's numbers) and SIZE/ROW.conf
-(options of `ut train`). Of a row's seeds the best by validation is shown.
+A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of training
+and of each evaluation, data), "columns" (run, evaluation, and which of its numbers to "show"), "rows" (with the paper's
+numbers). Of a row's seeds the best by validation is shown.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -31,7 +33,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 FAILED = 0.05  # error above which a task of bAbI counts as failed
-STOPPED = 75  # what ut exits with when somebody asked it to stop
+BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it to stop
 
 
 class Trouble(Exception):
@@ -61,8 +63,8 @@ def expand(runs):
     for name, run in runs.items():
         for number in range(1, run.get("each", 0) + 1) or [""]:
             fill = lambda words: [word.replace("{}", str(number)) for word in words]
-            yield name.replace("{}", str(number)), {"train": fill(run["train"]), "evaluate": run.get("evaluate", []),
-                                                    "data": run.get("data")}
+            yield name.replace("{}", str(number)), {"train": fill(run["train"]), "data": run.get("data"),
+                                                    "evaluate": run.get("evaluate", {"test": ["--split", "test"]})}
 
 
 class Run:
@@ -100,12 +102,21 @@ class Run:
         started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
         self.ut("train", *(["--run-dir", str(self.directory), "--resume"] if started else self.train_options()))
-        evaluated = self.ut("evaluate", "--run-dir", str(self.directory), "--split", "test", "--json",
-                            *self.table["runs"][self.name]["evaluate"])
-        result = {"evaluation": json.loads(evaluated.strip().splitlines()[-1]), **self.told()}
+        evaluations = {name: self.evaluate(given) for name, given in self.table["runs"][self.name]["evaluate"].items()}
+        result = {"evaluations": evaluations, **self.told()}
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
         written.rename(self.directory / "result.json")
+
+    def evaluate(self, given):
+        """None where the data has no such split."""
+        try:
+            said = self.ut("evaluate", "--run-dir", str(self.directory), "--json", *given)
+        except Trouble as trouble:
+            if trouble.code != BAD_INPUT:
+                raise
+            return None
+        return json.loads(said.strip().splitlines()[-1])
 
     def ut(self, *arguments):
         with open(self.directory / "reproduce.log", "a") as log:
@@ -147,26 +158,31 @@ def best(runs):
     return max(results, key=lambda result: result["validation"] or 0, default=None)
 
 
-def value_of(result, key):
-    value = result["evaluation"]
-    for part in key.split("/"):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
+def flat(values, before=""):
+    """{"a": {"b": 1}} -> {"a/b": 1}"""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{name}/")
+        else:
+            yield before + name, value
 
 
 def cell(column, by_name):
     """A column's value for one row, as text; None where it was not run."""
     names = [name for name in by_name if re.fullmatch(column["run"], name)]
     results = [result for result in (best(by_name[name]) for name in names) if result is not None]
-    if not results:
+    evaluations = [result["evaluations"][column.get("evaluation", "test")] for result in results]
+    if not any(evaluations):
         return None
     if column.get("combine") == "errors":  # of bAbI's tasks, each a run or each a group of a joint one
-        groups = [group for result in results for group in result["evaluation"].get("groups", {}).values()]
-        errors = [1 - part["accuracy"] for part in groups or [result["evaluation"] for result in results]]
+        groups = [group for evaluation in evaluations for group in evaluation.get("groups", {}).values()]
+        errors = [1 - part["accuracy"] for part in groups or evaluations]
         failed = sum(error > FAILED for error in errors)
         return f"{100 * sum(errors) / len(errors):.2f} ({failed}/{len(errors)})"
-    value = value_of(results[0], column["key"])
-    return None if value is None else format(value, column.get("format", ".3f"))
+    try:
+        return column.get("show", "{accuracy:.3f}").format_map(dict(flat(evaluations[0])))
+    except KeyError:
+        return None
 
 
 def row_lines(table, row, options):
@@ -175,8 +191,8 @@ def row_lines(table, row, options):
         if run.row is row:
             by_name.setdefault(run.name, []).append(run)
     cells = [cell(column, by_name) for column in table["columns"]]
-    shown = [f"{ours or 'not run'} | {paper if paper is not None else '–'}"
-             for ours, paper in zip(cells, row.get("paper", [None] * len(cells)))]
+    shown = [f"{ours or 'not run'} | {'–' if paper is None else paper}"
+             for ours, paper in itertools.zip_longest(cells, row.get("paper", []))]
     made = [result for runs in by_name.values() for result in (run.result() for run in runs) if result is not None]
     return shown, made
 

@@ -34,8 +34,8 @@ cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
 cat >"$place/tables/digits/table.json" <<'JSON'
 {"title": "Digits",
  "runs": {"copy": {"train": ["--task", "copy"]}, "reverse": {"train": ["--task", "reverse"]}},
- "columns": [{"name": "copied", "run": "copy", "key": "accuracy"},
-             {"name": "reversed", "run": "reverse", "key": "sequence_accuracy", "format": ".1f"}],
+ "columns": [{"name": "copied", "run": "copy"},
+             {"name": "reversed", "run": "reverse", "show": "{sequence_accuracy:.1f}"}],
  "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
 JSON
 cat >"$place/tables/stories/table.json" <<'JSON'
@@ -64,7 +64,7 @@ python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not 
 import json, pathlib, sys
 results = [json.loads(path.read_text()) for path in pathlib.Path(sys.argv[1]).glob("*/result.json")]
 best = max(results, key=lambda result: result["validation"])
-assert f"| Two steps | {best['evaluation']['accuracy']:.3f} |" in sys.argv[2]
+assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f} |" in sys.argv[2]
 PYTHON
 
 printed=$(made_up stories)

@@ -119,7 +119,7 @@ a_table_of_the_papers_is_an_array_of_jobs() {
     "evaluate-every = 10" "train-length = 4" "evaluation-length = 4" >tables/digits/small/one.conf
   cat >tables/digits/table.json <<'JSON'
 {"title": "Digits", "runs": {"copy": {"train": ["--task", "copy"]}},
- "columns": [{"name": "copied", "run": "copy", "key": "accuracy"}], "rows": [{"name": "One", "settings": "one"}]}
+ "columns": [{"name": "copied", "run": "copy"}], "rows": [{"name": "One", "settings": "one"}]}
 JSON
   job=$(sbatch --parsable --nodes 1 --ntasks-per-node 2 --array 0-1 "$UT_HOME/cluster/reproduce/reproduce.sbatch" $options \
     -- --sequence-parallel 2)
