@@ -33,13 +33,13 @@ bool is_checkpoint_name(std::string_view name) {
          name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
 }
 
-std::string model_bytes(const UniversalTransformer& model) {
+std::string model_bytes(const Model& model) {
   Safetensors content;
   for (const auto& [name, tensor] : model.parameters().all()) content.tensors[name] = tensor;
   return safetensors_bytes(content);
 }
 
-std::string optimizer_bytes(const UniversalTransformer& model, const Adam& optimizer) {
+std::string optimizer_bytes(const Model& model, const Adam& optimizer) {
   Safetensors content;
   const auto& parameters = model.parameters().all();
   for (const auto& [name, tensor] : views_of(optimizer.first_moment(), parameters))
@@ -90,8 +90,7 @@ void point_at(const fs::path& directory, const std::string& pointer, std::int64_
   base::write_file_whole(directory / pointer, name_of(update) + "\n");
 }
 
-void write_checkpoint(const fs::path& directory, const UniversalTransformer& model, const Adam& optimizer,
-                      const json& state) {
+void write_checkpoint(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {
   const std::string name = name_of(optimizer.updates());
   const fs::path beside = directory / (name + ".tmp");
   fs::remove_all(beside);
@@ -160,7 +159,7 @@ json read_state(const fs::path& checkpoint) {
   return state;
 }
 
-void load_checkpoint(const fs::path& checkpoint, UniversalTransformer& model, Adam* optimizer) {
+void load_checkpoint(const fs::path& checkpoint, Model& model, Adam* optimizer) {
   const json state = read_state(checkpoint);
   const json& digests = state.at("digests");
   const auto read = [&](const char* file) {

@@ -13,7 +13,7 @@ namespace ut::core {
 /// renamed, so that it is whole or absent at any kill. `state` is what the caller wants back; the files' digests are
 /// put beside it. Then points `directory`/latest at it. Called by one rank; no collective inside.
 /// Throws std::runtime_error where it cannot be written.
-void write_checkpoint(const std::filesystem::path& directory, const UniversalTransformer& model, const Adam& optimizer,
+void write_checkpoint(const std::filesystem::path& directory, const Model& model, const Adam& optimizer,
                       const nlohmann::json& state);
 
 /// Makes `directory`/`pointer` (latest, best) name the checkpoint of this update.
@@ -30,6 +30,6 @@ nlohmann::json read_state(const std::filesystem::path& checkpoint);
 
 /// Fills the model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
 /// where one is altered or cut short, or where names or shapes are not the model's.
-void load_checkpoint(const std::filesystem::path& checkpoint, UniversalTransformer& model, Adam* optimizer);
+void load_checkpoint(const std::filesystem::path& checkpoint, Model& model, Adam* optimizer);
 
 }  // namespace ut::core

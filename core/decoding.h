@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/model.h"
@@ -17,16 +18,22 @@ struct Decoded {
 };
 
 struct DecodingOptions {
-  std::int64_t longest = 0;          // symbols, end of sequence included
-  std::int64_t end_of_sequence = 1;  // where a sequence ends
+  std::int64_t longest = 0;                // symbols of an output, end of sequence included
+  std::int64_t end_of_sequence = 1;        // where a sequence ends
+  std::int64_t beam = 1;                   // prefixes that a search goes on with; 1: the likeliest symbol each time
+  double length_penalty = 0.6;             // of a wider beam: see BeamOptions
+  std::optional<std::int64_t> extra = {};  // outputs are not so long as `longest` says, but as their source has rows
+                                           // and so much longer
 };
 
-/// Greedy decoding of a batch's sources: the most likely next symbol again and again, until every sequence has ended or
-/// is as long as may be. Each rank of `group` decodes some of the sequences, one position at a time, with what earlier
-/// positions left in a cache at each step; where halting goes by the mean over a sequence, all ranks go over all
-/// positions again for each symbol. `batch` needs its source part only; `sequences` lists the group's sequences. The
+/// The most symbols of an output whose source has so many rows, its end included.
+std::int64_t longest_output(const DecodingOptions& options, std::int64_t source_rows);
+
+/// Decodes a batch's sources symbol by symbol, until every sequence has ended or is as long as may be: greedily, the
+/// most likely symbol again and again, or with a beam. Each rank of `group` decodes some of the sequences, but for
+/// models that decode together. `batch` needs its source part only; `sequences` lists the group's sequences. The
 /// outputs are the same on every rank of `group`. Collective.
-Decoded decode_greedily(const UniversalTransformer& model, const Batch& batch, const dist::Sequences& sequences,
-                        const Steps& steps, const DecodingOptions& options, dist::Communicator& group);
+Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& sequences, const Steps& steps,
+               const DecodingOptions& options, dist::Communicator& group);
 
 }  // namespace ut::core

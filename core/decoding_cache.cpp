@@ -21,6 +21,7 @@ class CachedRows final : public StackRows {
         position_(rows.position),
         id_(std::move(rows.id)),
         first_(rows.sequence),
+        width_(rows.width),
         copies_(halting == Halting::act_copy),
         steps_(steps),
         memory_(memory),
@@ -133,7 +134,9 @@ class CachedRows final : public StackRows {
     seen_.sequence = at::tensor(seen_ids, at::kLong);
     seen_.position = at::tensor(seen_positions, at::kLong);
     layout_.emplace(local_, seen_, false, cache_.device(), places_);
-    const auto [rows, places] = dist::rows_of_sequences(memory_, running_);
+    Numbers sources = running_;
+    for (auto& source : sources) source /= width_;
+    const auto [rows, places] = dist::rows_of_sequences(memory_, sources);
     memory_layout_.emplace(local_, rows, false, cache_.device(), places);
   }
 
@@ -141,6 +144,7 @@ class CachedRows final : public StackRows {
   std::int64_t position_;
   Numbers id_;
   Numbers first_;  // sequences, as they came
+  std::int64_t width_;
   bool copies_;
   std::int64_t steps_;
   const dist::Rows& memory_;
@@ -171,6 +175,26 @@ at::Tensor DecodingCache::at_position(std::vector<at::Tensor>& of_layers, std::s
   if (!kept.defined()) kept = at::zeros({room_at_first, sequences_, like.size(1)}, like.options());
   while (kept.size(0) <= position) kept = at::cat({kept, at::zeros_like(kept)});
   return kept[position];
+}
+
+void DecodingCache::move(std::int64_t positions, const std::vector<std::int64_t>& from,
+                         const std::vector<std::int64_t>& to) {
+  Numbers left;
+  Numbers reached;
+  for (std::size_t index = 0; index < to.size(); ++index) {
+    if (from[index] == to[index]) continue;
+    left.push_back(from[index]);
+    reached.push_back(to[index]);
+  }
+  if (positions == 0 || left.empty()) return;
+  const at::Tensor source = dist::on_device(left, device_);
+  const at::Tensor target = dist::on_device(reached, device_);
+  for (OfStep& step : steps_)
+    for (const auto* of_layers : {&step.keys_values, &step.states})
+      for (const at::Tensor& kept : *of_layers) {
+        at::Tensor earlier = kept.narrow(0, 0, positions);
+        earlier.index_copy_(1, target, earlier.index_select(1, source));
+      }
 }
 
 std::shared_ptr<StackRows> make_cached_rows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps,

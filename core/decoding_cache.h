@@ -27,6 +27,8 @@ class DecodingCache {
   /// room yet.
   at::Tensor at_position(std::vector<at::Tensor>& of_layers, std::size_t layer, std::int64_t position,
                          const at::Tensor& like) const;
+  /// Lets the first `positions` of the sequences `to` be what those of the sequences `from` were.
+  void move(std::int64_t positions, const std::vector<std::int64_t>& from, const std::vector<std::int64_t>& to);
   std::int64_t sequences() const { return sequences_; }
   at::Device device() const { return device_; }
 
@@ -39,8 +41,9 @@ class DecodingCache {
 /// The rows of one new position of some sequences, which see the positions before it in the cache.
 struct NewPosition {
   std::int64_t position;               // from 0
-  std::vector<std::int64_t> sequence;  // numbers of the sequences, ascending, as cache and memory have them
+  std::vector<std::int64_t> sequence;  // numbers of the sequences, ascending, as the cache has them
   std::vector<std::int64_t> id;        // [sequences of the cache]: identities
+  std::int64_t width = 1;              // sequences of the cache for each of the memory's
 };
 
 /// A stack's rows for one more symbol; to be used for one pass of `steps` steps. Halting by the sequence's mean cannot

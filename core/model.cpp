@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/products.h"
+#include "core/universal_decoder.h"
 #include "dist/differentiable.h"
 
 namespace ut::core {
@@ -16,20 +17,16 @@ PonderTime ponder_time(const Revised& revised) {
 
 }  // namespace
 
-UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device)
+Model::Model(const ModelOptions& options, std::uint64_t seed, at::Device device)
     : options_(options),
       parameters_(options.precision, seed, device),
       table_(parameters_.add_normal("table", {options.vocabulary, options.d_model},
-                                    1 / std::sqrt(static_cast<double>(options.d_model)))),
-      encoder_(parameters_, "encoder", options, options.encoder_steps, false) {
+                                    1 / std::sqrt(static_cast<double>(options.d_model)))) {
   if (options.words_per_row > 1)
     word_mask_ = parameters_.add_constant("word_mask", {options.words_per_row, options.d_model}, 1);
-  if (options.architecture == Architecture::encoder_decoder)
-    decoder_.emplace(parameters_, "decoder", options, options.decoder_steps, true);
-  parameters_.flatten();
 }
 
-at::Tensor UniversalTransformer::embed_source(const Batch& batch) const {
+at::Tensor Model::embed_source(const Batch& batch) const {
   const at::Tensor& words = batch.source_words;
   const double scale = std::sqrt(static_cast<double>(options_.d_model));
   const at::Tensor embedded = at::embedding(table_, words.clamp_min(0));  // [rows, words, d]
@@ -38,11 +35,32 @@ at::Tensor UniversalTransformer::embed_source(const Batch& batch) const {
   return (embedded * (word_mask_.narrow(0, 0, words.size(1)) * present)).sum(1) * scale;
 }
 
-at::Tensor UniversalTransformer::embed_target(const Batch& batch) const {
+at::Tensor Model::embed_target(const Batch& batch) const {
   const at::Tensor& previous = batch.target_previous;
   const at::Tensor scale = previous.ge(0).unsqueeze(1).to(table_.scalar_type()) *
                            std::sqrt(static_cast<double>(options_.d_model));  // a zero vector stands in front
   return at::embedding(table_, previous.clamp_min(0)) * scale;
+}
+
+at::Tensor Model::logits(const at::Tensor& states) const {
+  return multiply(states, table_.t(), product_type(options_)).to(table_.scalar_type());
+}
+
+UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device)
+    : Model(options, seed, device), encoder_(parameters(), "encoder", options, options.encoder_steps, false) {
+  if (options.architecture == Architecture::encoder_decoder)
+    decoder_.emplace(parameters(), "decoder", options, options.decoder_steps, true);
+  parameters().flatten();
+}
+
+bool UniversalTransformer::decodes_together() const {
+  const HaltingOptions& halting = options().halting;
+  return halting.decoder != Halting::none && halting.kind == ActKind::global;
+}
+
+std::unique_ptr<PrefixDecoder> UniversalTransformer::begin_decoding(const Batch& batch, const Steps& steps,
+                                                                    const DecodingShare& share) const {
+  return make_universal_decoder(*this, batch, steps, share);
 }
 
 Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
@@ -55,10 +73,6 @@ Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory& m
                                      std::int64_t steps, const DropoutKey& dropout) const {
   const auto rows = decoder_->make_rows(*batch.target, &memory);
   return decoder_->forward(embedded, batch.target_position, steps, *rows, &memory, dropout);
-}
-
-at::Tensor UniversalTransformer::logits(const at::Tensor& states) const {
-  return multiply(states, table_.t(), product_type(options_)).to(table_.scalar_type());
 }
 
 Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,

@@ -2,9 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <optional>
 
 #include "core/batch.h"
+#include "core/prefix_decoder.h"
 #include "core/recurrence.h"
 #include "dist/gradient_synchronisation.h"
 
@@ -29,29 +31,26 @@ struct Prediction {
   PonderTime decoder;  // its tensors are undefined where there is no decoder
 };
 
-/// The Universal Transformer: tables, a tied encoder block, a tied decoder block. Works on this rank's rows; meets
-/// other ranks only through the exchanges in a batch.
-class UniversalTransformer {
+/// What is trained, evaluated and decoded with: its parameters, among them the one table that inputs, targets and the
+/// softmax share. Works on this rank's rows; meets other ranks only through the exchanges in a batch.
+class Model {
  public:
-  /// `device`: where its parameters are, and batches have to be.
-  UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
-  UniversalTransformer(const UniversalTransformer&) = delete;
-  UniversalTransformer& operator=(const UniversalTransformer&) = delete;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
 
-  /// `synchronisation`, of the update whose last backward pass comes next: takes the decoder's gradients while the
-  /// encoder's are made.
-  Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
-                     dist::GradientSynchronisation* synchronisation = nullptr) const;
+  /// `synchronisation`, of the update whose last backward pass comes next: may take gradients that are finished early.
+  virtual Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
+                             dist::GradientSynchronisation* synchronisation = nullptr) const = 0;
 
-  /// The parts of forward(), for decoding and for who wants to look inside.
-  at::Tensor embed_source(const Batch& batch) const;  // H^0 of the encoder [source rows, d]
-  at::Tensor embed_target(const Batch& batch) const;  // H^0 of the decoder [target rows, d], shifted by one
-  /// What the encoder makes of the source rows.
-  Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
-                 const Watch& watch = {}) const;
-  /// What the decoder makes of the target rows.
-  Revised decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
-                 const DropoutKey& dropout) const;
+  /// Reads a batch's sources, to make outputs of them. Model, batch and group must outlive what it returns. Collective.
+  virtual std::unique_ptr<PrefixDecoder> begin_decoding(const Batch& batch, const Steps& steps,
+                                                        const DecodingShare& share) const = 0;
+  /// Whether all ranks that share sequences go over all of them together when these are decoded.
+  virtual bool decodes_together() const { return false; }
+
+  at::Tensor embed_source(const Batch& batch) const;  // [source rows, d]
+  at::Tensor embed_target(const Batch& batch) const;  // [target rows, d], shifted by one
   /// [rows, d] -> [rows, vocabulary], with the shared table.
   at::Tensor logits(const at::Tensor& states) const;
 
@@ -61,16 +60,47 @@ class UniversalTransformer {
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
-  const Recurrence& encoder() const { return encoder_; }
-  Recurrence& encoder() { return encoder_; }
-  const Recurrence& decoder() const { return *decoder_; }
-  Recurrence& decoder() { return *decoder_; }
+
+ protected:
+  /// With the tables; what derives from it adds what else it has and makes the parameters flat. `device`: where its
+  /// parameters are, and batches have to be.
+  Model(const ModelOptions& options, std::uint64_t seed, at::Device device);
 
  private:
   ModelOptions options_;
   Parameters parameters_;
   at::Tensor table_;      // [vocabulary, d]
   at::Tensor word_mask_;  // [words a row, d]; only where rows are sums of words
+};
+
+/// The Universal Transformer: a tied encoder block, a tied decoder block.
+class UniversalTransformer final : public Model {
+ public:
+  UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
+
+  /// Gives the decoder's gradients to `synchronisation` while the encoder's are made.
+  Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
+                     dist::GradientSynchronisation* synchronisation = nullptr) const override;
+  std::unique_ptr<PrefixDecoder> begin_decoding(const Batch& batch, const Steps& steps,
+                                                const DecodingShare& share) const override;
+  /// Where halting goes by the mean over a sequence.
+  bool decodes_together() const override;
+
+  // The parts of forward(), for decoding and for who wants to look inside.
+
+  /// What the encoder makes of the source rows, of H^0 as embed_source() gives it.
+  Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
+                 const Watch& watch = {}) const;
+  /// What the decoder makes of the target rows.
+  Revised decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
+                 const DropoutKey& dropout) const;
+
+  const Recurrence& encoder() const { return encoder_; }
+  Recurrence& encoder() { return encoder_; }
+  const Recurrence& decoder() const { return *decoder_; }
+  Recurrence& decoder() { return *decoder_; }
+
+ private:
   Recurrence encoder_;
   std::optional<Recurrence> decoder_;
 };

@@ -5,6 +5,8 @@
 
 namespace ut::core {
 
+/// universal: the Universal Transformer. lstm: long short-term memory with attention, to be compared with.
+enum class ModelKind { universal, lstm };
 /// Encoder-decoder as in the papers; encoder alone where the answer is one class, read at the first row (bAbI).
 enum class Architecture { encoder_decoder, encoder };
 /// post: LN(x + f(x)), the papers' equations 4 and 5. pre: x + f(LN(x)), and one LN at the end.
@@ -48,6 +50,7 @@ struct HaltingOptions {
 
 /// What makes a model: its shape, and the choices in which the papers and the authors' code differ.
 struct ModelOptions {
+  ModelKind kind = ModelKind::universal;
   Architecture architecture = Architecture::encoder_decoder;
   std::int64_t d_model = 128;
   std::int64_t heads = 4;
@@ -55,6 +58,7 @@ struct ModelOptions {
   std::int64_t encoder_steps = 4;  // T; with halting the most steps of a position
   std::int64_t decoder_steps = 4;
   std::int64_t block_layers = 1;  // layers inside the tied block
+  std::int64_t lstm_layers = 2;   // of an lstm's encoder, and of its decoder
   Norm norm = Norm::post;
   Residual residual = Residual::signal_out;
   Signal signal = Signal::interleaved;

@@ -64,7 +64,7 @@ UpdateMade BenchRun::decode() {
   RankBatch batch = rank_batch(batch_.examples, 0, session_.mesh, session_.options.exchange);
   const core::DecodingOptions all_of_them{session_.options.bench.length, -1};  // no symbol ends a sequence
   const core::Decoded decoded =
-      core::decode_greedily(model_, batch.rows, batch.sources, model_.steps(), all_of_them, session_.mesh.sequence());
+      core::decode(model_, batch.rows, batch.sources, model_.steps(), all_of_them, session_.mesh.sequence());
   return {std::move(batch.rows), decoded.encoder_updates, decoded.decoder_updates};
 }
 

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "core/decoding.h"
 #include "datasets/vocabulary.h"
 #include "launcher/commands.h"
 #include "launcher/rank_batch.h"
@@ -41,7 +40,7 @@ std::vector<datasets::Example> parse_lines(const std::string& typed, const datas
 using Outputs = std::vector<std::vector<std::int64_t>>;
 
 /// The answers of this data group's examples that this rank reads; an empty output for the others.
-Outputs read_answers(const core::UniversalTransformer& model, const RankBatch& batch, const core::Steps& steps) {
+Outputs read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
   const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1).cpu();
   const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows.cpu());
@@ -68,24 +67,25 @@ Outputs gather_outputs(const Outputs& mine, const RankBatch& batch, std::size_t 
   return all;
 }
 
-Outputs decode_batch(const Session& session, const core::UniversalTransformer& model,
-                     std::span<const datasets::Example> examples) {
+Outputs decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples) {
   const core::Steps steps = steps_of(session.options);
   const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
   if (!session.task->has_target())
     return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
-  const std::int64_t longest = session.task->longest_target(datasets::Split::test);
-  Outputs outputs = core::decode_greedily(model, batch.rows, batch.sources, steps,
-                                          {longest, datasets::end_of_sequence_id}, session.mesh.sequence())
-                        .outputs;
+  const core::DecodingOptions how =
+      decoding_options(session.options, session.task->longest_target(datasets::Split::test));
+  Outputs outputs = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).outputs;
   if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
+  std::int64_t longest = 0;
+  for (const auto& example : examples)
+    longest = std::max(longest, core::longest_output(how, std::ssize(example.source)));
   return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
 }
 
 }  // namespace
 
 int decode(Session& session) {
-  std::unique_ptr<core::UniversalTransformer> model;
+  std::unique_ptr<core::Model> model;
   std::vector<datasets::Example> examples;
   agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task, session.mesh.device()); });
   const std::string typed = typed_text(session);

@@ -32,9 +32,9 @@ nlohmann::ordered_json to_json(const Results& results) {
 int evaluate(Session& session) {
   const Options& options = session.options;
   const core::Steps steps = steps_of(options);
-  std::unique_ptr<core::UniversalTransformer> model;
+  std::unique_ptr<core::Model> model;
   agree(session.mesh.world(), [&] { model = load_model(options, *session.task, session.mesh.device()); });
-  const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::greedy;
+  const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;
   if (!options.json) {
@@ -49,6 +49,7 @@ int evaluate(Session& session) {
                               {"encoder_steps", steps.encoder},
                               {"decoder_steps", steps.decoder},
                               {"ranks", session.mesh.world().size()}};
+  if (options.beam > 1) line["beam"] = options.beam;
   if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);
   for (std::size_t group = 0; group < result.groups.size(); ++group)
     if (result.groups[group].score.sequences > 0)

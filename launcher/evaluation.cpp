@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <span>
 
-#include "core/decoding.h"
 #include "core/loss.h"
 #include "datasets/vocabulary.h"
 #include "launcher/rank_batch.h"
@@ -69,13 +68,17 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
     });
 }
 
-void count_greedy(Evaluation& sum, const core::UniversalTransformer& model, const RankBatch& batch,
-                  std::span<const datasets::Example> examples, const core::Steps& steps, const Session& session) {
+/// As for decoding `examples`, those of all ranks.
+core::DecodingOptions decoding_of(const Options& options, std::span<const datasets::Example> examples) {
   std::size_t longest = 0;
   for (const auto& example : examples) longest = std::max(longest, example.target.size());
-  const core::Decoded decoded = core::decode_greedily(
-      model, batch.rows, batch.sources, steps, {static_cast<std::int64_t>(longest), datasets::end_of_sequence_id},
-      session.mesh.sequence());
+  return decoding_options(options, static_cast<std::int64_t>(longest));
+}
+
+void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch,
+                   std::span<const datasets::Example> examples, const core::Steps& steps,
+                   const core::DecodingOptions& how, const Session& session) {
+  const core::Decoded decoded = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence());
   sum.pondered.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}}, session.options.model.halting);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < decoded.outputs.size(); ++index) {
@@ -85,6 +88,11 @@ void count_greedy(Evaluation& sum, const core::UniversalTransformer& model, cons
     datasets::count(score, decoded.outputs[index], reference);
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
   }
+}
+
+std::string how_made(const Evaluation& evaluation) {
+  if (evaluation.scoring == Scoring::teacher_forced) return "each symbol after the right ones";
+  return evaluation.beam == 1 ? "decoded greedily" : fmt::format("decoded with a beam of {}", evaluation.beam);
 }
 
 void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicator& world) {
@@ -99,14 +107,15 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
 
 }  // namespace
 
-Evaluation evaluate_split(const Session& session, const core::UniversalTransformer& model, datasets::Split split,
+Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit) {
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
-  const bool greedy = scoring == Scoring::greedy && session.task->has_target();
+  const bool decodes = scoring == Scoring::decoded && session.task->has_target();
   Evaluation sum;
   sum.scoring = scoring;
+  sum.beam = session.options.beam;
   sum.groups.resize(session.task->groups().size());
   std::int64_t labels = 0;
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
@@ -116,8 +125,8 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
     const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);
     labels += batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
-    if (greedy)
-      count_greedy(sum, model, mine, examples, steps, session);
+    if (decodes)
+      count_decoded(sum, model, mine, examples, steps, decoding_of(session.options, batch.examples), session);
     else
       count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, session);
   }
@@ -137,9 +146,7 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   if (!task.has_target())
     return fmt::format("accuracy {:.3f} on {} questions{}", score.symbol_accuracy(), score.sequences, and_pondered);
   return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}", score.symbol_accuracy(),
-                     score.sequence_accuracy(), score.sequences,
-                     evaluation.scoring == Scoring::greedy ? "decoded greedily" : "each symbol after the right ones",
-                     and_pondered);
+                     score.sequence_accuracy(), score.sequences, how_made(evaluation), and_pondered);
 }
 
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {
@@ -149,6 +156,7 @@ std::string describe_groups(const Evaluation& evaluation, const datasets::Task& 
     Evaluation alone;
     static_cast<Results&>(alone) = evaluation.groups[group];
     alone.scoring = evaluation.scoring;
+    alone.beam = evaluation.beam;
     if (alone.score.sequences > 0) text += fmt::format("{}: {}\n", names[group], describe(alone, task));
   }
   return text;

@@ -12,7 +12,7 @@
 namespace ut::launcher {
 
 /// How outputs are made for scoring: by the model's own symbols, or each from the right ones before it.
-enum class Scoring { greedy, teacher_forced };
+enum class Scoring { decoded, teacher_forced };
 
 /// What examples gave, over all ranks.
 struct Results {
@@ -24,14 +24,15 @@ struct Results {
 struct Evaluation : Results {
   double loss = 0;              // cross entropy a label, without smoothing; teacher-forced scoring only
   std::vector<Results> groups;  // of the task, each apart
-  Scoring scoring = Scoring::greedy;
+  Scoring scoring = Scoring::decoded;
+  std::int64_t beam = 1;  // that outputs were decoded with
 
   /// What training is steered by: the accuracy of answers, or of symbols.
   double accuracy() const { return score.symbol_accuracy(); }
 };
 
 /// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.
-Evaluation evaluate_split(const Session& session, const core::UniversalTransformer& model, datasets::Split split,
+Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit);
 
 /// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.

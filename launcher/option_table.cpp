@@ -317,6 +317,13 @@ OptionEntry dropout() {
 }
 
 void add_model_shape(Table& table) {
+  table.add("Model", command_train, true,
+            {choice<core::ModelKind>("model", "the Universal Transformer, or long short-term memory with attention",
+                                     [](auto& o) -> auto& { return o.model.kind; },
+                                     {{"universal", core::ModelKind::universal}, {"lstm", core::ModelKind::lstm}}),
+             whole(
+                 "lstm-layers", "lstm: of the encoder, and of the decoder",
+                 [](auto& o) -> auto& { return o.model.lstm_layers; }, 1, 1 << 10)});
   table.add("Model", model_commands, true,
             {variant(),
              whole(
@@ -552,6 +559,14 @@ OptionEntry checkpoint() {
   return entry;
 }
 
+OptionEntry decode_extra() {
+  auto entry = without_default(whole(
+      "decode-extra", "outputs are at most so many symbols longer than their source; without it as the task has them",
+      [](auto& o) -> auto& { return o.decode_extra; }, 0, 1 << 20));
+  entry.get = [get = entry.get](const Options& options) { return options.decode_extra < 0 ? "" : get(options); };
+  return entry;
+}
+
 void add_evaluation(Table& table) {
   table.add("Evaluation", command_evaluate, false,
             {choice<datasets::Split>("split", "examples that are scored", [](auto& o) -> auto& { return o.split; },
@@ -559,6 +574,14 @@ void add_evaluation(Table& table) {
                                       {"validation", datasets::Split::validation},
                                       {"train", datasets::Split::train}})});
   table.add("Evaluation", command_evaluate | command_decode, false, {checkpoint()});
+  table.add("Evaluation", command_evaluate | command_decode, false,
+            {whole(
+                 "beam", "prefixes that the search for an output goes on with; 1: greedy",
+                 [](auto& o) -> auto& { return o.beam; }, 1, 1 << 16),
+             not_negative(
+                 "length-penalty", "A of a wider beam, which divides scores by ((5 + length) / 6)^A",
+                 [](auto& o) -> auto& { return o.length_penalty; }),
+             decode_extra()});
   table.add("Evaluation", run_commands, true,
             {changeable(whole(
                 "evaluation-batch", "sequences at once, over all ranks",

@@ -286,9 +286,23 @@ void check_unchanged(const Options& recorded, const Options& options) {
   }
 }
 
+/// Who reads sequences in order, a position after the other, has no use for these.
+void check_lstm(const Options& options) {
+  const core::ModelOptions& model = options.model;
+  const auto refuse = [](const char* given, const char* why) {
+    throw base::BadInput(fmt::format("{}: not with --model lstm, {}", given, why));
+  };
+  if (options.sequence_parallel > 1)
+    refuse("--sequence-parallel above 1", "which reads a sequence in order on one rank; give 1, ranks share the batch");
+  if (model.halting.any()) refuse("--halting", "whose positions take one step each; leave it out");
+  if (model.recompute != core::Recompute::none) refuse("--recompute", "which has no steps to make again; leave it out");
+  if (model.bfloat16_products) refuse("--precision bfloat16", "which multiplies in --dtype; leave it out");
+}
+
 /// What no option can say for itself.
 void check_together(const Options& options) {
   const auto& model = options.model;
+  if (model.kind == core::ModelKind::lstm) check_lstm(options);
   if (model.d_model % model.heads != 0)
     throw base::BadInput(
         fmt::format("--heads: {} given, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
@@ -375,6 +389,7 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   if (options.task.task.empty())
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
+  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   return options;
 }
 

@@ -114,6 +114,9 @@ struct Options {
   std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
   bool json = false;                              // evaluate, bench
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
+  std::int64_t beam = 1;                          // evaluate, decode: 1 is greedy
+  double length_penalty = 0.6;                    // of a wider beam
+  std::int64_t decode_extra = -1;                 // symbols of an output beyond its source's; -1: as the task's targets
 
   DataOptions data;
   BenchOptions bench;

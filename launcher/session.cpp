@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "core/checkpoint.h"
+#include "core/make_model.h"
+#include "datasets/vocabulary.h"
 
 namespace ut::launcher {
 
@@ -49,8 +51,13 @@ core::Steps steps_of(const Options& options) {
           of_stack(options.model.halting.decoder, options.model.decoder_steps)};
 }
 
-std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task,
-                                                       at::Device device) {
+core::DecodingOptions decoding_options(const Options& options, std::int64_t longest) {
+  core::DecodingOptions decoding{longest, datasets::end_of_sequence_id, options.beam, options.length_penalty, {}};
+  if (options.decode_extra >= 0) decoding.extra = options.decode_extra;
+  return decoding;
+}
+
+std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task, at::Device device) {
   const auto checkpoint =
       core::find_checkpoint(std::filesystem::path(options.run_dir) / "checkpoints", options.checkpoint);
   const nlohmann::json state = core::read_state(checkpoint);
@@ -65,7 +72,7 @@ std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, c
         fmt::format("--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; "
                     "give at most that many",
                     std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
-  auto model = std::make_unique<core::UniversalTransformer>(trained, options.seed, device);
+  auto model = core::make_model(trained, options.seed, device);
   core::load_checkpoint(checkpoint, *model, nullptr);
   return model;
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/model.h"
+#include "core/decoding.h"
 #include "datasets/task.h"
 #include "dist/mesh.h"
 #include "launcher/options.h"
@@ -35,11 +35,14 @@ core::ModelOptions bench_model(const Options& options);
 /// with.
 core::Steps steps_of(const Options& options);
 
+/// As evaluate and decode are to make outputs; `longest`: symbols of an output, where --decode-extra does not say it.
+core::DecodingOptions decoding_options(const Options& options, std::int64_t longest);
+
 /// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.
 /// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer
 /// learned step signals than steps are asked for.
-std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task,
-                                                       at::Device device = at::kCPU);
+std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,
+                                        at::Device device = at::kCPU);
 
 /// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.
 void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task);

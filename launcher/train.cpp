@@ -10,7 +10,7 @@ namespace ut::launcher {
 int train(Session& session) {
   const Options& options = session.options;
   TrainingRun run(session);  // model, optimizer, order of the examples; taken up again where --resume asks for it
-  core::UniversalTransformer& model = run.model();
+  core::Model& model = run.model();
   const at::Tensor& parameters = model.parameters().flat();
   const at::Tensor& gradient = model.parameters().flat_gradient();
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/checkpoint.h"
+#include "core/make_model.h"
 #include "launcher/evaluation.h"
 #include "launcher/ranks.h"
 #include "launcher/stop_request.h"
@@ -26,8 +27,9 @@ const char* plural(int count) { return count == 1 ? "" : "s"; }
 
 TrainingRun::TrainingRun(Session& session)
     : session_(session),
-      model_(model_options(session.options, *session.task), session.options.seed, session.mesh.device()),
-      optimizer_(session.options.optimizer, model_.parameters()) {
+      model_(
+          core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
+      optimizer_(session.options.optimizer, model_->parameters()) {
   dist::Communicator& world = session.mesh.world();
   agree(world, [&] {
     if (session.options.resume) resume();
@@ -42,7 +44,7 @@ TrainingRun::TrainingRun(Session& session)
     progress_.emplace(session.options.quiet);
     progress_->say(session.task->description());
     progress_->say(fmt::format("{} parameters, {} rank{} (data-parallel {}, sequence-parallel {})",
-                               model_.parameters().elements(), world.size(), plural(world.size()),
+                               model_->parameters().elements(), world.size(), plural(world.size()),
                                session.mesh.data_parallel(), session.mesh.sequence_parallel()));
   });
 }
@@ -51,7 +53,7 @@ void TrainingRun::resume() {
   const auto checkpoint = core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "latest");
   const nlohmann::json state = core::read_state(checkpoint);
   check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), *session_.task);
-  core::load_checkpoint(checkpoint, model_, &optimizer_);
+  core::load_checkpoint(checkpoint, *model_, &optimizer_);
   written_at_ = update();
   cursor_ = {state.value("samples", std::int64_t{0}), state.value("part_of_window", std::int64_t{0})};
   earlier_hours_ = state.value("hours", 0.0);
@@ -88,7 +90,7 @@ void TrainingRun::report(const UpdateResult& result) {
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
   if (!is_due(update(), options.log_every) && !last) return;
   Pondered pondered = std::exchange(pondered_since_log_, {});
-  if (options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_.steps());
+  if (options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_->steps());
   if (!session_.speaks()) return;
 
   const double seconds = std::max(1e-9, seconds_since(last_log_));
@@ -124,7 +126,7 @@ bool TrainingRun::checkpoint_is_due() const {
 
 void TrainingRun::evaluate() {
   const auto begin = std::chrono::steady_clock::now();
-  const Evaluation result = evaluate_split(session_, model_, datasets::Split::validation, model_.steps(),
+  const Evaluation result = evaluate_split(session_, *model_, datasets::Split::validation, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
   evaluated_at_ = update();
@@ -154,8 +156,8 @@ void TrainingRun::write_checkpoint() {
                        {"samples", cursor_.sample},
                        {"part_of_window", cursor_.part},
                        {"seed", session_.options.seed},
-                       {"encoder_steps", model_.steps().encoder},
-                       {"decoder_steps", model_.steps().decoder},
+                       {"encoder_steps", model_->steps().encoder},
+                       {"decoder_steps", model_->steps().decoder},
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_}};
@@ -163,7 +165,7 @@ void TrainingRun::write_checkpoint() {
     state["best_score"] = *best_score_;
     state["best_update"] = best_update_;
   }
-  core::write_checkpoint(directory_->checkpoints(), model_, optimizer_, state);
+  core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints);
 }
 
@@ -191,9 +193,9 @@ void TrainingRun::score_test_split() {
   dist::Communicator& world = session_.mesh.world();
   world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
   if (best_update_ != update())
-    core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), model_,
+    core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), *model_,
                           nullptr);
-  const Evaluation result = evaluate_split(session_, model_, datasets::Split::test, model_.steps(),
+  const Evaluation result = evaluate_split(session_, *model_, datasets::Split::test, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;
   metrics_->append({{"update", best_update_},

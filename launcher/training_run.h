@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "core/model.h"
@@ -32,7 +33,7 @@ class TrainingRun {
   /// Throws base::BadInput where that cannot be taken up.
   explicit TrainingRun(Session& session);
 
-  core::UniversalTransformer& model() { return model_; }
+  core::Model& model() { return *model_; }
   core::Adam& optimizer() { return optimizer_; }
   std::int64_t update() const { return optimizer_.updates(); }  // updates done
   Input next_input();
@@ -56,7 +57,7 @@ class TrainingRun {
   void score_test_split();
 
   Session& session_;
-  core::UniversalTransformer model_;
+  std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
   datasets::Cursor cursor_;  // of the next update
   std::optional<InputAhead> input_;

@@ -18,7 +18,7 @@ class Decoding : public testing::Test {
   std::vector<std::vector<std::int64_t>> decode(const DecodingOptions& options) const {
     Batch batch;
     add_source(batch, sequences_, *group_);
-    return decode_greedily(*model_, batch, sources_of(sequences_), model_->steps(), options, *group_).outputs;
+    return core::decode(*model_, batch, sources_of(sequences_), model_->steps(), options, *group_).outputs;
   }
 
   /// What the model finds likeliest at every place of these targets, which it is given all at once. [target rows]

@@ -180,7 +180,7 @@ inline at::Tensor random_tensor(const std::vector<std::int64_t>& sizes, std::uin
 }
 
 /// Moves parameters away from the zeros and ones that some start from, so that no mistake hides behind them.
-inline void roughen(UniversalTransformer& model, std::uint64_t seed, double by = 0.1) {
+inline void roughen(Model& model, std::uint64_t seed, double by = 0.1) {
   const at::NoGradGuard no_graph;
   const at::Tensor& flat = model.parameters().flat();
   at::Tensor(flat).add_(random_tensor({flat.numel()}, seed).to(flat.device()), by);
@@ -210,7 +210,7 @@ inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOption
 }
 
 /// Summed over this rank's labels and, with halting, its rows.
-inline at::Tensor loss_of(const UniversalTransformer& model, const Batch& batch, const DropoutKey& key,
+inline at::Tensor loss_of(const Model& model, const Batch& batch, const DropoutKey& key,
                           dist::GradientSynchronisation* synchronisation = nullptr) {
   const Prediction prediction = model.forward(batch, model.steps(), key, synchronisation);
   return summed_cross_entropy(prediction.logits, batch.labels, 0.1) + 0.3 * mean_ponder_time(prediction, 1, 1);

@@ -269,27 +269,32 @@ TEST(MeshGradients, CostTheSameBytesHoweverManySteps) {
   });
 }
 
-class MeshDecoding : public testing::TestWithParam<Halting> {};
+class MeshDecoding : public testing::TestWithParam<std::tuple<Halting, ActKind, std::int64_t>> {};
 
 TEST_P(MeshDecoding, GivesWhatOneRankGives) {
-  const auto decode = [&](const Examples& mine, dist::Communicator& group) {
-    const auto model = talkative_model(lively_halting(GetParam(), GetParam()), group.device());
+  const auto [halting, kind, beam] = GetParam();
+  HaltingOptions options = lively_halting(halting, halting);
+  options.kind = kind;
+  const auto decoded = [&options, how = DecodingOptions{12, 5, beam}](const Examples& mine, dist::Communicator& group) {
+    const auto model = talkative_model(options, group.device());
     const Batch batch = make_batch(mine, Architecture::encoder_decoder, group);
-    return decode_greedily(*model, batch, sources_of(mine), model->steps(), {12, 5}, group).outputs;
+    return decode(*model, batch, sources_of(mine), model->steps(), how, group).outputs;
   };
   const Examples examples = random_sequences(4, 6, 8, talkative_model()->options());
   for (const MakeWorld make_world : {&tests::world, &world_of_devices})
     for_meshes(
         [&](const dist::Mesh& mesh) {
           const Examples mine = share_of(examples, mesh);
-          const auto outputs = decode(mine, mesh.sequence());
+          const auto outputs = decoded(mine, mesh.sequence());
           const auto single = dist::make_single_communicator();
-          EXPECT_EQ(outputs, decode(mine, *single));
+          EXPECT_EQ(outputs, decoded(mine, *single));
         },
         make_world);
 }
 
-INSTANTIATE_TEST_SUITE_P(Halting, MeshDecoding, testing::Values(Halting::none, Halting::act, Halting::act_copy));
+INSTANTIATE_TEST_SUITE_P(Halting, MeshDecoding,
+                         testing::Combine(testing::Values(Halting::none, Halting::act, Halting::act_copy),
+                                          testing::Values(ActKind::basic, ActKind::global), testing::Values(1, 3)));
 
 }  // namespace
 }  // namespace ut::core

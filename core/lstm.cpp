@@ -1,0 +1,135 @@
+#include "core/lstm.h"
+
+#include <ATen/ATen.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "dist/on_device.h"
+
+namespace ut::core {
+namespace {
+
+const dist::Rows& whole_sequences(const dist::SequenceExchange& exchange) {
+  if (exchange.holdings().group->size() > 1)
+    throw std::logic_error("an LSTM reads sequences in order, so that each has to be on one rank");
+  return exchange.local();
+}
+
+/// [rows]: the last row of each row's sequence.
+std::vector<std::int64_t> last_rows(const dist::Rows& rows) {
+  std::vector<std::int64_t> last;
+  for (std::size_t index = 0; index + 1 < rows.offsets.size(); ++index)
+    last.insert(last.end(), static_cast<std::size_t>(rows.offsets[index + 1] - rows.offsets[index]),
+                rows.offsets[index + 1] - 1);
+  return last;
+}
+
+/// Keeps the state of every prefix and what the encoder made of the sources.
+class LstmDecoder final : public PrefixDecoder {
+ public:
+  /// `memory` as the attention remembers it, of the sequences `rows`.
+  LstmDecoder(const Lstm& model, at::Tensor memory, dist::Rows rows, const LstmState& start, const DecodingShare& share)
+      : model_(model),
+        memory_(std::move(memory)),
+        rows_(std::move(rows)),
+        first_(share.mine.begin),
+        width_(share.width) {
+    std::vector<std::int64_t> source;  // [places]
+    for (std::int64_t number = share.mine.begin; number < share.mine.end; ++number)
+      source.insert(source.end(), static_cast<std::size_t>(width_), number);
+    state_ = start.of(dist::on_device(source, memory_.device()));
+  }
+
+  at::Tensor next(const Prefixes& prefixes) override {
+    const at::Tensor place = dist::on_device(prefixes.place, memory_.device());
+    LstmState state = state_.of(dist::on_device(prefixes.parent, memory_.device()));
+    Batch batch;
+    batch.target_previous = dist::on_device(prefixes.last, memory_.device());
+    const at::Tensor output = model_.decoder().step(model_.embed_target(batch), state);
+    for (std::size_t layer = 0; layer < state.hidden.size(); ++layer) {
+      state_.hidden[layer].index_copy_(0, place, state.hidden[layer]);
+      state_.cell[layer].index_copy_(0, place, state.cell[layer]);
+    }
+    return model_.logits(model_.attention().attend(output, memory_, layout_of(prefixes)));
+  }
+
+  at::Tensor encoder_updates() const override { return at::empty({0}, at::kLong); }
+  at::Tensor decoder_updates() const override { return at::empty({0}, at::kLong); }
+
+ private:
+  /// Each prefix over the rows of its source, which those of one source share.
+  AttentionLayout layout_of(const Prefixes& prefixes) const {
+    std::vector<std::int64_t> sources;
+    for (const std::int64_t place : prefixes.place) sources.push_back(first_ + place / width_);
+    const auto [keys, places] = dist::rows_of_sequences(rows_, sources);
+    dist::Rows queries;
+    queries.sequence = at::tensor(sources, at::kLong);
+    queries.position = at::full_like(queries.sequence, prefixes.length);
+    queries.offsets.resize(sources.size() + 1);
+    std::iota(queries.offsets.begin(), queries.offsets.end(), 0);
+    return {queries, keys, false, memory_.device(), places};
+  }
+
+  const Lstm& model_;
+  at::Tensor memory_;  // [source rows, 2d]
+  dist::Rows rows_;    // of the memory
+  std::int64_t first_;
+  std::int64_t width_;
+  LstmState state_;  // [places, d] of each layer
+};
+
+}  // namespace
+
+LuongAttention::LuongAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
+    : query_(
+          parameters.add_kernel(name + ".query", {options.d_model, options.d_model}, options.d_model, options.d_model)),
+      combine_(parameters.add_kernel(name + ".combine", {2 * options.d_model, options.d_model}, 2 * options.d_model,
+                                     options.d_model)) {}
+
+at::Tensor LuongAttention::remember(const at::Tensor& encoded) { return at::cat({encoded, encoded}, 1); }
+
+at::Tensor LuongAttention::attend(const at::Tensor& states, const at::Tensor& memory,
+                                  const AttentionLayout& layout) const {
+  const at::Tensor context = layout.attend(states.matmul(query_), memory, {1, 0, {}});
+  return at::cat({context, states}, 1).matmul(combine_).tanh();
+}
+
+Lstm::Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device)
+    : Model(options, seed, device), encoder_(parameters(), "encoder", options) {
+  if (options.architecture == Architecture::encoder_decoder) {
+    decoder_.emplace(parameters(), "decoder", options);
+    attention_.emplace(parameters(), "decoder.attention", options);
+  }
+  parameters().flatten();
+}
+
+Prediction Lstm::forward(const Batch& batch, const Steps&, const DropoutKey& dropout,
+                         dist::GradientSynchronisation*) const {
+  const dist::Rows& source = whole_sequences(*batch.source);
+  const LstmStack::Read encoded = encoder_.read(embed_source(batch), source, {}, dropout.with_stack(0));
+  Prediction prediction;
+  if (!decoder_) {
+    const at::Tensor last = at::tensor(last_rows(source), at::kLong).index_select(0, batch.read_rows.cpu());
+    prediction.logits = logits(encoded.outputs.index_select(0, dist::on_device(last, encoded.outputs.device())));
+    return prediction;
+  }
+  const dist::Rows& target = whole_sequences(*batch.target);
+  const DropoutKey key = dropout.with_stack(1);
+  const LstmStack::Read decoded = decoder_->read(embed_target(batch), target, encoded.end, key);
+  const AttentionLayout layout(target, source, false, decoded.outputs.device());
+  const at::Tensor attended = attention_->attend(decoded.outputs, LuongAttention::remember(encoded.outputs), layout);
+  prediction.logits =
+      logits(core::dropout(attended, options().residual_dropout, key.with_site(Site::cross_attention_output), target));
+  return prediction;
+}
+
+std::unique_ptr<PrefixDecoder> Lstm::begin_decoding(const Batch& batch, const Steps&,
+                                                    const DecodingShare& share) const {
+  const dist::Rows& source = whole_sequences(*batch.source);
+  const LstmStack::Read encoded = encoder_.read(embed_source(batch), source, {}, {});
+  return std::make_unique<LstmDecoder>(*this, LuongAttention::remember(encoded.outputs), source, encoded.end, share);
+}
+
+}  // namespace ut::core

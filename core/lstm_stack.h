@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "core/dropout.h"
+#include "core/options.h"
+#include "core/parameters.h"
+#include "dist/rows.h"
+
+namespace ut::core {
+
+/// What each layer of a stack keeps from position to position.
+struct LstmState {
+  std::vector<at::Tensor> hidden;  // of each layer [sequences, d]
+  std::vector<at::Tensor> cell;    // of each layer [sequences, d]
+
+  /// Of the sequences with these numbers [n] int64, in this order.
+  LstmState of(const at::Tensor& sequences) const;
+};
+
+/// Layers of long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates), one above the other, which
+/// read sequences from the first position to the last.
+class LstmStack {
+ public:
+  LstmStack(Parameters& parameters, const std::string& name, const ModelOptions& options);
+
+  struct Read {
+    at::Tensor outputs;  // of the uppermost layer [rows, d]
+    LstmState end;       // after each sequence's last position
+  };
+  /// `input` [rows, d]; `rows`: whole sequences, none of them empty; `start`: what the layers begin with, zeros where
+  /// it has none. Dropout on the input and on each layer's outputs.
+  Read read(const at::Tensor& input, const dist::Rows& rows, const LstmState& start, const DropoutKey& dropout) const;
+
+  /// One position more of each sequence: `input` [sequences, d] -> outputs of the uppermost layer [sequences, d]; takes
+  /// `state` one position on. Without dropout.
+  at::Tensor step(const at::Tensor& input, LstmState& state) const;
+
+ private:
+  struct Layer {
+    at::Tensor input_weights;   // [4d, d]: of input gate, forget gate, cell and output gate, one after the other
+    at::Tensor hidden_weights;  // [4d, d]
+    at::Tensor bias;            // [4d]
+  };
+
+  ModelOptions options_;
+  std::vector<Layer> layers_;
+  at::Tensor forget_bias_;  // [4d]: 1 for the forget gate, so that at the start cells remember; not learned
+};
+
+}  // namespace ut::core

@@ -1,0 +1,304 @@
+#include "core/beam_search.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/decoding.h"
+#include "core/make_model.h"
+#include "tests/core/random_batch.h"
+
+namespace ut::core {
+namespace {
+
+using Symbols = std::vector<std::int64_t>;
+using LogProbabilities = std::function<std::vector<double>(std::int64_t source, const Symbols& prefix)>;
+
+double penalty(std::size_t length, double exponent) {
+  return std::pow((5.0 + static_cast<double>(length)) / 6, exponent);
+}
+
+/// Gives what a function says of whole prefixes, and knows them by place and parent alone, as a model does.
+class ToldDecoder final : public PrefixDecoder {
+ public:
+  ToldDecoder(LogProbabilities tell, std::int64_t width) : tell_(std::move(tell)), width_(width) {}
+
+  at::Tensor next(const Prefixes& prefixes) override {
+    std::map<std::int64_t, Symbols> known;
+    std::vector<at::Tensor> rows;
+    for (std::size_t index = 0; index < prefixes.place.size(); ++index) {
+      Symbols& prefix = known[prefixes.place[index]];
+      if (prefixes.length > 0) {
+        prefix = known_.at(prefixes.parent[index]);
+        prefix.push_back(prefixes.last[index]);
+      }
+      rows.push_back(at::tensor(tell_(prefixes.place[index] / width_, prefix), at::kDouble));
+    }
+    known_ = std::move(known);
+    ++rounds;
+    return at::stack(rows);
+  }
+  at::Tensor encoder_updates() const override { return {}; }
+  at::Tensor decoder_updates() const override { return {}; }
+
+  int rounds = 0;
+
+ private:
+  LogProbabilities tell_;
+  std::int64_t width_;
+  std::map<std::int64_t, Symbols> known_;
+};
+
+/// Drawn, of few different values, so that many prefixes are equally likely.
+std::vector<double> drawn(std::uint64_t seed, std::int64_t source, const Symbols& prefix, std::int64_t vocabulary) {
+  std::uint64_t key = base::mix(seed, static_cast<std::uint64_t>(source));
+  for (const std::int64_t symbol : prefix) key = base::mix(key, static_cast<std::uint64_t>(symbol));
+  base::Random random(key);
+  std::vector<double> weights;
+  for (std::int64_t symbol = 0; symbol < vocabulary; ++symbol)
+    weights.push_back(static_cast<double>(random.uniform(1, 3)));
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight = std::log(weight / sum);
+  return weights;
+}
+
+/// The search as its description says, of one source, without an end before the limit.
+Symbols searched_plainly(const LogProbabilities& tell, std::int64_t source, std::int64_t limit,
+                         const BeamOptions& options) {
+  struct Known {
+    double value;
+    Symbols symbols;
+  };
+  std::vector<Known> running{{0, {}}};
+  std::vector<Known> ended;
+  for (std::int64_t length = 1; length <= limit && !running.empty(); ++length) {
+    std::vector<Known> longer;
+    for (const Known& prefix : running) {
+      const auto values = tell(source, prefix.symbols);
+      for (std::size_t symbol = 0; symbol < values.size(); ++symbol) {
+        longer.push_back({prefix.value + values[symbol], prefix.symbols});
+        longer.back().symbols.push_back(static_cast<std::int64_t>(symbol));
+      }
+    }
+    // Those that were ahead come first already, and of them the smaller symbol.
+    std::ranges::stable_sort(longer, std::greater(), &Known::value);
+    if (std::cmp_greater(longer.size(), 2 * options.width)) longer.resize(static_cast<std::size_t>(2 * options.width));
+    running.clear();
+    for (Known& prefix : longer)
+      if (prefix.symbols.back() == options.end_of_sequence)
+        ended.push_back({prefix.value / penalty(prefix.symbols.size(), options.length_penalty), prefix.symbols});
+      else if (std::cmp_less(running.size(), options.width))
+        running.push_back(std::move(prefix));
+  }
+  if (ended.empty()) return running.front().symbols;
+  Symbols best = std::ranges::max_element(ended, {}, &Known::value)->symbols;
+  best.pop_back();
+  return best;
+}
+
+TEST(BeamSearch, GivesWhatASearchToTheLimitGives) {
+  constexpr std::int64_t vocabulary = 5;
+  const std::vector<std::int64_t> limits{6, 1, 9, 3, 7};
+  int rounds = 0;
+  int unended = 0;
+  std::set<Symbols> different;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const std::int64_t end = seed % 4 == 0 ? -1 : 1;  // -1: no symbol ends a sequence
+    const BeamOptions options{1 + static_cast<std::int64_t>(seed % 5), 0.3 * static_cast<double>(seed % 7), end};
+    const auto tell = [&](std::int64_t source, const Symbols& prefix) {
+      return drawn(seed, source, prefix, vocabulary);
+    };
+    ToldDecoder decoder(tell, options.width);
+    const auto outputs = search_with_beam(decoder, limits, options);
+    for (std::size_t source = 0; source < limits.size(); ++source) {
+      const auto number = static_cast<std::int64_t>(source);
+      EXPECT_EQ(outputs[source], searched_plainly(tell, number, limits[source], options)) << seed << ' ' << source;
+      if (end == -1) {
+        EXPECT_EQ(std::ssize(outputs[source]), limits[source]);
+      }
+      different.insert(outputs[source]);
+    }
+    rounds += decoder.rounds;
+    unended += end == -1 ? 1 : 0;
+  }
+  EXPECT_GT(different.size(), 40U) << "outputs that could hide a mistake";
+  EXPECT_LT(rounds - unended * 9, (60 - unended) * 8) << "no search ended before the limit";
+}
+
+TEST(BeamSearch, OfOneIsGreedyWhereNothingEnds) {
+  const auto tell = [](std::int64_t source, const Symbols& prefix) { return drawn(3, source, prefix, 50); };
+  ToldDecoder decoder(tell, 1);
+  const auto outputs = search_with_beam(decoder, {20, 20}, {1, 0.6, -1});
+  for (std::int64_t source = 0; source < 2; ++source) {
+    Symbols greedy;
+    for (int length = 0; length < 20; ++length) {
+      const auto values = tell(source, greedy);
+      greedy.push_back(std::ranges::max_element(values) - values.begin());
+    }
+    EXPECT_EQ(outputs[static_cast<std::size_t>(source)], greedy);
+  }
+}
+
+TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
+  // Ends at once with probability 0.4, or goes on with symbol 2 and ends after five of them with 0.6 * 0.9^5 = 0.35.
+  const auto tell = [](std::int64_t, const Symbols& prefix) {
+    const double other = std::log(1e-6);
+    if (prefix.empty()) return std::vector<double>{other, std::log(0.4), std::log(0.6)};
+    if (prefix.size() < 5) return std::vector<double>{other, std::log(0.1), std::log(0.9)};
+    return std::vector<double>{other, std::log(0.9), std::log(0.1)};
+  };
+  const auto output = [&](double length_penalty) {
+    ToldDecoder decoder(tell, 4);
+    return search_with_beam(decoder, {8}, {4, length_penalty, 1}).front();
+  };
+  EXPECT_EQ(output(0), Symbols{});
+  EXPECT_EQ(output(0.1), Symbols{});                 // -0.916 beside -1.037 / 2^0.1 = -0.968
+  EXPECT_EQ(output(0.6), Symbols({2, 2, 2, 2, 2}));  // -0.916 beside -1.037 / 2^0.6 = -0.684
+  EXPECT_EQ(output(2), Symbols({2, 2, 2, 2, 2}));
+}
+
+/// A model's kind, its halting, who decides, the transition.
+struct Form {
+  ModelKind model = ModelKind::universal;
+  Halting halting = Halting::none;
+  ActKind kind = ActKind::basic;
+  TransitionKind transition = TransitionKind::feed_forward;
+};
+
+class BeamOfModel : public testing::TestWithParam<Form> {
+ protected:
+  std::unique_ptr<Model> model(std::int64_t vocabulary, std::uint64_t seed = 2) const {
+    ModelOptions options = small_options();
+    options.kind = GetParam().model;
+    options.transition = GetParam().transition;
+    options.vocabulary = vocabulary;
+    options.halting = lively_halting(GetParam().halting, GetParam().halting);
+    options.halting.kind = GetParam().kind;
+    options.norm = Norm::pre;
+    options.residual = Residual::signal_in;
+    if (options.halting.any()) options.encoder_steps = options.decoder_steps = 5;
+    auto made = make_model(options, 3, at::kCPU);
+    roughen(*made, seed, options.halting.any() ? 0.6 : 0.3);
+    return made;
+  }
+
+  /// What the model says comes after each of these prefixes, which it is given whole. [prefixes, vocabulary]
+  at::Tensor told(const Model& model, const std::vector<std::pair<std::int64_t, Symbols>>& prefixes) const {
+    std::vector<ExampleSequence> sequences;
+    std::vector<std::int64_t> ends;
+    std::int64_t rows = 0;
+    for (const auto& [source, prefix] : prefixes) {
+      sequences.push_back(sources_[static_cast<std::size_t>(source)]);
+      sequences.back().target = prefix;
+      sequences.back().target.push_back(0);  // what is asked for
+      rows += std::ssize(sequences.back().target);
+      ends.push_back(rows - 1);
+    }
+    const at::NoGradGuard no_graph;
+    const Batch batch = make_batch(sequences, Architecture::encoder_decoder, *group_);
+    const at::Tensor logits = model.forward(batch, model.steps(), {}).logits;
+    return at::log_softmax(logits.index_select(0, at::tensor(ends, at::kLong)), 1);
+  }
+
+  std::vector<Symbols> decode(const Model& model, const DecodingOptions& options) const {
+    Batch batch;
+    add_source(batch, sources_, *group_);
+    return core::decode(model, batch, sources_of(sources_), model.steps(), options, *group_).outputs;
+  }
+
+  std::unique_ptr<dist::Communicator> group_ = dist::make_single_communicator();
+  std::vector<ExampleSequence> sources_ = [] {
+    auto sources = random_sequences(4, 5, 6, [] {
+      ModelOptions options = small_options();
+      options.vocabulary = 4;
+      return options;
+    }());
+    for (auto& source : sources) source.offset = 0;
+    return sources;
+  }();
+};
+
+/// Scores of all prefixes that have not ended, of one source: what comes after each [vocabulary].
+using Told = std::map<Symbols, at::Tensor>;
+
+double score_of(const Told& told, const Symbols& output, std::int64_t end, double length_penalty) {
+  double sum = told.at(output)[end].item<double>();
+  Symbols prefix;
+  for (const std::int64_t symbol : output) {
+    sum += told.at(prefix)[symbol].item<double>();
+    prefix.push_back(symbol);
+  }
+  return sum / penalty(output.size() + 1, length_penalty);
+}
+
+TEST_P(BeamOfModel, AsWideAsEverythingGivesTheBestOfAllOutputs) {
+  constexpr std::int64_t vocabulary = 4;
+  constexpr std::int64_t end = 1;
+  constexpr std::size_t longest = 4;  // symbols, the end included
+  std::vector<Symbols> prefixes{{}};
+  for (std::size_t index = 0; index < prefixes.size(); ++index)
+    for (const std::int64_t symbol : {0, 2, 3})
+      if (prefixes[index].size() + 1 < longest) {
+        prefixes.push_back(prefixes[index]);
+        prefixes.back().push_back(symbol);
+      }
+  ASSERT_EQ(prefixes.size(), 1 + 3 + 9 + 27);
+  std::set<Symbols> different;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto model = this->model(vocabulary, seed);
+    for (std::size_t source = 0; source < sources_.size(); ++source) {
+      std::vector<std::pair<std::int64_t, Symbols>> asked;
+      for (const Symbols& prefix : prefixes) asked.emplace_back(source, prefix);
+      const at::Tensor all = told(*model, asked);
+      Told told_of_source;
+      for (std::size_t index = 0; index < prefixes.size(); ++index)
+        told_of_source[prefixes[index]] = all[static_cast<std::int64_t>(index)];
+      for (const double length_penalty : {0.0, 0.6, 3.0}) {
+        const Symbols output = decode(*model, {longest, end, 64, length_penalty, {}})[source];
+        const auto score = [&](const Symbols& of) { return score_of(told_of_source, of, end, length_penalty); };
+        EXPECT_EQ(output, *std::ranges::max_element(prefixes, {}, score)) << seed << ' ' << source;
+        different.insert(output);
+      }
+    }
+  }
+  EXPECT_GE(different.size(), 4U) << "outputs that could hide a mistake";
+}
+
+/// With what earlier positions left, beside passes over all of them.
+TEST_P(BeamOfModel, FindsWhatPassesOverWholePrefixesFind) {
+  constexpr std::int64_t longest = 19;  // more than a cache has room for at first
+  const auto model = this->model(4);
+  for (const std::int64_t end : {1, -1}) {
+    const BeamOptions options{3, 0.6, end};
+    ToldDecoder decoder(
+        [&](std::int64_t source, const Symbols& prefix) {
+          const at::Tensor all = told(*model, {{source, prefix}}).contiguous();
+          return std::vector<double>(all.const_data_ptr<double>(), all.const_data_ptr<double>() + all.numel());
+        },
+        options.width);
+    const std::vector<std::int64_t> limits(sources_.size(), longest);
+    EXPECT_EQ(decode(*model, {longest, end, options.width, 0.6, {}}), search_with_beam(decoder, limits, options));
+  }
+}
+
+TEST_P(BeamOfModel, MayBeSoMuchLongerThanItsSource) {
+  const auto model = this->model(4);
+  for (const std::int64_t beam : {1, 3}) {
+    const auto outputs = decode(*model, {100, -1, beam, 0.6, 2});
+    for (std::size_t source = 0; source < sources_.size(); ++source)
+      EXPECT_EQ(outputs[source].size(), sources_[source].source.size() + 2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, BeamOfModel,
+    testing::Values(Form{}, Form{.halting = Halting::act}, Form{.halting = Halting::act_copy},
+                    Form{.halting = Halting::act_copy, .transition = TransitionKind::separable_convolution},
+                    Form{.halting = Halting::act, .kind = ActKind::global},
+                    Form{.halting = Halting::act_copy, .kind = ActKind::global}, Form{.model = ModelKind::lstm}));
+
+}  // namespace
+}  // namespace ut::core
