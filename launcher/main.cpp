@@ -14,6 +14,7 @@
 #include "launcher/kept_memory.h"
 #include "launcher/options.h"
 #include "launcher/ranks.h"
+#include "launcher/report.h"
 #include "launcher/score.h"
 #include "launcher/spawn.h"
 #include "launcher/stop_request.h"
@@ -61,6 +62,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (options.command == "data") return run_data(options);
   if (options.command == "score") return run_score(options);
+  if (options.command == "report") return run_report(options);
   return run_command(options, arguments);
 }
 

@@ -15,6 +15,7 @@
 
 #include "launcher/exchange_names.h"
 #include "launcher/machine_numbers.h"
+#include "launcher/report_page.h"
 
 namespace ut::launcher {
 namespace {
@@ -22,7 +23,8 @@ namespace {
 constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
 constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data | command_score;
+constexpr unsigned every_command =
+    rank_commands | command_plan | command_doctor | command_data | command_score | command_report;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -553,12 +555,13 @@ OptionEntry checkpoint() {
 }
 
 void add_evaluation(Table& table) {
-  table.add("Evaluation", command_evaluate, false,
-            {choice<datasets::Split>("split", "examples that are scored", [](auto& o) -> auto& { return o.split; },
+  table.add("Evaluation", command_evaluate | command_report, false,
+            {choice<datasets::Split>("split", "examples that are scored, or shown in a report",
+                                     [](auto& o) -> auto& { return o.split; },
                                      {{"test", datasets::Split::test},
                                       {"validation", datasets::Split::validation},
                                       {"train", datasets::Split::train}})});
-  table.add("Evaluation", command_evaluate | command_decode, false, {checkpoint()});
+  table.add("Evaluation", command_evaluate | command_decode | command_report, false, {checkpoint()});
   table.add("Evaluation", run_commands, true,
             {changeable(whole(
                 "evaluation-batch", "sequences at once, over all ranks",
@@ -786,18 +789,20 @@ void add_data(Table& table) {
                  "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
 }
 
-OptionEntry references() {
+/// A path that may be given more than once. `field` gives the vector of (const or changeable) Options.
+template <typename Field>
+OptionEntry paths(std::string name, std::string placeholder, std::string description, Field field) {
   OptionEntry entry;
-  entry.name = "reference";
-  entry.placeholder = "FILE";
-  entry.description = "the right lines; more than once where there are several translations";
+  entry.name = std::move(name);
+  entry.placeholder = std::move(placeholder);
+  entry.description = std::move(description);
   entry.expected = "a path";
   entry.shows_default = false;
-  entry.set = [](Options& options, const std::string& text) {
-    options.score.references.push_back(text);
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options).push_back(text);
     return !text.empty();
   };
-  entry.get = [](const Options& options) { return fmt::format("{}", fmt::join(options.score.references, ",")); };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
   return entry;
 }
 
@@ -815,7 +820,39 @@ void add_score(Table& table) {
                            {"tokenised-split", BleuTokens::tokenised_split}}),
        flag(
            "lowercase", "upper and lower case are the same", [](auto& o) -> auto& { return o.score.bleu.lower_cased; }),
-       references()});
+       paths(
+           "reference", "FILE", "the right lines; more than once where there are several translations",
+           [](auto& o) -> auto& { return o.score.references; })});
+}
+
+void add_report(Table& table) {
+  table.add("Report", command_report, false,
+            {paths(
+                 "run-dir", "DIR", "directory of a run; or without the option's name; more than one are compared",
+                 [](auto& o) -> auto& { return o.report.runs; }),
+             without_default(path(
+                 "out", "FILE", "file that is written; without it, report.html in the first run's directory",
+                 [](auto& o) -> auto& { return o.report.out; })),
+             paths(
+                 "scaling", "FILE", "table that cluster/scaling.sh wrote (scaling.csv); more than one can be given",
+                 [](auto& o) -> auto& { return o.report.scaling; }),
+             without_default(one_of(
+                 "svg", "one picture alone, as SVG", [](auto& o) -> auto& { return o.report.svg; }, picture_names())),
+             without_default(one_of(
+                 "png", "one picture alone, as PNG (by rsvg-convert)", [](auto& o) -> auto& { return o.report.png; },
+                 picture_names())),
+             whole(
+                 "examples", "examples that the trained model is shown at work on",
+                 [](auto& o) -> auto& { return o.report.examples; }, 1, 100),
+             whole(
+                 "first-example", "number in the split of the first of them",
+                 [](auto& o) -> auto& { return o.report.first_example; }, 0),
+             whole(
+                 "example-rows", "examples with more positions, in source or target, are passed over",
+                 [](auto& o) -> auto& { return o.report.example_rows; }, 1, 1000),
+             flag(
+                 "no-model", "curves alone, without attention and ponder times of examples",
+                 [](auto& o) -> auto& { return o.report.no_model; })});
 }
 
 std::vector<OptionEntry> make_table() {
@@ -833,6 +870,7 @@ std::vector<OptionEntry> make_table() {
   add_memory(table);
   add_data(table);
   add_score(table);
+  add_report(table);
   add_run(table);
   return std::move(table).entries();
 }

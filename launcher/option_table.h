@@ -17,7 +17,8 @@ enum Command : unsigned {
   command_bench = 16,
   command_plan = 32,
   command_doctor = 64,
-  command_score = 128
+  command_score = 128,
+  command_report = 256
 };
 
 /// One option: the parser, the help, the saved configuration and the rules for resuming are all made from this.

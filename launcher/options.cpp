@@ -39,7 +39,9 @@ const std::vector<CommandEntry>& commands() {
       {"plan", command_plan, "ut plan [options]",
        "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
       {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
-      {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
+      {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"},
+      {"report", command_report, "ut report RUN_DIR... [options]",
+       "make a page with the curves, ponder times and attention of runs"}};
   return table;
 }
 
@@ -164,6 +166,10 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .run();
     for (const auto& option : parsed.options) {
+      if (option.position_key >= 0 && command.bit == command_report) {
+        assignments.push_back({"run-dir", option.value.front(), option.value.front()});
+        continue;
+      }
       if (option.position_key >= 0)
         throw base::BadInput(fmt::format("\"{}\": not expected here, options start with -- (see ut {} --help)",
                                          option.value.front(), command.name));
@@ -362,6 +368,16 @@ void check_bench(const Options& options) {
                     bench.ponder_skew, most, bench.ponder));
 }
 
+void check_report(const Options& options) {
+  const ReportOptions& report = options.report;
+  if (report.runs.empty() && report.scaling.empty())
+    throw base::BadInput("no run directory given, as in: ut report runs/one; or --scaling FILE");
+  if (report.runs.empty() && report.out.empty())
+    throw base::BadInput("--out: not given, needs the file to write where there is no run directory to put it in");
+  if (!report.svg.empty() && !report.png.empty())
+    throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
+}
+
 Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,
                     const CommandEntry& command) {
   if (given.run_dir.empty())
@@ -393,6 +409,8 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   } else if (command.bit == command_score) {
     if (options.score.references.empty())
       throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
+  } else if (command.bit == command_report) {
+    check_report(options);
   } else if (command.bit == command_bench || command.bit == command_plan) {
     check_together(options);
     check_bench(options);

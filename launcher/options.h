@@ -59,9 +59,22 @@ struct ScoreOptions {
   std::vector<std::string> references;  // files
 };
 
+/// What `ut report` takes.
+struct ReportOptions {
+  std::vector<std::string> runs;     // directories
+  std::vector<std::string> scaling;  // tables that cluster/scaling.sh wrote
+  std::string out;                   // file; empty: report.html, NAME.svg or NAME.png in the first run's directory
+  std::string svg;                   // the one picture that is drawn; empty: the page
+  std::string png;                   // likewise
+  std::int64_t examples = 3;         // that a model is shown at work on
+  std::int64_t first_example = 0;    // of the split
+  std::int64_t example_rows = 80;    // most positions of an example, in its source and in its target
+  bool no_model = false;             // curves alone
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data; or help, version
+  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data, report; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
@@ -110,8 +123,8 @@ struct Options {
   bool resume = false;
   bool quiet = false;
 
-  datasets::Split split = datasets::Split::test;  // evaluate
-  std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
+  datasets::Split split = datasets::Split::test;  // evaluate, report
+  std::string checkpoint = "best";                // evaluate, decode, report: latest, best or update-N
   bool json = false;                              // evaluate, bench
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
 
@@ -119,6 +132,7 @@ struct Options {
   BenchOptions bench;
   PlanOptions plan;
   ScoreOptions score;
+  ReportOptions report;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();

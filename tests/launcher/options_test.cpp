@@ -441,7 +441,7 @@ TEST(Help, IsAskedForAnywhere) {
   EXPECT_EQ(options.topic, "train");
   EXPECT_EQ(parse_options({"help", "decode"}).topic, "decode");
   EXPECT_EQ(parse_options({"--version"}).command, "version");
-  for (const auto* command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data"})
+  for (const auto* command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data", "report"})
     EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
   EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
@@ -451,7 +451,8 @@ TEST(Help, EveryOptionInItIsAccepted) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
   const std::regex option_line("\n  --([a-z0-9-]+)( [A-Z]+)?");
-  for (const std::string command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data"}) {
+  for (const std::string command :
+       {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data", "report"}) {
     const auto text = help(command);
     int found = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), option_line), end; match != end; ++match, ++found) {
