@@ -245,9 +245,10 @@ var draw = (function () {
     var top = 24;
     var row = 21;
     var bottom = top + row * spec.names.length;
-    var x = scale(0, Math.max(spec.most, 1), left, right);
+    var most = Math.max.apply(null, [1, spec.most].concat(spec.ponder || []));
+    var x = scale(0, most, left, right);
     var body = '';
-    ticks(0, Math.max(spec.most, 1), Math.min(spec.most, 8)).forEach(function (value) {
+    ticks(0, most, Math.min(most, 8)).forEach(function (value) {
       body += line(x(value), top - 2, x(value), bottom, 'grid') + text(x(value), top - 8, short(value, 3));
     });
     spec.names.forEach(function (name, index) {
@@ -255,9 +256,9 @@ var draw = (function () {
       var whole = spec.ponder ? spec.ponder[index] : spec.updates[index];
       body += text(18, y + 14.5, String(index), 'end', 'class="number"') +
         text(left - 8, y + 14.5, cut(name, 46), 'end', 'class="word"') +
-        rectangle(left, y + 4, x(Math.min(whole, spec.most)) - left, row - 8, 'remainder f' + spec.color % colours, ' rx="2"') +
+        rectangle(left, y + 4, x(whole) - left, row - 8, 'remainder f' + spec.color % colours, ' rx="2"') +
         rectangle(left, y + 4, x(spec.updates[index]) - left, row - 8, 'bar f' + spec.color % colours, ' rx="2"') +
-        text(x(Math.min(whole, spec.most)) + 6, y + 14.5, whole.toFixed(2), 'start', 'class="number"') +
+        text(x(whole) + 6, y + 14.5, whole.toFixed(2), 'start', 'class="number"') +
         rectangle(0, y, spec.width, row, 'catch', tip('row ' + index + ': ' + name + '\n' + spec.updates[index] +
           ' updates' + (spec.ponder ? ' + remainder ' + short(whole - spec.updates[index], 3) + ' = ' +
           short(whole, 4) : '')));

@@ -146,7 +146,7 @@ TEST_P(WatchedRowsOf, EveryLayerOfEveryStepIsSeenWithTheRowsThatRan) {
 INSTANTIATE_TEST_SUITE_P(Halting, WatchedRowsOf,
                          testing::Values(Setting{Halting::none, 1}, Setting{Halting::none, 2}, Setting{Halting::act, 1},
                                          Setting{Halting::act_copy, 1}, Setting{Halting::act_copy, 2}),
-                         [](const auto& info) { return name_of(info.param); });
+                         [](const auto& setting) { return name_of(setting.param); });
 
 }  // namespace
 }  // namespace ut::core

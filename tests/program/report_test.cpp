@@ -232,7 +232,9 @@ TEST_F(Report, DrawsEveryPictureAlone) {
     ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
     EXPECT_THAT(base::read_file(file), testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     EXPECT_THAT(base::read_file(file), testing::Not(HasSubstr("NaN")));
-    if (is_there("rsvg-convert")) EXPECT_EQ(run_shell("rsvg-convert -o /dev/null " + file).exit_code, 0);
+    if (is_there("rsvg-convert")) {
+      EXPECT_EQ(run_shell("rsvg-convert -o /dev/null " + file).exit_code, 0);
+    }
   }
 }
 
