@@ -70,11 +70,11 @@ ordered_json collect(const Options& options) {
 
 /// As asked for, or in the first run's directory.
 std::string file_to_write(const ReportOptions& given, const std::string& name) {
-  const std::string file = given.out.empty() ? (filesystem::path(given.runs.front()) / name).string() : given.out;
-  const filesystem::path directory = filesystem::absolute(file).parent_path();
+  if (given.out.empty()) return (filesystem::path(given.runs.front()) / name).string();
+  const filesystem::path directory = filesystem::absolute(given.out).parent_path();
   if (!filesystem::is_directory(directory))
-    throw base::BadInput(fmt::format("--out {}: there is no directory {}", file, directory.string()));
-  return file;
+    throw base::BadInput(fmt::format("--out {}: there is no directory {}", given.out, directory.string()));
+  return given.out;
 }
 
 int write_picture(const Options& options, const std::string& picture, bool as_png) {

@@ -233,7 +233,7 @@ TEST_F(Report, DrawsEveryPictureAlone) {
     EXPECT_THAT(base::read_file(file), testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     EXPECT_THAT(base::read_file(file), testing::Not(HasSubstr("NaN")));
     if (is_there("rsvg-convert")) {
-      EXPECT_EQ(run_shell("rsvg-convert -o /dev/null " + file).exit_code, 0);
+      EXPECT_EQ(run_shell("rsvg-convert " + file).exit_code, 0);
     }
   }
 }
