@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "datasets/babi.h"
 #include "datasets/lambada.h"
 #include "datasets/learning_to_execute.h"
+#include "datasets/translation.h"
 
 namespace ut::datasets {
 namespace {
@@ -31,6 +33,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"babi", make<Babi>},
       {"agreement", make<Agreement>},
       {"lambada", make<Lambada>},
+      {"translation", make<Translation>},
       {"execute-program", make<Execute, Execute::Kind::program>},
       {"execute-control", make<Execute, Execute::Kind::control>},
       {"execute-addition", make<Execute, Execute::Kind::addition>},
@@ -48,11 +51,17 @@ std::vector<std::string> task_names() {
   return names;
 }
 
+std::vector<std::string> file_task_names() { return {"babi", "agreement", "lambada", "translation"}; }
+
 std::unique_ptr<Task> make_task(const TaskOptions& options) {
   for (const auto& [name, maker] : makers())
     if (name == options.task) return maker(options);
   throw base::BadInput(
       fmt::format("--task {}: there is no such task; it is one of {}", options.task, fmt::join(task_names(), ", ")));
+}
+
+void crop_output(std::vector<std::int64_t>& output, const Task& task, const Example& example) {
+  output.resize(std::min(output.size(), static_cast<std::size_t>(task.longest_output(example))));
 }
 
 std::filesystem::path data_directory(const std::string& data, std::string_view files) {

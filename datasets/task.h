@@ -14,6 +14,12 @@ namespace ut::datasets {
 
 enum class Split { train, validation, test };
 
+/// A file that a run keeps, so that it can be used without the data.
+struct KeptFile {
+  std::string name;
+  std::string content;
+};
+
 /// A data set that can be trained on: it turns an index into an example, and text into ids and back.
 /// Everything is a pure function of the options it was made with, so every rank sees the same.
 class Task {
@@ -40,7 +46,20 @@ class Task {
   virtual Example parse(const std::string& line) const = 0;
   /// Output ids (without end of sequence), or the answer, as text.
   virtual std::string render(const std::vector<std::int64_t>& ids) const = 0;
+
+  /// Whether outputs are scored as text too (BLEU): what render() makes of them beside right_text().
+  virtual bool is_scored_as_text() const { return false; }
+  /// What a person wrote there, to the letter; of tasks that are scored as text.
+  virtual std::string right_text(Split, std::int64_t) const { return {}; }
+  /// Most symbols, end of sequence included, that are decoded for an example, or for one of parse().
+  virtual std::int64_t longest_output(const Example& example) const {
+    return example.target.empty() ? longest_target(Split::test) : static_cast<std::int64_t>(example.target.size());
+  }
+  virtual std::vector<KeptFile> kept_files() const { return {}; }
 };
+
+/// Leaves an output what longest_output() allows, however much was decoded for the sake of others.
+void crop_output(std::vector<std::int64_t>& output, const Task& task, const Example& example);
 
 /// What `--task` and the options beside it choose.
 struct TaskOptions {
@@ -58,10 +77,21 @@ struct TaskOptions {
   std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
   std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
   std::int64_t vocabulary_size = 60000;   // lambada: words of the training text that are kept
+  std::string source_language = "en";     // translation: endings of the files' names
+  std::string target_language = "de";
+  std::vector<std::string> train_sets;  // translation: names of files without their endings; none: the usual names
+  std::vector<std::string> validation_sets;
+  std::vector<std::string> test_sets;
+  std::string sentencepiece;        // translation: file of the model; empty: the one in the data's directory
+  std::int64_t longest_pair = 256;  // translation: most pieces of a side of a pair that is trained on
+  /// What is asked for. A task may leave the others empty.
+  std::vector<Split> splits = {Split::train, Split::validation, Split::test};
 };
 
 /// Names that `--task` takes.
 std::vector<std::string> task_names();
+/// Those of them that read files.
+std::vector<std::string> file_task_names();
 
 /// Throws base::BadInput (file and line named) where the data cannot be read or has no examples.
 std::unique_ptr<Task> make_task(const TaskOptions& options);

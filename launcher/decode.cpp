@@ -74,12 +74,34 @@ Outputs decode_batch(const Session& session, const core::UniversalTransformer& m
   const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
   if (!session.task->has_target())
     return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
-  const std::int64_t longest = session.task->longest_target(datasets::Split::test);
+  std::int64_t longest = 0;
+  for (const auto& example : examples) longest = std::max(longest, session.task->longest_output(example));
   Outputs outputs = core::decode_greedily(model, batch.rows, batch.sources, steps,
                                           {longest, datasets::end_of_sequence_id}, session.mesh.sequence())
                         .outputs;
   if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
-  return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
+  Outputs all = gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
+  for (std::size_t index = 0; index < all.size(); ++index)
+    datasets::crop_output(all[index], *session.task, examples[index]);
+  return all;
+}
+
+/// The outputs of all examples, `--evaluation-batch` at a time; said as soon as they are there.
+void decode_all(const Session& session, const core::UniversalTransformer& model,
+                std::span<const datasets::Example> examples) {
+  const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
+  while (!examples.empty()) {
+    std::vector<datasets::Example> asked;  // without those that have no source: their output is empty
+    std::vector<bool> is_asked;
+    for (; !examples.empty() && asked.size() < most; examples = examples.subspan(1)) {
+      is_asked.push_back(!examples.front().source.empty());
+      if (is_asked.back()) asked.push_back(examples.front());
+    }
+    const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked);
+    if (!session.speaks()) continue;
+    auto output = outputs.begin();
+    for (const bool answered : is_asked) fmt::print("{}\n", answered ? session.task->render(*output++) : "");
+  }
 }
 
 }  // namespace
@@ -90,12 +112,7 @@ int decode(Session& session) {
   agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task, session.mesh.device()); });
   const std::string typed = typed_text(session);
   agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
-  const auto batch = static_cast<std::size_t>(session.options.evaluation_batch);
-  for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
-    const auto part = std::span(examples).subspan(begin, std::min(batch, examples.size() - begin));
-    for (const auto& output : decode_batch(session, *model, part))
-      if (session.speaks()) fmt::print("{}\n", session.task->render(output));
-  }
+  decode_all(session, *model, examples);
   return 0;
 }
 

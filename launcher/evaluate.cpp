@@ -21,8 +21,16 @@ const char* name_of(datasets::Split split) {
   return "test";
 }
 
+/// BLEU, where outputs are text.
+void add_text_score(nlohmann::ordered_json& json, const Results& results) {
+  if (!results.text) return;
+  json["bleu"] = bleu_of_text(*results.text).score;
+  json["bleu_signature"] = datasets::bleu_signature(1, text_scoring);
+}
+
 nlohmann::ordered_json to_json(const Results& results) {
   nlohmann::ordered_json json{{"accuracy", results.score.symbol_accuracy()}, {"sequences", results.score.sequences}};
+  add_text_score(json, results);
   if (!results.pondered.is_empty()) json["ponder"] = to_json(results.pondered);
   return json;
 }
@@ -49,6 +57,7 @@ int evaluate(Session& session) {
                               {"encoder_steps", steps.encoder},
                               {"decoder_steps", steps.decoder},
                               {"ranks", session.mesh.world().size()}};
+  add_text_score(line, result);
   if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);
   for (std::size_t group = 0; group < result.groups.size(); ++group)
     if (result.groups[group].score.sequences > 0)

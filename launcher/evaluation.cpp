@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "core/decoding.h"
 #include "core/loss.h"
@@ -69,22 +70,51 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
     });
 }
 
+/// Adds what BLEU is made from: an output's text beside the right one.
+void count_text(Evaluation& sum, const std::vector<std::int64_t>& output, const datasets::Example& example,
+                const std::string& right_text, const datasets::Task& task) {
+  const auto tokens = [](const std::string& text) {
+    return datasets::bleu_tokens(text, text_scoring.tokens, text_scoring.lower_cased);
+  };
+  const datasets::BleuCounts counts = datasets::count_ngrams(tokens(task.render(output)), {tokens(right_text)});
+  add_to_both(sum, example, [&](Results& results) { *results.text += counts; });
+}
+
+/// Decodes the examples of a split from number `first` on.
 void count_greedy(Evaluation& sum, const core::UniversalTransformer& model, const RankBatch& batch,
-                  std::span<const datasets::Example> examples, const core::Steps& steps, const Session& session) {
-  std::size_t longest = 0;
-  for (const auto& example : examples) longest = std::max(longest, example.target.size());
-  const core::Decoded decoded = core::decode_greedily(
-      model, batch.rows, batch.sources, steps, {static_cast<std::int64_t>(longest), datasets::end_of_sequence_id},
-      session.mesh.sequence());
+                  std::span<const datasets::Example> examples, std::int64_t first, datasets::Split split,
+                  const core::Steps& steps, const Session& session) {
+  const datasets::Task& task = *session.task;
+  std::int64_t longest = 0;
+  for (const auto& example : examples) longest = std::max(longest, task.longest_output(example));
+  core::Decoded decoded = core::decode_greedily(model, batch.rows, batch.sources, steps,
+                                                {longest, datasets::end_of_sequence_id}, session.mesh.sequence());
   sum.pondered.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}}, session.options.model.halting);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < decoded.outputs.size(); ++index) {
     auto reference = examples[index].target;
     reference.pop_back();  // end of sequence
     datasets::Score score;
+    datasets::crop_output(decoded.outputs[index], task, examples[index]);
     datasets::count(score, decoded.outputs[index], reference);
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
+    if (task.is_scored_as_text())
+      count_text(sum, decoded.outputs[index], examples[index],
+                 task.right_text(split, first + static_cast<std::int64_t>(index)), task);
   }
+}
+
+void sum_over_ranks(datasets::BleuCounts& counts, dist::Communicator& world) {
+  std::vector<std::int64_t> numbers(counts.right.begin(), counts.right.end());
+  numbers.insert(numbers.end(), counts.possible.begin(), counts.possible.end());
+  numbers.insert(numbers.end(), {counts.length, counts.reference_length});
+  const at::Tensor sums = at::tensor(numbers, at::kLong);
+  world.all_reduce_sum(sums, dist::Purpose::control);
+  const auto* number = sums.const_data_ptr<std::int64_t>();
+  std::copy_n(number, datasets::bleu_orders, counts.right.begin());
+  std::copy_n(number + datasets::bleu_orders, datasets::bleu_orders, counts.possible.begin());
+  counts.length = number[2 * datasets::bleu_orders];
+  counts.reference_length = number[2 * datasets::bleu_orders + 1];
 }
 
 void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicator& world) {
@@ -94,6 +124,7 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
   world.all_reduce_sum(counts, dist::Purpose::control);
   const auto* count = counts.const_data_ptr<std::int64_t>();
   score = {count[0], count[1], count[2], count[3]};
+  if (results.text) sum_over_ranks(*results.text, world);
   results.pondered.sum_over(world, steps);
 }
 
@@ -107,7 +138,10 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
   const bool greedy = scoring == Scoring::greedy && session.task->has_target();
   Evaluation sum;
   sum.scoring = scoring;
-  sum.groups.resize(session.task->groups().size());
+  Results nothing;
+  if (greedy && session.task->is_scored_as_text()) nothing.text.emplace();
+  sum.text = nothing.text;
+  sum.groups.assign(session.task->groups().size(), nothing);
   std::int64_t labels = 0;
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
     datasets::Batch batch;
@@ -117,7 +151,8 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
     labels += batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
     if (greedy)
-      count_greedy(sum, model, mine, examples, steps, session);
+      count_greedy(sum, model, mine, examples, begin + static_cast<std::int64_t>(mine.first_example), split, steps,
+                   session);
     else
       count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, session);
   }
@@ -130,16 +165,21 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
   return sum;
 }
 
+datasets::Bleu bleu_of_text(const datasets::BleuCounts& counts) { return datasets::bleu_of(counts, true); }
+
 std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
   const std::string pondered = describe(evaluation.pondered);
   const std::string and_pondered = pondered.empty() ? "" : ", " + pondered;
   if (!task.has_target())
     return fmt::format("accuracy {:.3f} on {} questions{}", score.symbol_accuracy(), score.sequences, and_pondered);
-  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}", score.symbol_accuracy(),
-                     score.sequence_accuracy(), score.sequences,
+  const std::string bleu = !evaluation.text ? ""
+                                            : fmt::format("\nBLEU|{} = {}", datasets::bleu_signature(1, text_scoring),
+                                                          datasets::describe(bleu_of_text(*evaluation.text)));
+  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}{}",
+                     score.symbol_accuracy(), score.sequence_accuracy(), score.sequences,
                      evaluation.scoring == Scoring::greedy ? "decoded greedily" : "each symbol after the right ones",
-                     and_pondered);
+                     and_pondered, bleu);
 }
 
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {

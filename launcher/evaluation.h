@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/model.h"
+#include "datasets/bleu.h"
 #include "datasets/scoring.h"
 #include "launcher/ponder_counts.h"
 #include "launcher/session.h"
@@ -17,6 +19,7 @@ enum class Scoring { greedy, teacher_forced };
 /// What examples gave, over all ranks.
 struct Results {
   datasets::Score score;
+  std::optional<datasets::BleuCounts> text;  // where the task's outputs are text and were decoded
   Pondered pondered;
 };
 
@@ -34,11 +37,16 @@ struct Evaluation : Results {
 Evaluation evaluate_split(const Session& session, const core::UniversalTransformer& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit);
 
+/// How texts are scored: as sacreBLEU does where it is told nothing.
+inline constexpr datasets::BleuOptions text_scoring{};
+/// The score of the texts.
+datasets::Bleu bleu_of_text(const datasets::BleuCounts& counts);
+
 /// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task);
 
 /// "accuracy 0.995 on 1000 questions", or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences" and how the
-/// outputs were made; and the ponder times, where positions halt.
+/// outputs were made; and the ponder times, where positions halt. Of texts a second line: BLEU and its signature.
 std::string describe(const Evaluation& evaluation, const datasets::Task& task);
 
 }  // namespace ut::launcher

@@ -59,7 +59,7 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print("{}", build_info());
     return 0;
   }
-  if (options.command == "data") return run_data(options);
+  if (options.command.starts_with("data ")) return run_data(options);
   if (options.command == "score") return run_score(options);
   return run_command(options, arguments);
 }

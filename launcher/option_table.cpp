@@ -206,6 +206,28 @@ OptionEntry absolute_path(std::string name, std::string placeholder, std::string
   return without_default(entry);
 }
 
+/// Names with commas between them.
+template <typename Field>
+OptionEntry names(std::string name, std::string description, Field field) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = "NAMES";
+  entry.description = std::move(description);
+  entry.expected = "one name, or several with commas between them";
+  entry.shows_default = false;
+  entry.set = [=](Options& options, const std::string& text) {
+    std::istringstream list(text);
+    field(options).clear();
+    for (std::string part; std::getline(list, part, ',');) {
+      if (part.empty()) return false;
+      field(options).push_back(part);
+    }
+    return !field(options).empty();
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
+  return entry;
+}
+
 OptionEntry data_directory() {
   return absolute_path(
       "data", "DIR", "directory of the task's files, where it reads files",
@@ -228,11 +250,44 @@ OptionEntry babi_task() {
   return entry;
 }
 
+/// Which files of a directory say the same in two languages; `ut data sentencepiece` takes them too.
+void add_parallel_text(Table& table) {
+  table.add("Task", command_train | command_data_sentencepiece | command_data_check, true,
+            {path(
+                 "source-language", "NAME", "translation: the ending of the files that are translated from, as en",
+                 [](auto& o) -> auto& { return o.task.source_language; }),
+             path(
+                 "target-language", "NAME", "translation: the ending of the files that are translated to",
+                 [](auto& o) -> auto& { return o.task.target_language; }),
+             names(
+                 "train-set", "translation: files to train on, without the endings; train without this",
+                 [](auto& o) -> auto& { return o.task.train_sets; })});
+  table.add("Task", command_train | command_data_check, true,
+            {absolute_path(
+                 "sentencepiece", "FILE", "translation: the SentencePiece model; without it that in --data",
+                 [](auto& o) -> auto& { return o.task.sentencepiece; }),
+             whole(
+                 "longest-pair", "translation: pairs with more pieces on a side are not trained on",
+                 [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});
+  table.add("Task", command_train | command_evaluate | command_data_check, true,
+            {changeable(names(
+                 "validation-set", "translation: files to validate on; validation, valid, val or dev without this",
+                 [](auto& o) -> auto& { return o.task.validation_sets; })),
+             changeable(names(
+                 "test-set", "translation: files to test on; all whose names begin with test without this",
+                 [](auto& o) -> auto& { return o.task.test_sets; }))});
+}
+
 void add_task(Table& table) {
   table.add("Task", command_train, true,
             {without_default(one_of(
                 "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
-  table.add("Task", run_commands, true, {changeable(data_directory())});
+  table.add("Task", command_data_check, false,
+            {without_default(one_of(
+                "task", "whose files are checked; without it all whose files are there",
+                [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names()))});
+  table.add("Task", run_commands | command_data_sentencepiece | command_data_check, true,
+            {changeable(data_directory())});
   table.add("Task", command_train, true,
             {babi_task(),
              one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
@@ -769,8 +824,13 @@ void add_run(Table& table) {
                 "quiet", "say only errors and results", [](auto& o) -> auto& { return o.quiet; })});
 }
 
-void add_data(Table& table) {
-  table.add("Stories", command_data, false,
+OptionEntry output_path(std::string placeholder, std::string description) {
+  return path(
+      "out", std::move(placeholder), std::move(description), [](auto& o) -> auto& { return o.data.out; });
+}
+
+void add_stories(Table& table) {
+  table.add("Stories", command_data_stories, false,
             {whole(
                  "facts", "supporting facts of each question", [](auto& o) -> auto& { return o.data.facts; }, 1, 3),
              whole(
@@ -780,10 +840,34 @@ void add_data(Table& table) {
                  [](auto& o) -> auto& { return o.data.validation; }, 0),
              whole(
                  "test", "questions to test on", [](auto& o) -> auto& { return o.data.test; }, 1),
-             path(
-                 "out", "DIR", "directory the files are written to", [](auto& o) -> auto& { return o.data.out; }),
+             output_path("DIR", "directory the files are written to"),
              whole(
                  "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
+}
+
+void add_sentencepiece(Table& table) {
+  table.add(
+      "Pieces", command_data_sentencepiece, false,
+      {whole(
+           "vocabulary-size", "pieces, of both languages together",
+           [](auto& o) -> auto& { return o.data.pieces.vocabulary_size; }, 1, 1 << 24),
+       one_of("model-kind", "how text is cut", [](auto& o) -> auto& { return o.data.pieces.kind; }, {"unigram", "bpe"}),
+       real(
+           "character-coverage", "share of the text's characters that pieces are made of; the rarest are not",
+           [](auto& o) -> auto& { return o.data.pieces.character_coverage; }, "a number above 0 and up to 1",
+           [](double x) { return x > 0 && x <= 1; }),
+       output_path("FILE", "where the model is written; without it sentencepiece.model in --data")});
+}
+
+void add_fetch(Table& table) {
+  table.add("Fetch", command_data_fetch, false,
+            {path(
+                 "name", "NAME", "the data set, which can be given without --name",
+                 [](auto& o) -> auto& { return o.data.name; }),
+             path(
+                 "from", "DIR", "a folder that has its archive; without it from its public address",
+                 [](auto& o) -> auto& { return o.data.from; }),
+             output_path("DIR", "directory that it is unpacked to; without it one of its name, here")});
 }
 
 OptionEntry references() {
@@ -821,6 +905,7 @@ void add_score(Table& table) {
 std::vector<OptionEntry> make_table() {
   Table table;
   add_task(table);
+  add_parallel_text(table);
   add_model_shape(table);
   add_model_choices(table);
   add_halting(table);
@@ -831,7 +916,9 @@ std::vector<OptionEntry> make_table() {
   add_plan(table);
   add_ranks(table);
   add_memory(table);
-  add_data(table);
+  add_stories(table);
+  add_sentencepiece(table);
+  add_fetch(table);
   add_score(table);
   add_run(table);
   return std::move(table).entries();

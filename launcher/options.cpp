@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/published.h"
+#include "datasets/subwords.h"
 #include "launcher/option_table.h"
 #include "launcher/session.h"
 
@@ -25,6 +27,7 @@ struct CommandEntry {
   unsigned bit;
   std::string usage;
   std::string description;
+  std::string leading = {};  // the option whose value may come first, without its name
 };
 
 const std::vector<CommandEntry>& commands() {
@@ -39,9 +42,26 @@ const std::vector<CommandEntry>& commands() {
       {"plan", command_plan, "ut plan [options]",
        "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
       {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
-      {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
+      {"data stories", command_data_stories, "ut data stories --out DIR [options]",
+       "make stories with questions, in bAbI's format"},
+      {"data sentencepiece", command_data_sentencepiece, "ut data sentencepiece --data DIR [options]",
+       "make the pieces of words that translation works with"},
+      {"data check", command_data_check, "ut data check DIR [options]", "describe a data set and say what is wrong",
+       "data"},
+      {"data fetch", command_data_fetch, "ut data fetch NAME [options]",
+       "fetch a published data set, from its address or a folder", "name"}};
   return table;
 }
+
+/// The second words of the commands whose first this is.
+std::vector<std::string> names_below(const std::string& group) {
+  std::vector<std::string> names;
+  for (const auto& command : commands())
+    if (command.name.starts_with(group + " ")) names.push_back(command.name.substr(group.size() + 1));
+  return names;
+}
+
+bool is_group(const std::string& name) { return !names_below(name).empty(); }
 
 /// Number of single-letter insertions, removals and replacements between two words.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -260,6 +280,8 @@ Options recorded_options(const Options& given, const CommandEntry& command) {
   Options options;
   apply(options, read_config(path, train), train);
   options.recorded_ranks = std::exchange(options.ranks, 0);
+  const auto kept_model = std::filesystem::absolute(given.run_dir) / datasets::subword_model_name;
+  if (std::filesystem::exists(kept_model, unreadable)) options.task.sentencepiece = kept_model.string();
   if (command.bit != command_train) {
     // How many ranks trained a model says nothing about where it is used.
     options.recorded_ranks = 0;
@@ -309,7 +331,7 @@ void check_together(const Options& options) {
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   const std::string& task = options.task.task;
-  if ((task == "babi" || task == "agreement" || task == "lambada") && options.task.data.empty())
+  if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
     throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
                                      task == "babi" ? " (ut data stories makes some)" : ""));
   const auto& schedule = options.optimizer.schedule;
@@ -375,10 +397,24 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   if (options.task.task.empty())
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
+  if (command.bit == command_evaluate) options.task.splits = {options.split};
+  if (command.bit == command_decode) options.task.splits.clear();
   return options;
 }
 
-Options parse_for(const CommandEntry& command, const std::vector<std::string>& arguments) {
+void check_data(const Options& options, const CommandEntry& command) {
+  if (command.bit == command_data_stories && options.data.out.empty())
+    throw base::BadInput("--out: not given, needs the directory to write to");
+  if ((command.bit == command_data_sentencepiece || command.bit == command_data_check) && options.task.data.empty())
+    throw base::BadInput("--data: not given, needs the directory of the data");
+  if (command.bit == command_data_fetch && options.data.name.empty())
+    throw base::BadInput(
+        fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
+}
+
+Options parse_for(const CommandEntry& command, std::vector<std::string> arguments) {
+  if (!command.leading.empty() && !arguments.empty() && !arguments.front().starts_with("--"))
+    arguments.front() = fmt::format("--{}={}", command.leading, arguments.front());
   auto command_line = read_command_line(arguments, command);
   std::vector<std::vector<Assignment>> sources;
   std::erase_if(command_line, [&](const Assignment& assignment) {
@@ -388,8 +424,8 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   sources.push_back(std::move(command_line));
   Options options;
   for (const auto& source : sources) apply(options, source, command);
-  if (command.bit == command_data) {
-    if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
+  if ((command.bit & command_data) != 0) {
+    check_data(options, command);
   } else if (command.bit == command_score) {
     if (options.score.references.empty())
       throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
@@ -428,27 +464,30 @@ Options::Options() {
 
 Options parse_options(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw base::BadInput("no command given (see ut --help)");
-  const auto& first = arguments.front();
-  if (asks_for_help(first) || first == "help") return command_only("help", arguments.size() > 1 ? arguments[1] : "");
-  if (first == "--version" || first == "version") return command_only("version");
-  const auto& command = find_command(first);
+  std::string name = arguments.front();
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (std::any_of(rest.begin(), rest.end(), asks_for_help)) return command_only("help", command.name);
-  if (command.bit != command_data) return parse_for(command, rest);
-  if (rest.empty() || rest.front() != "stories")
-    throw base::BadInput(fmt::format("ut data: {} given, needs what to make: stories",
-                                     rest.empty() ? "nothing" : fmt::format("\"{}\"", rest.front())));
-  rest.erase(rest.begin());
-  auto options = parse_for(command, rest);
-  options.data.kind = "stories";
-  return options;
+  if (asks_for_help(name) || name == "help") return command_only("help", fmt::format("{}", fmt::join(rest, " ")));
+  if (name == "--version" || name == "version") return command_only("version");
+  const bool wants_help = std::any_of(rest.begin(), rest.end(), asks_for_help);
+  if (is_group(name)) {
+    if (rest.empty() || rest.front().starts_with("-")) {
+      if (wants_help) return command_only("help", name);
+      throw base::BadInput(fmt::format("ut {}: needs what to do: {}", name, fmt::join(names_below(name), ", ")));
+    }
+    name += " " + rest.front();
+    rest.erase(rest.begin());
+  }
+  const auto& command = find_command(name);
+  return wants_help ? command_only("help", command.name) : parse_for(command, rest);
 }
 
 std::string help(const std::string& command) {
   std::ostringstream text;
-  if (command.empty()) {
-    text << "ut: trains, evaluates and runs Universal Transformers on any number of ranks\n\nCommands:\n";
-    for (const auto& entry : commands()) text << fmt::format("  {:<10} {}\n", entry.name, entry.description);
+  if (command.empty() || is_group(command)) {
+    if (command.empty()) text << "ut: trains, evaluates and runs Universal Transformers on any number of ranks\n\n";
+    text << "Commands:\n";
+    for (const auto& entry : commands())
+      if (entry.name.starts_with(command)) text << fmt::format("  {:<18} {}\n", entry.name, entry.description);
     text << "\n  ut COMMAND --help   its options\n  ut --version        what this build has\n";
     return text.str();
   }

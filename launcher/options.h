@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "datasets/bleu.h"
+#include "datasets/subword_training.h"
 #include "datasets/task.h"
 #include "dist/exchange_options.h"
 
@@ -20,14 +21,16 @@ enum class DeviceChoice { automatic, cpu, cuda };
 /// What carries the ranks' messages. automatic: nccl between GPUs that are each one rank's own, else mpi.
 enum class CommunicatorChoice { automatic, mpi, nccl };
 
-/// What `ut data stories` takes.
+/// What `ut data …` takes.
 struct DataOptions {
-  std::string kind;  // what is made: stories
-  std::string out;   // directory
+  std::string out;  // stories, fetch: directory; sentencepiece: file
   std::int64_t facts = 1;
   std::int64_t train = 10000;  // questions
   std::int64_t validation = 1000;
   std::int64_t test = 1000;
+  datasets::SubwordTraining pieces;
+  std::string name;  // fetch: of the data set
+  std::string from;  // fetch: directory with its archive; empty: its public address
 };
 
 /// What `ut bench` takes of its own: a batch that is drawn, and how it is measured.
@@ -61,7 +64,7 @@ struct ScoreOptions {
 
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data; or help, version
+  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data stories, …; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;

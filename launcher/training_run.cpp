@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/file.h"
 #include "core/checkpoint.h"
 #include "launcher/evaluation.h"
 #include "launcher/ranks.h"
@@ -38,6 +39,8 @@ TrainingRun::TrainingRun(Session& session)
     Options used = session.options;
     used.ranks = world.size();
     directory_.emplace(used);
+    for (const datasets::KeptFile& file : session.task->kept_files())
+      base::write_file_whole(directory_->path() / file.name, file.content);
     metrics_.emplace(directory_->metrics(), update());
     progress_.emplace(session.options.quiet);
     progress_->say(session.task->description());
