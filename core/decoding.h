@@ -18,12 +18,12 @@ struct Decoded {
 };
 
 struct DecodingOptions {
-  std::int64_t longest = 0;                // symbols of an output, end of sequence included
-  std::int64_t end_of_sequence = 1;        // where a sequence ends
-  std::int64_t beam = 1;                   // prefixes that a search goes on with; 1: the likeliest symbol each time
-  double length_penalty = 0.6;             // of a wider beam: see BeamOptions
-  std::optional<std::int64_t> extra = {};  // outputs are not so long as `longest` says, but as their source has rows
-                                           // and so much longer
+  std::int64_t longest = 0;          // symbols of an output, end of sequence included
+  std::int64_t end_of_sequence = 1;  // where a sequence ends
+  std::int64_t beam = 1;             // prefixes that a search goes on with; 1: the likeliest symbol each time
+  double length_penalty = 0.6;       // of a wider beam: see BeamOptions
+  std::optional<std::int64_t> extra = std::nullopt;  // outputs are not so long as `longest` says, but as their source
+                                                     // has rows and so much longer
 };
 
 /// The most symbols of an output whose source has so many rows, its end included.
