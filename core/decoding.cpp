@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "core/decoding_cache.h"
 
@@ -29,7 +30,7 @@ Memory memory_of(const Memory& memory, const std::vector<std::int64_t>& sequence
 }
 
 /// The likeliest symbol after each of the sequences in `rows`, of which `outputs` are known; and what it took.
-std::pair<at::Tensor, at::Tensor> next_symbols(const UniversalTransformer& model, const Memory& memory,
+std::pair<at::Tensor, at::Tensor> next_symbols(const UniversalTransformer& model, const Memory* memory,
                                                const NewPosition& rows, const Outputs& outputs, std::int64_t steps,
                                                DecodingCache& cache) {
   std::vector<std::int64_t> previous;
@@ -41,13 +42,14 @@ std::pair<at::Tensor, at::Tensor> next_symbols(const UniversalTransformer& model
   batch.target_previous = at::tensor(previous, at::kLong).to(cache.device());
   const at::Tensor position = at::full_like(batch.target_previous, rows.position);
   const Recurrence& decoder = model.decoder();
-  const auto cached = make_cached_rows(cache, rows, decoder.halting(), steps, memory.rows);
-  const Revised revised = decoder.forward(model.embed_target(batch), position, steps, *cached, &memory, {});
+  const dist::Rows* memory_rows = memory == nullptr ? nullptr : &memory->rows;
+  const auto cached = make_cached_rows(cache, rows, decoder.halting(), steps, memory_rows);
+  const Revised revised = decoder.forward(model.embed_target(batch), position, steps, *cached, memory, {});
   return {model.logits(revised.state).argmax(1).cpu(), revised.updates.cpu()};
 }
 
 /// Decodes these sequences alone, each position once.
-Decoded decode_cached(const UniversalTransformer& model, const Memory& memory, const std::vector<std::int64_t>& ids,
+Decoded decode_cached(const UniversalTransformer& model, const Memory* memory, const std::vector<std::int64_t>& ids,
                       std::int64_t steps, const DecodingOptions& options) {
   Outputs outputs(ids.size());
   std::vector<at::Tensor> updates{at::empty({0}, at::kLong)};
@@ -86,7 +88,7 @@ Outputs gather_outputs(const Outputs& mine, std::int64_t first, std::size_t sequ
 /// One pass over all positions so far for each symbol: for halting that depends on all of them.
 class WholePrefixes {
  public:
-  WholePrefixes(const UniversalTransformer& model, const Memory& memory, const dist::Sequences& sequences,
+  WholePrefixes(const UniversalTransformer& model, const Memory* memory, const dist::Sequences& sequences,
                 dist::Communicator& group)
       : model_(model), memory_(memory), sequences_(sequences), group_(group) {}
 
@@ -137,7 +139,7 @@ class WholePrefixes {
   }
 
   const UniversalTransformer& model_;
-  const Memory& memory_;
+  const Memory* memory_;
   dist::Sequences sequences_;
   dist::Communicator& group_;
   at::Tensor updates_ = at::empty({0}, at::kLong);  // of the last pass
@@ -148,19 +150,24 @@ class WholePrefixes {
 Decoded decode_greedily(const UniversalTransformer& model, const Batch& batch, const dist::Sequences& sequences,
                         const Steps& steps, const DecodingOptions& options, dist::Communicator& group) {
   const at::NoGradGuard no_graph;
-  const Revised encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
-  const Memory memory = model.decoder().block().remember(encoded.state, *batch.source);
+  Revised encoded;
+  std::optional<Memory> memory;
+  if (batch.source) {
+    encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    memory = model.decoder().block().remember(encoded.state, *batch.source);
+  }
   const HaltingOptions& halting = model.options().halting;
   Decoded decoded;
   if (halting.decoder != Halting::none && halting.kind == ActKind::global) {
-    decoded = WholePrefixes(model, memory, sequences, group).decode(steps.decoder, options);
+    decoded = WholePrefixes(model, memory ? &*memory : nullptr, sequences, group).decode(steps.decoder, options);
   } else {
     const auto count = static_cast<std::int64_t>(sequences.ids.size());
     const dist::Span mine = dist::share(count, group.rank(), group.size());
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(mine.end - mine.begin));
     std::iota(numbers.begin(), numbers.end(), mine.begin);
     const std::vector<std::int64_t> ids(sequences.ids.begin() + mine.begin, sequences.ids.begin() + mine.end);
-    decoded = decode_cached(model, memory_of(memory, numbers), ids, steps.decoder, options);
+    if (memory) memory = memory_of(*memory, numbers);
+    decoded = decode_cached(model, memory ? &*memory : nullptr, ids, steps.decoder, options);
     decoded.outputs = gather_outputs(decoded.outputs, mine.begin, sequences.ids.size(), options.longest, group);
   }
   cut_at_end(decoded.outputs, options.end_of_sequence);

@@ -12,7 +12,7 @@ namespace ut::core {
 
 struct Decoded {
   std::vector<std::vector<std::int64_t>> outputs;  // [sequences]: symbols, without the end
-  at::Tensor encoder_updates;                      // [rows] int64: steps that this rank's source rows took
+  at::Tensor encoder_updates;                      // [rows] int64: steps that this rank's source rows took, if any
   at::Tensor decoder_updates;                      // [rows] int64: and those of the positions that it decoded
 };
 
@@ -24,8 +24,8 @@ struct DecodingOptions {
 /// Greedy decoding of a batch's sources: the most likely next symbol again and again, until every sequence has ended or
 /// is as long as may be. Each rank of `group` decodes some of the sequences, one position at a time, with what earlier
 /// positions left in a cache at each step; where halting goes by the mean over a sequence, all ranks go over all
-/// positions again for each symbol. `batch` needs its source part only; `sequences` lists the group's sequences. The
-/// outputs are the same on every rank of `group`. Collective.
+/// positions again for each symbol. `batch` needs its source part only, and none for a decoder alone; `sequences` lists
+/// the group's sequences. The outputs are the same on every rank of `group`. Collective.
 Decoded decode_greedily(const UniversalTransformer& model, const Batch& batch, const dist::Sequences& sequences,
                         const Steps& steps, const DecodingOptions& options, dist::Communicator& group);
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/pointing.h"
 #include "core/products.h"
 #include "dist/differentiable.h"
 
@@ -20,11 +21,13 @@ UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uin
     : options_(options),
       parameters_(options.precision, seed, device),
       table_(parameters_.add_normal("table", {options.vocabulary, options.d_model},
-                                    1 / std::sqrt(static_cast<double>(options.d_model)))),
-      encoder_(parameters_, "encoder", options, options.encoder_steps, false) {
+                                    1 / std::sqrt(static_cast<double>(options.d_model)))) {
+  if (options.architecture != Architecture::decoder)
+    encoder_.emplace(parameters_, "encoder", options, options.encoder_steps, false);
   if (options.words_per_row > 1)
     word_mask_ = parameters_.add_constant("word_mask", {options.words_per_row, options.d_model}, 1);
-  if (options.architecture == Architecture::encoder_decoder)
+  if (options.points) pointer_ = parameters_.add_kernel("pointer", {options.d_model, 1}, options.d_model, 1);
+  if (options.architecture != Architecture::encoder)
     decoder_.emplace(parameters_, "decoder", options, options.decoder_steps, true);
   parameters_.flatten();
 }
@@ -47,14 +50,14 @@ at::Tensor UniversalTransformer::embed_target(const Batch& batch) const {
 
 Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
                                      const DropoutKey& dropout, const Watch& watch) const {
-  const auto rows = encoder_.make_rows(*batch.source, nullptr);
-  return encoder_.forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, watch);
+  const auto rows = encoder_->make_rows(*batch.source, nullptr);
+  return encoder_->forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, watch);
 }
 
-Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch,
+Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch,
                                      std::int64_t steps, const DropoutKey& dropout) const {
-  const auto rows = decoder_->make_rows(*batch.target, &memory);
-  return decoder_->forward(embedded, batch.target_position, steps, *rows, &memory, dropout);
+  const auto rows = decoder_->make_rows(*batch.target, memory);
+  return decoder_->forward(embedded, batch.target_position, steps, *rows, memory, dropout);
 }
 
 at::Tensor UniversalTransformer::logits(const at::Tensor& states) const {
@@ -65,15 +68,27 @@ Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps,
                                          dist::GradientSynchronisation* synchronisation) const {
   Watch watch;
   if (synchronisation != nullptr) watch.step_back = [synchronisation] { synchronisation->progress(); };
-  Revised revised = encode(embed_source(batch), batch, steps.encoder, dropout, watch);
   Prediction prediction;
-  prediction.encoder = ponder_time(revised);
-  if (decoder_) {
+  Revised revised;
+  std::optional<Memory> memory;
+  if (encoder_) {
+    revised = encode(embed_source(batch), batch, steps.encoder, dropout, watch);
+    prediction.encoder = ponder_time(revised);
+  }
+  if (encoder_ && decoder_) {
     if (synchronisation != nullptr)
       revised.state = dist::tell_on_the_way_back(revised.state, [synchronisation] { synchronisation->start_early(); });
-    const Memory memory = decoder_->block().remember(revised.state, *batch.source);
-    revised = decode(embed_target(batch), memory, batch, steps.decoder, dropout);
+    memory = decoder_->block().remember(revised.state, *batch.source);
+  }
+  if (decoder_) {
+    revised = decode(embed_target(batch), memory ? &*memory : nullptr, batch, steps.decoder, dropout);
     prediction.decoder = ponder_time(revised);
+  }
+  if (pointer_.defined()) {
+    const at::Tensor scores = multiply(revised.state, pointer_, product_type(options_)).to(pointer_.scalar_type());
+    prediction.logits =
+        candidate_scores(batch.source->gather(scores).squeeze(1), batch.candidates, batch.labels.size(0));
+    return prediction;
   }
   prediction.logits =
       logits(batch.read_rows.defined() ? revised.state.index_select(0, batch.read_rows) : revised.state);

@@ -24,13 +24,14 @@ struct PonderTime {
 
 /// What a model says of a batch.
 struct Prediction {
-  at::Tensor logits;  // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8)
-  PonderTime encoder;
-  PonderTime decoder;  // its tensors are undefined where there is no decoder
+  at::Tensor logits;   // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8); where
+                       // answers are pointed at [labels, most candidates]
+  PonderTime encoder;  // tensors are undefined for a stack that is not there
+  PonderTime decoder;
 };
 
-/// The Universal Transformer: tables, a tied encoder block, a tied decoder block. Works on this rank's rows; meets
-/// other ranks only through the exchanges in a batch.
+/// The Universal Transformer: tables, a tied encoder block, a tied decoder block, or one of the two. Works on this
+/// rank's rows; meets other ranks only through the exchanges in a batch.
 class UniversalTransformer {
  public:
   /// `device`: where its parameters are, and batches have to be.
@@ -49,20 +50,21 @@ class UniversalTransformer {
   /// What the encoder makes of the source rows.
   Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
                  const Watch& watch = {}) const;
-  /// What the decoder makes of the target rows.
-  Revised decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
+  /// What the decoder makes of the target rows; no `memory` where it is alone.
+  Revised decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
                  const DropoutKey& dropout) const;
   /// [rows, d] -> [rows, vocabulary], with the shared table.
   at::Tensor logits(const at::Tensor& states) const;
 
   const ModelOptions& options() const { return options_; }
-  /// Where the parameters of the decoder's own stand in the flat buffers.
-  dist::Span decoder_elements() const { return parameters_.elements_of("decoder."); }
+  /// Where those parameters stand in the flat buffers whose gradients are complete before the others': the decoder's
+  /// own. Empty where no encoder comes before it, or there is none.
+  dist::Span early_elements() const { return encoder_ ? parameters_.elements_of("decoder.") : dist::Span{}; }
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
-  const Recurrence& encoder() const { return encoder_; }
-  Recurrence& encoder() { return encoder_; }
+  const Recurrence& encoder() const { return *encoder_; }
+  Recurrence& encoder() { return *encoder_; }
   const Recurrence& decoder() const { return *decoder_; }
   Recurrence& decoder() { return *decoder_; }
 
@@ -71,7 +73,8 @@ class UniversalTransformer {
   Parameters parameters_;
   at::Tensor table_;      // [vocabulary, d]
   at::Tensor word_mask_;  // [words a row, d]; only where rows are sums of words
-  Recurrence encoder_;
+  at::Tensor pointer_;    // [d, 1]; only where answers are pointed at
+  std::optional<Recurrence> encoder_;
   std::optional<Recurrence> decoder_;
 };
 

@@ -12,7 +12,8 @@
 
 namespace ut::datasets {
 
-enum class Split { train, validation, test };
+/// control: passages like those of the test, but chosen by nobody; see Task::has_control().
+enum class Split { train, validation, test, control };
 
 /// A data set that can be trained on: it turns an index into an example, and text into ids and back.
 /// Everything is a pure function of the options it was made with, so every rank sees the same.
@@ -27,6 +28,12 @@ class Task {
   virtual std::int64_t words_per_row() const = 0;
   /// True where examples have a target sequence (encoder-decoder), false where they have an answer (encoder).
   virtual bool has_target() const = 0;
+  /// False where examples are a target alone (decoder): a language model.
+  virtual bool has_source() const { return true; }
+  /// True where the answer is one of the source's words, that the model points at.
+  virtual bool points() const { return false; }
+  /// Whether there is a control split, which no other function is asked for where there is none.
+  virtual bool has_control() const { return false; }
   /// Names of the kinds of examples that are scored apart; empty: all are of one kind.
   virtual std::vector<std::string> groups() const { return {}; }
   virtual std::int64_t size(Split split) const = 0;
@@ -51,13 +58,15 @@ struct TaskOptions {
   std::int64_t evaluation_length = 400;  // algorithmic: longest evaluation input
   std::int64_t train_examples = 100000;  // generated tasks: how many training examples there are
   std::int64_t evaluation_examples = 1000;
-  std::int64_t execute_length = 0;        // learning to execute: digits of a number; 0: as in the papers
-  std::int64_t execute_nesting = 2;       // learning to execute: operations of a program
-  std::string execute_source = "sonnet";  // learning to execute: whose programs; sonnet or zaremba
-  std::string babi_task = "1";            // 1..20, or "all" (joint)
-  std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
-  std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
-  std::int64_t vocabulary_size = 60000;   // lambada: words of the training text that are kept
+  std::int64_t execute_length = 0;                   // learning to execute: digits of a number; 0: as in the papers
+  std::int64_t execute_nesting = 2;                  // learning to execute: operations of a program
+  std::string execute_source = "sonnet";             // learning to execute: whose programs; sonnet or zaremba
+  std::string babi_task = "1";                       // 1..20, or "all" (joint)
+  std::string babi_size = "auto";                    // 1k, 10k; auto: whichever the directory has
+  std::int64_t babi_memory = 0;                      // newest facts kept of a story; 0 keeps all
+  std::int64_t vocabulary_size = 60000;              // lambada: words of the training text that are kept
+  std::string agreement_form = "number-prediction";  // or language-model
+  std::string lambada_form = "reading";              // pointing, language-model
 };
 
 /// Names that `--task` takes.

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "launcher/device.h"
 
@@ -102,13 +103,15 @@ double seconds_of(const Product& product, const at::TensorOptions& options) {
 std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateMade& made, const dist::Mesh& mesh) {
   dist::Communicator& group = mesh.sequence();
   std::vector<Product> products;
-  const StackWork encoder = work_of(*made.rows.source, model.halting.encoder, made.encoder_updates, group);
-  add_stack(products, model, encoder, nullptr);
+  std::optional<StackWork> memory;
+  if (made.rows.source) {
+    memory = work_of(*made.rows.source, model.halting.encoder, made.encoder_updates, group);
+    add_stack(products, model, *memory, nullptr);
+    memory->rows = made.rows.source->local().count();
+  }
   if (made.rows.target) {
-    StackWork memory = encoder;
-    memory.rows = made.rows.source->local().count();
     const StackWork decoder = work_of(*made.rows.target, model.halting.decoder, made.decoder_updates, group);
-    add_stack(products, model, decoder, &memory);
+    add_stack(products, model, decoder, memory ? &*memory : nullptr);
   }
   products.push_back({1, made.rows.labels.size(0), model.d_model, model.vocabulary, 1});  // symbols' scores
   std::erase_if(products, [](const Product& product) { return product.matrices * product.rows * product.count == 0; });

@@ -40,15 +40,23 @@ std::vector<datasets::Example> parse_lines(const std::string& typed, const datas
 
 using Outputs = std::vector<std::vector<std::int64_t>>;
 
-/// The answers of this data group's examples that this rank reads; an empty output for the others.
-Outputs read_answers(const core::UniversalTransformer& model, const RankBatch& batch, const core::Steps& steps) {
+/// The answers to this data group's examples that this rank reads, or the words that come after them; an empty output
+/// for the others.
+Outputs read_answers(const core::UniversalTransformer& model, const RankBatch& batch,
+                     std::span<const datasets::Example> examples, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
   const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1).cpu();
-  const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows.cpu());
   Outputs outputs(batch.sources.ids.size());
-  for (std::int64_t read = 0; read < answers.size(0); ++read)
-    outputs[static_cast<std::size_t>(sequence[read].item<std::int64_t>() - batch.sources.ids.front())] = {
-        answers[read].item<std::int64_t>()};
+  std::int64_t read = 0;
+  for (const std::int64_t sequence : batch.sequences_of_labels()) {
+    const auto& example = examples[batch.first_example + static_cast<std::size_t>(sequence)];
+    std::int64_t answer = answers[read++].item<std::int64_t>();
+    if (!example.candidates.empty()) {
+      const auto place = std::ranges::find(example.candidates, answer) - example.candidates.begin();
+      answer = example.source[static_cast<std::size_t>(place)].front();
+    }
+    outputs[static_cast<std::size_t>(sequence)] = {answer};
+  }
   return outputs;
 }
 
@@ -72,8 +80,8 @@ Outputs decode_batch(const Session& session, const core::UniversalTransformer& m
                      std::span<const datasets::Example> examples) {
   const core::Steps steps = steps_of(session.options);
   const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
-  if (!session.task->has_target())
-    return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
+  if (!session.task->has_target() || !session.task->has_source())
+    return gather_outputs(read_answers(model, batch, examples, steps), batch, examples.size(), 1, session.mesh.world());
   const std::int64_t longest = session.task->longest_target(datasets::Split::test);
   Outputs outputs = core::decode_greedily(model, batch.rows, batch.sources, steps,
                                           {longest, datasets::end_of_sequence_id}, session.mesh.sequence())

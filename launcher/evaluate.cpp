@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "launcher/commands.h"
 #include "launcher/evaluation.h"
 #include "launcher/ranks.h"
@@ -15,6 +16,8 @@ const char* name_of(datasets::Split split) {
       return "train";
     case datasets::Split::validation:
       return "validation";
+    case datasets::Split::control:
+      return "control";
     case datasets::Split::test:
       break;
   }
@@ -34,6 +37,8 @@ int evaluate(Session& session) {
   const core::Steps steps = steps_of(options);
   std::unique_ptr<core::UniversalTransformer> model;
   agree(session.mesh.world(), [&] { model = load_model(options, *session.task, session.mesh.device()); });
+  if (options.split == datasets::Split::control && !session.task->has_control())
+    throw base::BadInput("--split control: this data has none; needs test, validation or train");
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::greedy;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;
@@ -53,7 +58,10 @@ int evaluate(Session& session) {
   for (std::size_t group = 0; group < result.groups.size(); ++group)
     if (result.groups[group].score.sequences > 0)
       line["groups"][session.task->groups()[group]] = to_json(result.groups[group]);
-  if (options.teacher_forced || !session.task->has_target()) line["loss"] = result.loss;
+  if (result.groups.size() > 1) line["mean_of_groups"] = result.mean_of_groups();
+  const bool is_language_model = !session.task->has_source();
+  if (options.teacher_forced || !session.task->has_target() || is_language_model) line["loss"] = result.loss;
+  if (is_language_model) line["perplexity"] = result.perplexity();
   fmt::print("{}\n", line.dump());
   return 0;
 }

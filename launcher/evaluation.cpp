@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "core/decoding.h"
@@ -22,43 +23,62 @@ void add_to_both(Evaluation& sum, const datasets::Example& example, const Add& a
   if (!sum.groups.empty()) add(sum.groups[static_cast<std::size_t>(example.group)]);
 }
 
-/// Ponder times of the encoder's rows, by group.
-void count_by_group(Evaluation& sum, const at::Tensor& updates, const dist::Rows& rows,
+/// Ponder times by group, of the rows of one stack.
+void count_by_group(Evaluation& sum, PonderCounts Pondered::*stack, const at::Tensor& updates, const dist::Rows& rows,
                     std::span<const datasets::Example> examples) {
   for (std::size_t index = 0; index < examples.size() && !sum.groups.empty(); ++index)
-    sum.groups[static_cast<std::size_t>(examples[index].group)].pondered.encoder.add(
-        updates.slice(0, rows.offsets[index], rows.offsets[index + 1]));
+    (sum.groups[static_cast<std::size_t>(examples[index].group)].pondered.*stack)
+        .add(updates.slice(0, rows.offsets[index], rows.offsets[index + 1]));
 }
 
-/// Counts rows whose likeliest symbol is the label. A sequence is right where all its rows are, on whichever rank.
+void count_ponder(Evaluation& sum, const core::Prediction& prediction, const core::Batch& rows,
+                  std::span<const datasets::Example> examples, const core::HaltingOptions& halting) {
+  sum.pondered.add(prediction, halting);
+  if (rows.source && halting.encoder != core::Halting::none)
+    count_by_group(sum, &Pondered::encoder, prediction.encoder.updates, rows.source->local(), examples);
+  if (!rows.source && halting.decoder != core::Halting::none)
+    count_by_group(sum, &Pondered::decoder, prediction.decoder.updates, rows.target->local(), examples);
+}
+
+/// Which labels are right [labels] bool: those likelier than all other symbols, or than the rival [labels] that the
+/// example names. One outside the vocabulary never is.
+at::Tensor right_labels(const at::Tensor& logits, const at::Tensor& labels, const std::vector<std::int64_t>& rivals) {
+  const at::Tensor rival = at::tensor(rivals, at::kLong).to(logits.device());
+  const auto score = [&logits](const at::Tensor& symbol) {
+    return logits.gather(1, symbol.clamp_min(0).unsqueeze(1)).squeeze(1);
+  };
+  const at::Tensor likeliest = logits.argmax(1).eq(labels);
+  const at::Tensor right = at::where(rival.ge(0), score(labels).gt(score(rival)), likeliest);
+  return right.logical_and(labels.ge(0)).cpu();
+}
+
+/// Cross entropy summed over the labels in the vocabulary.
+double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
+  const at::Tensor known = labels.ne(datasets::no_answer).nonzero().flatten();
+  return core::summed_cross_entropy(logits.index_select(0, known), labels.index_select(0, known), 0).item<double>();
+}
+
+/// Counts right labels. A sequence is right where all its labels are, on whichever rank.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
                           std::span<const datasets::Example> examples, const Session& session) {
   const at::Tensor labels = batch.rows.labels.cpu();
-  const at::Tensor guess = prediction.logits.argmax(1).cpu();
-  const bool has_targets = batch.rows.target != nullptr;
-  const dist::Rows& rows = has_targets ? batch.rows.target->local() : batch.rows.source->local();
-  const at::Tensor of_label = has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows.cpu());
-  at::Tensor wrong = at::zeros({rows.sequences()}, at::kLong);  // rows of each sequence
-  // An answer outside the vocabulary is never right, and no part of the loss.
-  const at::Tensor known = batch.rows.labels.ne(datasets::no_answer).nonzero().flatten();
-  sum.loss +=
-      core::summed_cross_entropy(prediction.logits.index_select(0, known), batch.rows.labels.index_select(0, known), 0)
-          .item<double>();
+  const std::vector<std::int64_t> of_label = batch.sequences_of_labels();
+  std::vector<std::int64_t> rivals;
+  for (const std::int64_t sequence : of_label) rivals.push_back(examples[static_cast<std::size_t>(sequence)].rival);
+  const at::Tensor right_ones = right_labels(prediction.logits, batch.rows.labels, rivals);
+  at::Tensor wrong = at::zeros({std::ssize(examples)}, at::kLong);  // labels of each sequence
+  sum.loss += known_loss(prediction.logits, batch.rows.labels);
   for (std::int64_t row = 0; row < labels.size(0); ++row) {
-    const std::int64_t label = labels.const_data_ptr<std::int64_t>()[row];
-    const bool right = guess.const_data_ptr<std::int64_t>()[row] == label;
-    const std::int64_t sequence = of_label.const_data_ptr<std::int64_t>()[row] - batch.sources.ids.front();
+    const bool right = right_ones.const_data_ptr<bool>()[row];
+    const std::int64_t sequence = of_label[static_cast<std::size_t>(row)];
     if (!right) ++wrong.mutable_data_ptr<std::int64_t>()[sequence];
-    if (has_targets && label == datasets::end_of_sequence_id) continue;
+    if (batch.rows.target && labels.const_data_ptr<std::int64_t>()[row] == datasets::end_of_sequence_id) continue;
     add_to_both(sum, examples[static_cast<std::size_t>(sequence)], [&](Results& results) {
       ++results.score.symbols;
       results.score.right_symbols += right ? 1 : 0;
     });
   }
-  const core::HaltingOptions& halting = session.options.model.halting;
-  sum.pondered.add(prediction, halting);
-  if (halting.encoder != core::Halting::none)
-    count_by_group(sum, prediction.encoder.updates, batch.rows.source->local(), examples);
+  count_ponder(sum, prediction, batch.rows, examples, session.options.model.halting);
 
   session.mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
   if (session.mesh.sequence_rank() != 0) return;
@@ -104,17 +124,16 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
-  const bool greedy = scoring == Scoring::greedy && session.task->has_target();
+  const bool greedy = scoring == Scoring::greedy && session.task->has_target() && session.task->has_source();
   Evaluation sum;
   sum.scoring = scoring;
   sum.groups.resize(session.task->groups().size());
-  std::int64_t labels = 0;
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index)
       batch.examples.push_back(session.task->example(split, index));
     const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);
-    labels += batch.labels();
+    sum.labels += greedy ? 0 : batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
     if (greedy)
       count_greedy(sum, model, mine, examples, steps, session);
@@ -126,8 +145,21 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
   for (Results& group : sum.groups) sum_over_ranks(group, steps, world);
   const at::Tensor loss = at::tensor({sum.loss}, at::kDouble);
   world.all_reduce_sum(loss, dist::Purpose::control);
-  sum.loss = loss.item<double>() / static_cast<double>(std::max<std::int64_t>(1, labels));
+  sum.loss = loss.item<double>() / static_cast<double>(std::max<std::int64_t>(1, sum.labels));
   return sum;
+}
+
+double Evaluation::perplexity() const { return std::exp(loss); }
+
+double Evaluation::mean_of_groups() const {
+  double accuracies = 0;
+  std::int64_t scored = 0;
+  for (const Results& group : groups) {
+    if (group.score.sequences == 0) continue;
+    accuracies += group.score.symbol_accuracy();
+    ++scored;
+  }
+  return scored == 0 ? 0 : accuracies / static_cast<double>(scored);
 }
 
 std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
@@ -136,6 +168,12 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const std::string and_pondered = pondered.empty() ? "" : ", " + pondered;
   if (!task.has_target())
     return fmt::format("accuracy {:.3f} on {} questions{}", score.symbol_accuracy(), score.sequences, and_pondered);
+  if (!task.has_source())
+    return fmt::format("accuracy {:.3f} on {} words{}{}", score.symbol_accuracy(), score.symbols,
+                       evaluation.labels == 0 ? ""
+                                              : fmt::format(", perplexity {:.2f} of the {} in the vocabulary",
+                                                            evaluation.perplexity(), evaluation.labels),
+                       and_pondered);
   return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}", score.symbol_accuracy(),
                      score.sequence_accuracy(), score.sequences,
                      evaluation.scoring == Scoring::greedy ? "decoded greedily" : "each symbol after the right ones",
@@ -145,12 +183,16 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {
   std::string text;
   const auto names = task.groups();
+  int scored = 0;
   for (std::size_t group = 0; group < evaluation.groups.size(); ++group) {
     Evaluation alone;
     static_cast<Results&>(alone) = evaluation.groups[group];
     alone.scoring = evaluation.scoring;
-    if (alone.score.sequences > 0) text += fmt::format("{}: {}\n", names[group], describe(alone, task));
+    if (alone.score.sequences == 0) continue;
+    text += fmt::format("{}: {}\n", names[group], describe(alone, task));
+    ++scored;
   }
+  if (scored > 1) text += fmt::format("mean of the {}: accuracy {:.3f}\n", scored, evaluation.mean_of_groups());
   return text;
 }
 

@@ -23,11 +23,16 @@ struct Results {
 /// What a split's examples gave, over all ranks.
 struct Evaluation : Results {
   double loss = 0;              // cross entropy a label, without smoothing; teacher-forced scoring only
+  std::int64_t labels = 0;      // that it is the mean of: those in the vocabulary, end of sequence included
   std::vector<Results> groups;  // of the task, each apart
   Scoring scoring = Scoring::greedy;
 
   /// What training is steered by: the accuracy of answers, or of symbols.
   double accuracy() const { return score.symbol_accuracy(); }
+  /// e to the loss: of a language model, a label.
+  double perplexity() const;
+  /// Of the accuracies of the groups that have examples, each counting alike.
+  double mean_of_groups() const;
 };
 
 /// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.

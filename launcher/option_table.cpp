@@ -240,6 +240,10 @@ void add_task(Table& table) {
              whole(
                  "babi-memory", "bAbI: newest facts kept of a story; 0: all",
                  [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
+             one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
+                    [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
+             one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
+                    [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
              whole(
                  "vocabulary-size", "lambada: words kept, the most frequent of the training text",
                  [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
@@ -557,7 +561,8 @@ void add_evaluation(Table& table) {
             {choice<datasets::Split>("split", "examples that are scored", [](auto& o) -> auto& { return o.split; },
                                      {{"test", datasets::Split::test},
                                       {"validation", datasets::Split::validation},
-                                      {"train", datasets::Split::train}})});
+                                      {"train", datasets::Split::train},
+                                      {"control", datasets::Split::control}})});
   table.add("Evaluation", command_evaluate | command_decode, false, {checkpoint()});
   table.add("Evaluation", run_commands, true,
             {changeable(whole(
@@ -602,6 +607,9 @@ void add_bench(Table& table) {
        flag(
            "encoder-only", "no decoder and no targets: one label a sequence, read at its first position",
            [](auto& o) -> auto& { return o.bench.encoder_only; }),
+       flag(
+           "decoder-only", "no encoder and no sources: a language model",
+           [](auto& o) -> auto& { return o.bench.decoder_only; }),
        whole(
            "vocab", "different symbols", [](auto& o) -> auto& { return o.bench.vocabulary; }, 2),
        whole(

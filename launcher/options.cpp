@@ -339,12 +339,14 @@ void check_bench(const Options& options) {
   if (bench.min_length > bench.length)
     throw base::BadInput(
         fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
+  if (bench.encoder_only && bench.decoder_only)
+    throw base::BadInput("--encoder-only: given, and --decoder-only too; give one of the two, or none for both stacks");
   if (bench.decode && bench.encoder_only)
     throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
   if (bench.ponder == 0) return;
   const core::HaltingOptions& halting = options.model.halting;
   std::vector<std::int64_t> limits;  // of the stacks that halt
-  if (halting.encoder != core::Halting::none) limits.push_back(steps_of(options).encoder);
+  if (halting.encoder != core::Halting::none && !bench.decoder_only) limits.push_back(steps_of(options).encoder);
   if (halting.decoder != core::Halting::none && !bench.encoder_only) limits.push_back(steps_of(options).decoder);
   if (limits.empty())
     throw base::BadInput(fmt::format(

@@ -37,6 +37,7 @@ struct BenchOptions {
   std::int64_t vocabulary = 64;
   std::int64_t iterations = 10;  // measured updates
   bool encoder_only = false;
+  bool decoder_only = false;
   std::string profile;     // file for a trace of one more update; empty: none
   bool decode = false;     // greedy decoding is measured, not updates
   double ponder = 0;       // mean ponder time that is drawn in the halting units' stead; 0: they decide
@@ -67,7 +68,7 @@ struct Options {
   datasets::TaskOptions task;
 
   Variant variant = Variant::paper;
-  core::ModelOptions model;  // architecture, vocabulary and words_per_row are the task's to fill in
+  core::ModelOptions model;  // architecture, points, vocabulary and words_per_row are the task's to fill in
   core::OptimizerOptions optimizer;
 
   std::int64_t batch = 64;           // sequences per micro-batch, over all ranks; bench: per update

@@ -20,7 +20,11 @@ core::ModelOptions model_options(const Options& options) {
 
 core::ModelOptions model_options(const Options& options, const datasets::Task& task) {
   core::ModelOptions model = model_options(options);
-  model.architecture = task.has_target() ? core::Architecture::encoder_decoder : core::Architecture::encoder;
+  if (!task.has_target())
+    model.architecture = core::Architecture::encoder;
+  else
+    model.architecture = task.has_source() ? core::Architecture::encoder_decoder : core::Architecture::decoder;
+  model.points = task.points();
   model.vocabulary = task.vocabulary().size();
   model.words_per_row = task.words_per_row();
   return model;
@@ -28,7 +32,8 @@ core::ModelOptions model_options(const Options& options, const datasets::Task& t
 
 core::ModelOptions bench_model(const Options& options) {
   core::ModelOptions model = model_options(options);
-  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
+  if (options.bench.encoder_only) model.architecture = core::Architecture::encoder;
+  if (options.bench.decoder_only) model.architecture = core::Architecture::decoder;
   model.vocabulary = options.bench.vocabulary;
   return model;
 }

@@ -128,17 +128,22 @@ void TrainingRun::evaluate() {
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
   evaluated_at_ = update();
-  const bool is_best = !best_score_ || result.accuracy() > *best_score_;
+  const bool is_language_model = !session_.task->has_source();
+  // The words asked for of a language model may for long all be wrong, while it learns.
+  const bool as_good = is_language_model && best_score_ && result.accuracy() == *best_score_;
+  const bool is_best = !best_score_ || result.accuracy() > *best_score_ || as_good;
   if (is_best) {
     best_score_ = result.accuracy();
     best_update_ = update();
   }
   if (session_.speaks()) {
-    metrics_->append({{"update", update()},
-                      {"split", "validation"},
-                      {"validation_loss", result.loss},
-                      {"accuracy", result.score.symbol_accuracy()},
-                      {"sequence_accuracy", result.score.sequence_accuracy()}});
+    nlohmann::ordered_json record{{"update", update()},
+                                  {"split", "validation"},
+                                  {"validation_loss", result.loss},
+                                  {"accuracy", result.score.symbol_accuracy()},
+                                  {"sequence_accuracy", result.score.sequence_accuracy()}};
+    if (is_language_model) record["perplexity"] = result.perplexity();
+    metrics_->append(record);
     progress_->say(fmt::format("update {}: validation {}{}", update(), describe(result, *session_.task),
                                is_best ? ", best so far" : ""));
   }
@@ -196,10 +201,12 @@ void TrainingRun::score_test_split() {
   const Evaluation result = evaluate_split(session_, model_, datasets::Split::test, model_.steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;
-  metrics_->append({{"update", best_update_},
-                    {"split", "test"},
-                    {"accuracy", result.score.symbol_accuracy()},
-                    {"sequence_accuracy", result.score.sequence_accuracy()}});
+  nlohmann::ordered_json record{{"update", best_update_},
+                                {"split", "test"},
+                                {"accuracy", result.score.symbol_accuracy()},
+                                {"sequence_accuracy", result.score.sequence_accuracy()}};
+  if (!session_.task->has_source()) record["perplexity"] = result.perplexity();
+  metrics_->append(record);
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
   progress_->result(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
                                 plural(world.size()), seconds));

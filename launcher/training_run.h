@@ -38,6 +38,8 @@ class TrainingRun {
   Input next_input();
   /// What the mean ponder time weighs in this update's loss: it grows to `--ponder-weight` over `--ponder-warmup`.
   double ponder_weight() const;
+  /// None where answers are pointed at: what does not stand in a text has no probability.
+  double label_smoothing() const { return session_.task->points() ? 0 : session_.options.label_smoothing; }
 
   /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping.
   void report(const UpdateResult& result);

@@ -361,6 +361,7 @@ TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   const auto bench_refused = [](const Words& words) { return refused("bench", words); };
   EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
   EXPECT_THAT(bench_refused({"--greedy", "--encoder-only"}), HasSubstr("--greedy"));
+  EXPECT_THAT(bench_refused({"--decoder-only", "--encoder-only"}), HasSubstr("one of the two"));
   EXPECT_THAT(bench_refused({"--min-length", "41"}), AllOf(HasSubstr("--min-length: 41"), HasSubstr("--length")));
   EXPECT_THAT(bench_refused({"--bench-ponder", "3"}), AllOf(HasSubstr("--bench-ponder: 3"), HasSubstr("--halting")));
   EXPECT_THAT(bench_refused({"--halting", "act", "--bench-ponder", "0.5"}), HasSubstr("from 1"));
@@ -372,6 +373,8 @@ TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   Words without_decoder = decoder_alone;
   without_decoder.emplace_back("--encoder-only");
   EXPECT_THAT(bench_refused(without_decoder), HasSubstr("no position halts"));
+  EXPECT_THAT(bench_refused({"--decoder-only", "--halting", "act", "--decoder-halting", "none", "--bench-ponder", "2"}),
+              HasSubstr("no position halts"));
   EXPECT_THAT(bench_refused({"--task", "copy"}), HasSubstr("--task: unknown option"));
 }
 
