@@ -37,9 +37,11 @@ int evaluate(Session& session) {
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::greedy;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;
+  const bool groups_are_tasks = options.task.task == "babi";
   if (!options.json) {
-    fmt::print("{} {}\n{}{}", name_of(options.split), describe(result, *session.task),
-               describe_histogram(result.pondered), describe_groups(result, *session.task));
+    fmt::print("{} {}\n{}{}{}", name_of(options.split), describe(result, *session.task),
+               describe_histogram(result.pondered), describe_groups(result, *session.task),
+               groups_are_tasks ? describe_failed_tasks(result) : "");
     return 0;
   }
   nlohmann::ordered_json line{{"split", name_of(options.split)},
@@ -53,6 +55,10 @@ int evaluate(Session& session) {
   for (std::size_t group = 0; group < result.groups.size(); ++group)
     if (result.groups[group].score.sequences > 0)
       line["groups"][session.task->groups()[group]] = to_json(result.groups[group]);
+  if (groups_are_tasks && result.scored_groups() > 0) {
+    line["failed_tasks"] = result.failed_tasks();
+    line["mean_error"] = result.mean_error();
+  }
   if (options.teacher_forced || !session.task->has_target()) line["loss"] = result.loss;
   fmt::print("{}\n", line.dump());
   return 0;

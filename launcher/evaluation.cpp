@@ -130,6 +130,24 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
   return sum;
 }
 
+std::int64_t Evaluation::scored_groups() const {
+  return std::ranges::count_if(groups, [](const Results& group) { return group.score.sequences > 0; });
+}
+
+double Evaluation::mean_error() const {
+  double sum = 0;
+  for (const Results& group : groups)
+    if (group.score.sequences > 0) sum += 1 - group.score.symbol_accuracy();
+  return sum / static_cast<double>(scored_groups());
+}
+
+std::int64_t Evaluation::failed_tasks() const {
+  return std::ranges::count_if(groups, [](const Results& group) {
+    const auto symbols = static_cast<double>(group.score.symbols);
+    return symbols - static_cast<double>(group.score.right_symbols) > failed_above * symbols;
+  });
+}
+
 std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
   const std::string pondered = describe(evaluation.pondered);
@@ -140,6 +158,12 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
                      score.sequence_accuracy(), score.sequences,
                      evaluation.scoring == Scoring::greedy ? "decoded greedily" : "each symbol after the right ones",
                      and_pondered);
+}
+
+std::string describe_failed_tasks(const Evaluation& evaluation) {
+  if (evaluation.scored_groups() == 0) return "";
+  return fmt::format("{} of {} tasks failed (error above {:g} %), mean error {:.2f} %\n", evaluation.failed_tasks(),
+                     evaluation.scored_groups(), 100 * failed_above, 100 * evaluation.mean_error());
 }
 
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {

@@ -20,12 +20,19 @@ struct Results {
   Pondered pondered;
 };
 
+/// bAbI's tasks of which more is wrong count as failed in the papers' tables.
+inline constexpr double failed_above = 0.05;
+
 /// What a split's examples gave, over all ranks.
 struct Evaluation : Results {
   double loss = 0;              // cross entropy a label, without smoothing; teacher-forced scoring only
   std::vector<Results> groups;  // of the task, each apart
   Scoring scoring = Scoring::greedy;
 
+  /// Groups that have examples, the mean of their errors, and those whose error is above failed_above.
+  std::int64_t scored_groups() const;
+  double mean_error() const;
+  std::int64_t failed_tasks() const;
   /// What training is steered by: the accuracy of answers, or of symbols.
   double accuracy() const { return score.symbol_accuracy(); }
 };
@@ -36,6 +43,10 @@ Evaluation evaluate_split(const Session& session, const core::UniversalTransform
 
 /// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task);
+
+/// Of groups that are tasks, as bAbI's in joint training: how many failed, and the mean error; empty where there are
+/// none.
+std::string describe_failed_tasks(const Evaluation& evaluation);
 
 /// "accuracy 0.995 on 1000 questions", or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences" and how the
 /// outputs were made; and the ponder times, where positions halt.
