@@ -12,6 +12,7 @@
 #include "launcher/commands.h"
 #include "launcher/data.h"
 #include "launcher/kept_memory.h"
+#include "launcher/model_files.h"
 #include "launcher/options.h"
 #include "launcher/ranks.h"
 #include "launcher/score.h"
@@ -61,6 +62,8 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (options.command == "data") return run_data(options);
   if (options.command == "score") return run_score(options);
+  if (options.command == "export") return run_export(options);
+  if (options.command == "import") return run_import(options);
   return run_command(options, arguments);
 }
 

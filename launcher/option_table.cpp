@@ -19,10 +19,12 @@
 namespace ut::launcher {
 namespace {
 
-constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
-constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
+constexpr unsigned run_commands = command_train | command_evaluate | command_decode;  // on ranks
+constexpr unsigned model_commands = command_train | command_bench | command_plan;     // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data | command_score;
+constexpr unsigned model_file_commands = command_export | command_import;
+constexpr unsigned every_command =
+    rank_commands | command_plan | command_doctor | command_data | command_score | model_file_commands;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -184,7 +186,8 @@ class Table {
   void add(const std::string& group, unsigned commands, bool recorded, std::vector<OptionEntry> added) {
     for (auto& entry : added) {
       entry.group = group;
-      entry.commands = commands;
+      // What is imported becomes a run: all that training would write down can be given.
+      entry.commands = recorded && (commands & command_train) != 0 ? commands | command_import : commands;
       entry.recorded = recorded;
       entries_.push_back(std::move(entry));
     }
@@ -232,7 +235,7 @@ void add_task(Table& table) {
   table.add("Task", command_train, true,
             {without_default(one_of(
                 "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
-  table.add("Task", run_commands, true, {changeable(data_directory())});
+  table.add("Task", run_commands | command_export, true, {changeable(data_directory())});
   table.add("Task", command_train, true,
             {babi_task(),
              one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
@@ -558,7 +561,10 @@ void add_evaluation(Table& table) {
                                      {{"test", datasets::Split::test},
                                       {"validation", datasets::Split::validation},
                                       {"train", datasets::Split::train}})});
-  table.add("Evaluation", command_evaluate | command_decode, false, {checkpoint()});
+  table.add("Evaluation", command_evaluate | command_decode | command_export, false,
+            {checkpoint(), without_default(whole(
+                               "average", "instead: the mean of the parameters of the newest N checkpoints",
+                               [](auto& o) -> auto& { return o.average; }, 1, 1 << 20))});
   table.add("Evaluation", run_commands, true,
             {changeable(whole(
                 "evaluation-batch", "sequences at once, over all ranks",
@@ -750,8 +756,22 @@ void add_memory(Table& table) {
            {"step", core::Recompute::step}}))});
 }
 
+void add_model_files(Table& table) {
+  table.add("Model files", command_export, false,
+            {path(
+                 "out", "DIR", "directory that is made for model.safetensors, config.json and vocabulary.txt",
+                 [](auto& o) -> auto& { return o.exchange_of_models.out; }),
+             whole(
+                 "examples", "of the test split, whose symbols and logits go into examples.safetensors",
+                 [](auto& o) -> auto& { return o.exchange_of_models.examples; }, 0)});
+  table.add("Model files", command_import, false,
+            {path(
+                "model", "DIR", "directory that ut export, or another program, has made",
+                [](auto& o) -> auto& { return o.exchange_of_models.model; })});
+}
+
 void add_run(Table& table) {
-  table.add("Run", run_commands, false,
+  table.add("Run", run_commands | model_file_commands, false,
             {path(
                 "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
                 [](auto& o) -> auto& { return o.run_dir; })});
@@ -833,6 +853,7 @@ std::vector<OptionEntry> make_table() {
   add_memory(table);
   add_data(table);
   add_score(table);
+  add_model_files(table);
   add_run(table);
   return std::move(table).entries();
 }

@@ -17,7 +17,9 @@ enum Command : unsigned {
   command_bench = 16,
   command_plan = 32,
   command_doctor = 64,
-  command_score = 128
+  command_score = 128,
+  command_export = 1U << 12,
+  command_import = 1U << 13
 };
 
 /// One option: the parser, the help, the saved configuration and the rules for resuming are all made from this.

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iomanip>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -33,6 +34,10 @@ const std::vector<CommandEntry>& commands() {
       {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
       {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
        "run a trained model on lines of standard input"},
+      {"export", command_export, "ut export --run-dir DIR --out DIR [options]",
+       "write a trained model for other programs: safetensors and JSON"},
+      {"import", command_import, "ut import --model DIR --run-dir DIR [options]",
+       "make a run of such a model, to be evaluated, decoded with or trained on"},
       {"score", command_score, "ut score --reference FILE [options] < lines", "score text beside its right form: BLEU"},
       {"bench", command_bench, "ut bench [options]",
        "measure speed, memory and traffic of training, on made-up symbols"},
@@ -98,7 +103,7 @@ struct Assignment {
 
 /// Whether the command uses a trained model, as its run directory has it.
 bool starts_from_record(const CommandEntry& command) {
-  return command.bit == command_evaluate || command.bit == command_decode;
+  return command.bit == command_evaluate || command.bit == command_decode || command.bit == command_export;
 }
 
 [[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
@@ -234,6 +239,21 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
   return assignments;
 }
 
+/// The options that a model was exported with.
+std::vector<Assignment> read_model_options(const std::filesystem::path& model, const CommandEntry& command) {
+  const auto path = model / model_config_name;
+  const auto config = nlohmann::json::parse(base::read_file(path), nullptr, false);
+  if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
+    throw base::BadInput(fmt::format("{}: not a JSON object that has \"options\"", path.string()));
+  std::vector<Assignment> assignments;
+  for (const auto& [name, value] : config["options"].items()) {
+    const auto origin = fmt::format("{}: {}", path.string(), name);
+    if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
+    assignments.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), origin});
+  }
+  return assignments;
+}
+
 /// Sets the assignments of one source; the last one of a name counts.
 void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {
   for (const bool sets_others : {true, false}) {
@@ -249,7 +269,7 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
 }
 
 /// What the run directory has recorded, as the options to start from.
-Options recorded_options(const Options& given, const CommandEntry& command) {
+Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto path = std::filesystem::path(given.run_dir) / config_name;
   std::error_code unreadable;
   if (!std::filesystem::exists(path, unreadable)) {
@@ -366,9 +386,9 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
                     const CommandEntry& command) {
   if (given.run_dir.empty())
     throw base::BadInput(fmt::format("--run-dir: not given, needs the directory {}, as --run-dir runs/one",
-                                     command.bit == command_train ? "to keep the run in" : "of a run"));
-  const bool from_record = given.resume || command.bit != command_train;
-  const Options base = from_record ? recorded_options(given, command) : Options();
+                                     starts_from_record(command) ? "of a run" : "to keep the run in"));
+  const bool from_record = given.resume || starts_from_record(command);
+  const Options base = from_record ? options_of_run(given, command) : Options();
   Options options = base;
   for (const auto& source : sources) apply(options, source, command);
   if (given.resume) check_unchanged(base, options);
@@ -388,6 +408,13 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   sources.push_back(std::move(command_line));
   Options options;
   for (const auto& source : sources) apply(options, source, command);
+  if (command.bit == command_export && options.exchange_of_models.out.empty())
+    throw base::BadInput("--out: not given, needs the directory to write to");
+  if (command.bit == command_import) {
+    if (options.exchange_of_models.model.empty())
+      throw base::BadInput("--model: not given, needs a directory as ut export writes one");
+    sources.insert(sources.begin(), read_model_options(options.exchange_of_models.model, command));
+  }
   if (command.bit == command_data) {
     if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
   } else if (command.bit == command_score) {
@@ -469,6 +496,17 @@ std::string to_config(const Options& options) {
     text += fmt::format("{} = {}\n", entry.name, quoted_if_needed(value));
   }
   return text;
+}
+
+nlohmann::ordered_json recorded_options(const Options& options, unsigned command) {
+  nlohmann::ordered_json result;
+  for (const auto& entry : option_table()) {
+    if (!entry.belongs_to(command) || !entry.recorded) continue;
+    const std::string text = entry.get(options);
+    const auto value = nlohmann::json::parse(text, nullptr, false);
+    result[entry.name] = value.is_discarded() ? nlohmann::json(text) : value;
+  }
+  return result;
 }
 
 }  // namespace ut::launcher

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -59,9 +60,16 @@ struct ScoreOptions {
   std::vector<std::string> references;  // files
 };
 
+/// What `ut export` and `ut import` take: a model as a directory that other programs read.
+struct ModelExchangeOptions {
+  std::string out;            // export: the directory that is made
+  std::int64_t examples = 0;  // export: of the test split, whose logits are written too
+  std::string model;          // import: the directory that is read
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data; or help, version
+  std::string command;  // train, evaluate, decode, export, import, score, bench, plan, doctor, data; or help, version
   std::string topic;    // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
@@ -111,7 +119,8 @@ struct Options {
   bool quiet = false;
 
   datasets::Split split = datasets::Split::test;  // evaluate
-  std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
+  std::string checkpoint = "best";                // evaluate, decode, export: latest, best or update-N
+  std::int64_t average = 0;                       // evaluate, decode, export: newest checkpoints; 0: that one
   bool json = false;                              // evaluate, bench
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
 
@@ -119,6 +128,7 @@ struct Options {
   BenchOptions bench;
   PlanOptions plan;
   ScoreOptions score;
+  ModelExchangeOptions exchange_of_models;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();
@@ -138,7 +148,12 @@ std::string help(const std::string& command);
 /// the run directory and how much is said. What is not given is left out.
 std::string to_config(const Options& options);
 
+/// The options that are recorded beside what a command makes, by name: numbers and truth values as such, names as text.
+nlohmann::ordered_json recorded_options(const Options& options, unsigned command);
+
 /// Where the run directory keeps to_config().
 inline constexpr const char* config_name = "options.conf";
+/// Where an exported model has its options.
+inline constexpr const char* model_config_name = "config.json";
 
 }  // namespace ut::launcher

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/checkpoint.h"
+#include "launcher/run_directory.h"
 
 namespace ut::launcher {
 
@@ -51,8 +52,10 @@ core::Steps steps_of(const Options& options) {
 
 std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task,
                                                        at::Device device) {
-  const auto checkpoint =
-      core::find_checkpoint(std::filesystem::path(options.run_dir) / "checkpoints", options.checkpoint);
+  const auto directory = checkpoint_directory(options.run_dir);
+  const auto checkpoints = options.average > 0 ? core::newest_checkpoints(directory, options.average)
+                                               : std::vector{core::find_checkpoint(directory, options.checkpoint)};
+  const auto& checkpoint = checkpoints.front();
   const nlohmann::json state = core::read_state(checkpoint);
   check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), task);
   core::ModelOptions trained = model_options(options, task);
@@ -66,7 +69,7 @@ std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, c
                     "give at most that many",
                     std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
   auto model = std::make_unique<core::UniversalTransformer>(trained, options.seed, device);
-  core::load_checkpoint(checkpoint, *model, nullptr);
+  core::load_mean(checkpoints, *model);
   return model;
 }
 

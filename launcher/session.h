@@ -35,7 +35,9 @@ core::ModelOptions bench_model(const Options& options);
 /// with.
 core::Steps steps_of(const Options& options);
 
-/// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.
+/// The trained model that evaluate, decode and export work with: `--checkpoint` of `--run-dir`, or the mean of the
+/// newest
+/// `--average`.
 /// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer
 /// learned step signals than steps are asked for.
 std::unique_ptr<core::UniversalTransformer> load_model(const Options& options, const datasets::Task& task,
