@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "base/event_file.h"
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "launcher/input.h"
@@ -52,6 +54,9 @@ class TrainingRun {
 
  private:
   void resume();
+  void say_what_is_trained();
+  /// Into metrics.jsonl, and for TensorBoard.
+  void write_down(const nlohmann::ordered_json& record);
   double hours() const;
   void score_test_split();
 
@@ -60,8 +65,9 @@ class TrainingRun {
   core::Adam optimizer_;
   datasets::Cursor cursor_;  // of the next update
   std::optional<InputAhead> input_;
-  std::optional<RunDirectory> directory_;  // rank 0 only, with the two below
+  std::optional<RunDirectory> directory_;  // rank 0 only, with the three below
   std::optional<MetricsLog> metrics_;
+  std::optional<base::EventFile> events_;
   std::optional<Progress> progress_;
 
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
