@@ -102,7 +102,7 @@ class Model:
             times = self[stack + ".step_signal"] * math.sqrt(self.d)
         halting = self.options["halting" if stack == "encoder" else "decoder-halting"]
         probability = state.new_zeros(len(state))  # that has been given away
-        running = before = torch.ones(len(state)).bool()  # in this step, and in the one before
+        running = before = torch.ones(len(state)).bool()  # in this step; act-copy: in the one before
         mean, signal = torch.zeros_like(state), positions
         for step in range(steps):
             signal = torch.where(before[:, None], positions + times[step], signal)  # a halted row keeps its first
@@ -122,7 +122,7 @@ class Model:
             state = self.block(stack, state, signal, running if copies else torch.ones_like(running), memory)
             mean = weight * state + (mean if self.options["act-output"] == "accumulated" else (1 - weight) * mean)
             state = torch.where(goes[:, None], state, mean) if copies else state
-            running, before = goes, running
+            running, before = goes, running if copies else before
         return self.norm(stack + ".final_norm", mean) if self.options["norm"] == "pre" else mean
 
     def embed(self, words):
