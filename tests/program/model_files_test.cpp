@@ -25,7 +25,7 @@ constexpr const char* addition =
 class ModelFiles : public testing::Test {
  protected:
   void train(const std::string& options) {
-    const Outcome trained = run_ut(fmt::format("train {}{}--run-dir {}", small_model, options, run_));
+    const Outcome trained = run_ut(fmt::format("train {}{} --run-dir {}", small_model, options, run_));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
   /// Exports the run, gives the new directory.
