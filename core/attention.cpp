@@ -47,8 +47,21 @@ at::Tensor AttentionLayout::compose(const at::Tensor& query, const at::Tensor& k
                                       : varlen_->attend(query, keys_values, site.heads, kernel);
 }
 
+AttentionLayout AttentionLayout::watched(AttentionLook look) const {
+  AttentionLayout layout = *this;
+  layout.look_ = std::move(look);
+  return layout;
+}
+
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values,
                                    const AttentionSite& site) const {
+  const at::Tensor output = attend_unwatched(query, keys_values, site);
+  if (look_) look_(query, keys_values, output);
+  return output;
+}
+
+at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values,
+                                             const AttentionSite& site) const {
   const bool keeps_weights = kernel_for(query, site) == VarlenKernel::none;
   if (!spans_ && !(site.recomputed && keeps_weights)) return compose(query, keys_values, site);
   const Attended attended = attend_once(query, keys_values, site);

@@ -25,6 +25,9 @@ struct Attended {
   std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> go_back;
 };
 
+/// Is told of queries [query rows, d], of keys beside values [key rows, 2d], and of the heads' outputs [query rows, d].
+using AttentionLook = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
+
 /// How query rows and key rows meet: which rows belong to the same sequence, and who may see whom. Made once for a
 /// batch and used at every step.
 class AttentionLayout {
@@ -40,15 +43,19 @@ class AttentionLayout {
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
   /// The same, for who keeps keys and values himself.
   Attended attend_once(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
+  /// The same layout, where attend() tells `look` what met and what came of it.
+  AttentionLayout watched(AttentionLook look) const;
 
  private:
   VarlenKernel kernel_for(const at::Tensor& query, const AttentionSite& site) const;
+  at::Tensor attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
   /// As a composition of the library's operations, which has a graph.
   at::Tensor compose(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
   std::shared_ptr<const RowSpans> spans_;                           // on the host
   std::shared_ptr<const VarlenAttention> varlen_;                   // on CUDA devices, where these rows fit
   std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for all else; made when it is first asked for
+  AttentionLook look_;                                              // where somebody watches
 };
 
 /// Multi-head attention without biases, as the authors have it. Queries, keys and values are of the products' type.

@@ -15,7 +15,7 @@ Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions
     : self_attention(parameters, name + ".self_attention", options),
       self_attention_norm(parameters, name + ".self_attention.norm", options.d_model),
       transition_norm(parameters, name + ".transition.norm", options.d_model) {
-  if (decoder) {
+  if (decoder && options.architecture != Architecture::decoder) {
     cross_attention.emplace(parameters, name + ".cross_attention", options);
     cross_attention_norm.emplace(parameters, name + ".cross_attention.norm", options.d_model);
   }
@@ -23,7 +23,7 @@ Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions
 }
 
 Block::Block(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder)
-    : options_(options) {
+    : options_(options), decoder_(decoder) {
   for (std::int64_t layer = 0; layer < options.block_layers; ++layer)
     layers_.emplace_back(parameters, fmt::format("{}.layer{}", name, layer), options, decoder);
 }
@@ -63,7 +63,7 @@ at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, c
 
 at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
                        const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied* copied) const {
-  RECORD_USER_SCOPE(layers_.front().cross_attention ? "decoder step" : "encoder step");
+  RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
   const bool signal_stays = options_.residual == Residual::signal_in;
   at::Tensor input = state + signal.sum();  // what the first attention of the step sees
   at::Tensor x = signal_stays ? input : state;

@@ -29,8 +29,8 @@ struct Copied {
   at::Tensor signal;  // [copied rows, d]: P of this step
 };
 
-/// One layer: self-attention, in the decoder attention over the encoder, transition; each with residual, dropout and
-/// normalisation. Its parts are public so that a caller can put another transition in.
+/// One layer: self-attention, in a decoder that has an encoder attention over that, transition; each with residual,
+/// dropout and normalisation. Its parts are public so that a caller can put another transition in.
 struct Layer {
   Layer(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
@@ -47,14 +47,15 @@ class Block {
  public:
   Block(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
-  /// One step. `state` [local rows, d] is H of the step before; `memory` [layers]: for a decoder, keys and values of
-  /// the encoder's rows; `copied`, where there are any: each layer passes them on unchanged. Returns H of this step
-  /// [local rows, d].
+  /// One step. `state` [local rows, d] is H of the step before; `memory` [layers]: for a decoder with an encoder,
+  /// keys and values of its rows; `copied`, where there are any: each layer passes them on unchanged. Returns H of this
+  /// step [local rows, d].
   at::Tensor step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
                   const std::vector<at::Tensor>& memory, const DropoutKey& dropout,
                   const Copied* copied = nullptr) const;
 
-  /// For a decoder's block: what it will see of the encoder's final rows `encoded` [local source rows, d].
+  /// For the block of a decoder with an encoder: what it will see of the encoder's final rows `encoded` [local source
+  /// rows, d].
   Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const;
 
   std::vector<Layer>& layers() { return layers_; }
@@ -75,6 +76,7 @@ class Block {
                     Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const;
 
   ModelOptions options_;
+  bool decoder_;
   std::vector<Layer> layers_;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -31,12 +32,6 @@ bool is_checkpoint_name(std::string_view name) {
   constexpr std::string_view prefix = "update-";
   return name.starts_with(prefix) && name.size() > prefix.size() &&
          name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
-}
-
-std::string model_bytes(const Model& model) {
-  Safetensors content;
-  for (const auto& [name, tensor] : model.parameters().all()) content.tensors[name] = tensor;
-  return safetensors_bytes(content);
 }
 
 std::string optimizer_bytes(const Model& model, const Adam& optimizer) {
@@ -84,7 +79,26 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
   }
 }
 
+/// All that are there, the newest first.
+std::vector<fs::path> all_checkpoints(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.is_directory() && is_checkpoint_name(entry.path().filename().string())) found.push_back(entry.path());
+  std::sort(found.rbegin(), found.rend());
+  return found;
+}
+
 }  // namespace
+
+std::string model_bytes(const Model& model) {
+  Safetensors content;
+  for (const auto& [name, tensor] : model.parameters().all()) content.tensors[name] = tensor;
+  return safetensors_bytes(content);
+}
+
+void load_model_file(const fs::path& file, Model& model) {
+  fill(model.parameters().all(), read_safetensors(file), "", file);
+}
 
 void point_at(const fs::path& directory, const std::string& pointer, std::int64_t update) {
   base::write_file_whole(directory / pointer, name_of(update) + "\n");
@@ -113,10 +127,7 @@ void write_checkpoint(const fs::path& directory, const Model& model, const Adam&
 }
 
 void remove_old_checkpoints(const fs::path& directory, std::int64_t keep) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.is_directory() && is_checkpoint_name(entry.path().filename().string())) found.push_back(entry.path());
-  std::sort(found.rbegin(), found.rend());
+  const std::vector<fs::path> found = all_checkpoints(directory);
   std::vector<fs::path> wanted;
   for (const char* pointer : {"latest", "best"})
     if (fs::exists(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
@@ -140,6 +151,16 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
     throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
                                      name.empty() ? which : name));
   return directory / name;
+}
+
+std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {
+  std::vector<fs::path> found = fs::is_directory(directory) ? all_checkpoints(directory) : std::vector<fs::path>();
+  if (std::cmp_less(found.size(), count))
+    throw base::BadInput(
+        fmt::format("--average {}: {} has {} checkpoints; give at most that many, and train with --keep-checkpoints",
+                    count, directory.string(), found.size()));
+  found.resize(static_cast<std::size_t>(count));
+  return found;
 }
 
 json read_state(const fs::path& checkpoint) {
@@ -173,6 +194,18 @@ void load_checkpoint(const fs::path& checkpoint, Model& model, Adam* optimizer) 
   fill(views_of(optimizer->first_moment(), parameters), moments, "first_moment.", checkpoint / optimizer_file);
   fill(views_of(optimizer->second_moment(), parameters), moments, "second_moment.", checkpoint / optimizer_file);
   optimizer->restore(state.at("update").get<std::int64_t>());
+}
+
+void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
+  if (checkpoints.size() == 1) return load_checkpoint(checkpoints.front(), model, nullptr);  // to the bit: -0 stays
+  const at::NoGradGuard no_graph;
+  const at::Tensor parameters = model.parameters().flat().detach();
+  at::Tensor sum = at::zeros(parameters.sizes(), parameters.options().dtype(at::kDouble));
+  for (const fs::path& checkpoint : checkpoints) {
+    load_checkpoint(checkpoint, model, nullptr);
+    sum += parameters;
+  }
+  parameters.copy_(sum / static_cast<double>(checkpoints.size()));
 }
 
 }  // namespace ut::core

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "core/model.h"
 #include "core/optimizer.h"
@@ -25,11 +26,23 @@ void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t
 /// The checkpoint that `which` means: latest, best, or update-N. Throws base::BadInput where there is none.
 std::filesystem::path find_checkpoint(const std::filesystem::path& directory, const std::string& which);
 
+/// The newest `count` checkpoints, the newest first. Throws base::BadInput where there are fewer.
+std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& directory, std::int64_t count);
+
 /// A checkpoint's state.json, its digest checked. Throws base::BadInput where it is missing, altered or cut short.
 nlohmann::json read_state(const std::filesystem::path& checkpoint);
 
 /// Fills the model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
 /// where one is altered or cut short, or where names or shapes are not the model's.
 void load_checkpoint(const std::filesystem::path& checkpoint, Model& model, Adam* optimizer);
+
+/// Fills the model with the mean of what it has in these checkpoints, summed in float64. Throws as load_checkpoint().
+void load_mean(const std::vector<std::filesystem::path>& checkpoints, Model& model);
+
+/// The bytes of a safetensors file of the model's parameters, under their names.
+std::string model_bytes(const Model& model);
+/// Fills the model's parameters from such a file. Throws base::BadInput, naming file and tensor, where one is missing,
+/// one too many, or of another shape or type.
+void load_model_file(const std::filesystem::path& file, Model& model);
 
 }  // namespace ut::core

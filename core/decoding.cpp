@@ -56,18 +56,14 @@ Outputs gather_outputs(const Outputs& mine, std::int64_t first, std::size_t sequ
 
 }  // namespace
 
-std::int64_t longest_output(const DecodingOptions& options, std::int64_t source_rows) {
-  return options.extra ? source_rows + *options.extra : options.longest;
-}
-
 Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& sequences, const Steps& steps,
                const DecodingOptions& options, dist::Communicator& group) {
   const at::NoGradGuard no_graph;
   const auto count = static_cast<std::int64_t>(sequences.ids.size());
   const dist::Span all{0, count};
   const dist::Span mine = model.decodes_together() ? all : dist::share(count, group.rank(), group.size());
-  std::vector<std::int64_t> limits;  // of all sequences
-  for (const std::int64_t rows : sequences.lengths) limits.push_back(longest_output(options, rows));
+  std::vector<std::int64_t> limits = options.limits;  // of all sequences
+  if (limits.empty()) limits.assign(sequences.ids.size(), options.longest);
   const std::vector<std::int64_t> my_limits(limits.begin() + mine.begin, limits.begin() + mine.end);
   const auto decoder = model.begin_decoding(batch, steps, {sequences, mine, options.beam, group});
   Outputs outputs =

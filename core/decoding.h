@@ -3,7 +3,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "core/model.h"
@@ -13,26 +12,22 @@ namespace ut::core {
 
 struct Decoded {
   std::vector<std::vector<std::int64_t>> outputs;  // [sequences]: symbols, without the end
-  at::Tensor encoder_updates;                      // [rows] int64: steps that this rank's source rows took
+  at::Tensor encoder_updates;                      // [rows] int64: steps that this rank's source rows took, if any
   at::Tensor decoder_updates;                      // [rows] int64: and those of the positions that it decoded
 };
 
 struct DecodingOptions {
-  std::int64_t longest = 0;                // symbols of an output, end of sequence included
-  std::int64_t end_of_sequence = 1;        // where a sequence ends
-  std::int64_t beam = 1;                   // prefixes that a search goes on with; 1: the likeliest symbol each time
-  double length_penalty = 0.6;             // of a wider beam: see BeamOptions
-  std::optional<std::int64_t> extra = {};  // outputs are not so long as `longest` says, but as their source has rows
-                                           // and so much longer
+  std::int64_t longest = 0;               // symbols of an output, end of sequence included
+  std::int64_t end_of_sequence = 1;       // where a sequence ends
+  std::int64_t beam = 1;                  // prefixes that a search goes on with; 1: the likeliest symbol each time
+  double length_penalty = 0.6;            // of a wider beam: see BeamOptions
+  std::vector<std::int64_t> limits = {};  // [sequences]: the same as `longest` of each, where not all have it
 };
-
-/// The most symbols of an output whose source has so many rows, its end included.
-std::int64_t longest_output(const DecodingOptions& options, std::int64_t source_rows);
 
 /// Decodes a batch's sources symbol by symbol, until every sequence has ended or is as long as may be: greedily, the
 /// most likely symbol again and again, or with a beam. Each rank of `group` decodes some of the sequences, but for
-/// models that decode together. `batch` needs its source part only; `sequences` lists the group's sequences. The
-/// outputs are the same on every rank of `group`. Collective.
+/// models that decode together. `batch` needs its source part only, and none for a decoder alone; `sequences` lists the
+/// group's sequences. The outputs are the same on every rank of `group`. Collective.
 Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& sequences, const Steps& steps,
                const DecodingOptions& options, dist::Communicator& group);
 

@@ -16,7 +16,7 @@ using Numbers = std::vector<std::int64_t>;
 
 class CachedRows final : public StackRows {
  public:
-  CachedRows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps, const dist::Rows& memory)
+  CachedRows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps, const dist::Rows* memory)
       : cache_(cache),
         position_(rows.position),
         id_(std::move(rows.id)),
@@ -134,9 +134,10 @@ class CachedRows final : public StackRows {
     seen_.sequence = at::tensor(seen_ids, at::kLong);
     seen_.position = at::tensor(seen_positions, at::kLong);
     layout_.emplace(local_, seen_, false, cache_.device(), places_);
+    if (memory_ == nullptr) return;
     Numbers sources = running_;
     for (auto& source : sources) source /= width_;
-    const auto [rows, places] = dist::rows_of_sequences(memory_, sources);
+    const auto [rows, places] = dist::rows_of_sequences(*memory_, sources);
     memory_layout_.emplace(local_, rows, false, cache_.device(), places);
   }
 
@@ -147,7 +148,7 @@ class CachedRows final : public StackRows {
   std::int64_t width_;
   bool copies_;
   std::int64_t steps_;
-  const dist::Rows& memory_;
+  const dist::Rows* memory_;
   std::int64_t step_ = 0;
   Numbers running_;  // sequences; with the two below
   Numbers copied_;
@@ -198,7 +199,7 @@ void DecodingCache::move(std::int64_t positions, const std::vector<std::int64_t>
 }
 
 std::shared_ptr<StackRows> make_cached_rows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps,
-                                            const dist::Rows& memory) {
+                                            const dist::Rows* memory) {
   return std::make_shared<CachedRows>(cache, std::move(rows), halting, steps, memory);
 }
 

@@ -47,8 +47,8 @@ struct NewPosition {
 };
 
 /// A stack's rows for one more symbol; to be used for one pass of `steps` steps. Halting by the sequence's mean cannot
-/// be had: it would need all positions. `memory` and `cache` must outlive the rows.
+/// be had: it would need all positions. `memory`, if there is any, and `cache` must outlive the rows.
 std::shared_ptr<StackRows> make_cached_rows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps,
-                                            const dist::Rows& memory);
+                                            const dist::Rows* memory);
 
 }  // namespace ut::core

@@ -96,39 +96,46 @@ at::Tensor LuongAttention::attend(const at::Tensor& states, const at::Tensor& me
   return at::cat({context, states}, 1).matmul(combine_).tanh();
 }
 
-Lstm::Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device)
-    : Model(options, seed, device), encoder_(parameters(), "encoder", options) {
-  if (options.architecture == Architecture::encoder_decoder) {
-    decoder_.emplace(parameters(), "decoder", options);
-    attention_.emplace(parameters(), "decoder.attention", options);
-  }
+Lstm::Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device) : Model(options, seed, device) {
+  if (options.architecture != Architecture::decoder) encoder_.emplace(parameters(), "encoder", options);
+  if (options.architecture != Architecture::encoder) decoder_.emplace(parameters(), "decoder", options);
+  if (encoder_ && decoder_) attention_.emplace(parameters(), "decoder.attention", options);
   parameters().flatten();
+}
+
+at::Tensor Lstm::answers(const LstmStack::Read& encoded, const Batch& batch) const {
+  if (options().points) return scores(encoded.outputs, batch);
+  const at::Tensor last =
+      at::tensor(last_rows(batch.source->local()), at::kLong).index_select(0, batch.read_rows.cpu());
+  return logits(encoded.outputs.index_select(0, dist::on_device(last, encoded.outputs.device())));
+}
+
+at::Tensor Lstm::decode(const LstmStack::Read* encoded, const Batch& batch, const DropoutKey& dropout) const {
+  const dist::Rows& target = whole_sequences(*batch.target);
+  const LstmState start = encoded == nullptr ? LstmState() : encoded->end;
+  at::Tensor outputs = decoder_->read(embed_target(batch), target, start, dropout).outputs;
+  if (encoded == nullptr) return outputs;
+  const AttentionLayout layout(target, batch.source->local(), false, outputs.device());
+  const at::Tensor attended = attention_->attend(outputs, LuongAttention::remember(encoded->outputs), layout);
+  return core::dropout(attended, options().residual_dropout, dropout.with_site(Site::cross_attention_output), target);
 }
 
 Prediction Lstm::forward(const Batch& batch, const Steps&, const DropoutKey& dropout,
                          dist::GradientSynchronisation*) const {
-  const dist::Rows& source = whole_sequences(*batch.source);
-  const LstmStack::Read encoded = encoder_.read(embed_source(batch), source, {}, dropout.with_stack(0));
+  std::optional<LstmStack::Read> encoded;
+  if (encoder_)
+    encoded = encoder_->read(embed_source(batch), whole_sequences(*batch.source), {}, dropout.with_stack(0));
   Prediction prediction;
-  if (!decoder_) {
-    const at::Tensor last = at::tensor(last_rows(source), at::kLong).index_select(0, batch.read_rows.cpu());
-    prediction.logits = logits(encoded.outputs.index_select(0, dist::on_device(last, encoded.outputs.device())));
-    return prediction;
-  }
-  const dist::Rows& target = whole_sequences(*batch.target);
-  const DropoutKey key = dropout.with_stack(1);
-  const LstmStack::Read decoded = decoder_->read(embed_target(batch), target, encoded.end, key);
-  const AttentionLayout layout(target, source, false, decoded.outputs.device());
-  const at::Tensor attended = attention_->attend(decoded.outputs, LuongAttention::remember(encoded.outputs), layout);
-  prediction.logits =
-      logits(core::dropout(attended, options().residual_dropout, key.with_site(Site::cross_attention_output), target));
+  prediction.logits = decoder_ ? scores(decode(encoded ? &*encoded : nullptr, batch, dropout.with_stack(1)), batch)
+                               : answers(*encoded, batch);
   return prediction;
 }
 
 std::unique_ptr<PrefixDecoder> Lstm::begin_decoding(const Batch& batch, const Steps&,
                                                     const DecodingShare& share) const {
+  if (!encoder_) throw std::logic_error("an LSTM without sources is not decoded");
   const dist::Rows& source = whole_sequences(*batch.source);
-  const LstmStack::Read encoded = encoder_.read(embed_source(batch), source, {}, {});
+  const LstmStack::Read encoded = encoder_->read(embed_source(batch), source, {}, {});
   return std::make_unique<LstmDecoder>(*this, LuongAttention::remember(encoded.outputs), source, encoded.end, share);
 }
 

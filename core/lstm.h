@@ -27,7 +27,8 @@ class LuongAttention {
 /// The baseline of the papers' tables: layers of long short-term memory that read the source in order, and for targets
 /// as many that start where the encoder ended and attend to its outputs. Tables as the Universal Transformer has them.
 /// Positions and steps mean nothing to it. An answer (encoder alone) is read at a sequence's last row, when all has
-/// been read: the question comes first, so that it is known by then what matters. Every sequence must be on one rank.
+/// been read: the question comes first, so that it is known by then what matters. A decoder alone begins with nothing
+/// and attends to nothing. Every sequence must be on one rank.
 class Lstm final : public Model {
  public:
   Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
@@ -41,7 +42,11 @@ class Lstm final : public Model {
   const LuongAttention& attention() const { return *attention_; }
 
  private:
-  LstmStack encoder_;
+  at::Tensor answers(const LstmStack::Read& encoded, const Batch& batch) const;
+  /// The states that symbols are told by [target rows, d]; `encoded`: of the source, where there is one.
+  at::Tensor decode(const LstmStack::Read* encoded, const Batch& batch, const DropoutKey& dropout) const;
+
+  std::optional<LstmStack> encoder_;
   std::optional<LstmStack> decoder_;
   std::optional<LuongAttention> attention_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "dist/on_device.h"
 
@@ -28,7 +29,7 @@ struct PackedOrder {
     };
     std::vector<std::int64_t> order(static_cast<std::size_t>(of.sequences()));
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, std::greater(), length);
+    std::ranges::sort(order, {}, [&length](std::int64_t sequence) { return std::pair(-length(sequence), sequence); });
     std::vector<std::int64_t> packed;
     std::vector<std::int64_t> sizes;
     for (std::int64_t position = 0; position < dist::longest(of); ++position) {

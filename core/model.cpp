@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/pointing.h"
 #include "core/products.h"
 #include "core/universal_decoder.h"
 #include "dist/differentiable.h"
@@ -24,6 +25,7 @@ Model::Model(const ModelOptions& options, std::uint64_t seed, at::Device device)
                                     1 / std::sqrt(static_cast<double>(options.d_model)))) {
   if (options.words_per_row > 1)
     word_mask_ = parameters_.add_constant("word_mask", {options.words_per_row, options.d_model}, 1);
+  if (options.points) pointer_ = parameters_.add_kernel("pointer", {options.d_model, 1}, options.d_model, 1);
 }
 
 at::Tensor Model::embed_source(const Batch& batch) const {
@@ -46,9 +48,21 @@ at::Tensor Model::logits(const at::Tensor& states) const {
   return multiply(states, table_.t(), product_type(options_)).to(table_.scalar_type());
 }
 
+dist::Span Model::early_elements() const {
+  return options_.architecture == Architecture::encoder_decoder ? parameters_.elements_of("decoder.") : dist::Span{};
+}
+
+at::Tensor Model::scores(const at::Tensor& states, const Batch& batch) const {
+  if (!pointer_.defined()) return logits(batch.read_rows.defined() ? states.index_select(0, batch.read_rows) : states);
+  const at::Tensor of_rows = multiply(states, pointer_, product_type(options_)).to(pointer_.scalar_type());
+  return candidate_scores(batch.source->gather(of_rows).squeeze(1), batch.candidates, batch.labels.size(0));
+}
+
 UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device)
-    : Model(options, seed, device), encoder_(parameters(), "encoder", options, options.encoder_steps, false) {
-  if (options.architecture == Architecture::encoder_decoder)
+    : Model(options, seed, device) {
+  if (options.architecture != Architecture::decoder)
+    encoder_.emplace(parameters(), "encoder", options, options.encoder_steps, false);
+  if (options.architecture != Architecture::encoder)
     decoder_.emplace(parameters(), "decoder", options, options.decoder_steps, true);
   parameters().flatten();
 }
@@ -65,32 +79,37 @@ std::unique_ptr<PrefixDecoder> UniversalTransformer::begin_decoding(const Batch&
 
 Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
                                      const DropoutKey& dropout, const Watch& watch) const {
-  const auto rows = encoder_.make_rows(*batch.source, nullptr);
-  return encoder_.forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, watch);
+  const auto rows = encoder_->make_rows(*batch.source, nullptr);
+  return encoder_->forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, watch);
 }
 
-Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch,
+Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch,
                                      std::int64_t steps, const DropoutKey& dropout) const {
-  const auto rows = decoder_->make_rows(*batch.target, &memory);
-  return decoder_->forward(embedded, batch.target_position, steps, *rows, &memory, dropout);
+  const auto rows = decoder_->make_rows(*batch.target, memory);
+  return decoder_->forward(embedded, batch.target_position, steps, *rows, memory, dropout);
 }
 
 Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                                          dist::GradientSynchronisation* synchronisation) const {
   Watch watch;
   if (synchronisation != nullptr) watch.step_back = [synchronisation] { synchronisation->progress(); };
-  Revised revised = encode(embed_source(batch), batch, steps.encoder, dropout, watch);
   Prediction prediction;
-  prediction.encoder = ponder_time(revised);
-  if (decoder_) {
+  Revised revised;
+  std::optional<Memory> memory;
+  if (encoder_) {
+    revised = encode(embed_source(batch), batch, steps.encoder, dropout, watch);
+    prediction.encoder = ponder_time(revised);
+  }
+  if (encoder_ && decoder_) {
     if (synchronisation != nullptr)
       revised.state = dist::tell_on_the_way_back(revised.state, [synchronisation] { synchronisation->start_early(); });
-    const Memory memory = decoder_->block().remember(revised.state, *batch.source);
-    revised = decode(embed_target(batch), memory, batch, steps.decoder, dropout);
+    memory = decoder_->block().remember(revised.state, *batch.source);
+  }
+  if (decoder_) {
+    revised = decode(embed_target(batch), memory ? &*memory : nullptr, batch, steps.decoder, dropout);
     prediction.decoder = ponder_time(revised);
   }
-  prediction.logits =
-      logits(batch.read_rows.defined() ? revised.state.index_select(0, batch.read_rows) : revised.state);
+  prediction.logits = scores(revised.state, batch);
   return prediction;
 }
 

@@ -26,9 +26,10 @@ struct PonderTime {
 
 /// What a model says of a batch.
 struct Prediction {
-  at::Tensor logits;  // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8)
-  PonderTime encoder;
-  PonderTime decoder;  // its tensors are undefined where there is no decoder
+  at::Tensor logits;   // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8); where
+                       // answers are pointed at [labels, most candidates]
+  PonderTime encoder;  // tensors are undefined for a stack that is not there
+  PonderTime decoder;
 };
 
 /// What is trained, evaluated and decoded with: its parameters, among them the one table that inputs, targets and the
@@ -43,7 +44,8 @@ class Model {
   virtual Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                              dist::GradientSynchronisation* synchronisation = nullptr) const = 0;
 
-  /// Reads a batch's sources, to make outputs of them. Model, batch and group must outlive what it returns. Collective.
+  /// Reads a batch's sources, if there are any, to make outputs. Model, batch and group must outlive what it returns.
+  /// Collective.
   virtual std::unique_ptr<PrefixDecoder> begin_decoding(const Batch& batch, const Steps& steps,
                                                         const DecodingShare& share) const = 0;
   /// Whether all ranks that share sequences go over all of them together when these are decoded.
@@ -55,8 +57,9 @@ class Model {
   at::Tensor logits(const at::Tensor& states) const;
 
   const ModelOptions& options() const { return options_; }
-  /// Where the parameters of the decoder's own stand in the flat buffers.
-  dist::Span decoder_elements() const { return parameters_.elements_of("decoder."); }
+  /// Where those parameters stand in the flat buffers whose gradients are complete before the others': the decoder's
+  /// own. Empty where no encoder comes before it, or there is none.
+  dist::Span early_elements() const;
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
@@ -66,14 +69,18 @@ class Model {
   /// parameters are, and batches have to be.
   Model(const ModelOptions& options, std::uint64_t seed, at::Device device);
 
+  /// What a prediction says by the final states [rows, d] of the rows that answers are read from, or pointed at.
+  at::Tensor scores(const at::Tensor& states, const Batch& batch) const;
+
  private:
   ModelOptions options_;
   Parameters parameters_;
   at::Tensor table_;      // [vocabulary, d]
   at::Tensor word_mask_;  // [words a row, d]; only where rows are sums of words
+  at::Tensor pointer_;    // [d, 1]; only where answers are pointed at
 };
 
-/// The Universal Transformer: a tied encoder block, a tied decoder block.
+/// The Universal Transformer: a tied encoder block, a tied decoder block, or one of the two.
 class UniversalTransformer final : public Model {
  public:
   UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
@@ -91,17 +98,17 @@ class UniversalTransformer final : public Model {
   /// What the encoder makes of the source rows, of H^0 as embed_source() gives it.
   Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
                  const Watch& watch = {}) const;
-  /// What the decoder makes of the target rows.
-  Revised decode(const at::Tensor& embedded, const Memory& memory, const Batch& batch, std::int64_t steps,
+  /// What the decoder makes of the target rows; no `memory` where it is alone.
+  Revised decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
                  const DropoutKey& dropout) const;
 
-  const Recurrence& encoder() const { return encoder_; }
-  Recurrence& encoder() { return encoder_; }
+  const Recurrence& encoder() const { return *encoder_; }
+  Recurrence& encoder() { return *encoder_; }
   const Recurrence& decoder() const { return *decoder_; }
   Recurrence& decoder() { return *decoder_; }
 
  private:
-  Recurrence encoder_;
+  std::optional<Recurrence> encoder_;
   std::optional<Recurrence> decoder_;
 };
 

@@ -7,8 +7,9 @@ namespace ut::core {
 
 /// universal: the Universal Transformer. lstm: long short-term memory with attention, to be compared with.
 enum class ModelKind { universal, lstm };
-/// Encoder-decoder as in the papers; encoder alone where the answer is one class, read at the first row (bAbI).
-enum class Architecture { encoder_decoder, encoder };
+/// Encoder-decoder as in the papers; encoder alone where the answer is one class, read at the first row (bAbI), or a
+/// word among its rows; decoder alone for language models: no source, so no attention over one.
+enum class Architecture { encoder_decoder, encoder, decoder };
 /// post: LN(x + f(x)), the papers' equations 4 and 5. pre: x + f(LN(x)), and one LN at the end.
 enum class Norm { post, pre };
 /// signal_out: A = LN(H + MHSA(H + P)). signal_in: x = H + P, A = LN(x + MHSA(x)): the signal stays in the state.
@@ -70,6 +71,7 @@ struct ModelOptions {
   double transition_dropout = 0.1;  // inside the transition
   double input_dropout = 0.1;       // on the stack's input
   std::int64_t vocabulary = 0;      // symbols of the one table for inputs, targets and the softmax
+  bool points = false;              // encoder alone: the answer is a word among the rows, see core/pointing.h
   std::int64_t words_per_row = 1;   // more than 1: a row is a sum of words, each times a learned mask for its place
   Precision precision = Precision::float32;
   bool bfloat16_products = false;  // matrices are multiplied in bfloat16; needs float32

@@ -36,8 +36,8 @@ class Recurrence {
              bool decoder);
 
   /// Revises H^0 `steps` times, or with halting at most so often, once at least. `state` [rows, d]; `position` [rows]
-  /// int64, from 0, offset included; `rows` as make_rows() gives them, at their start; `memory` for a decoder.
-  /// Collective. Throws base::BadInput where more steps are asked for than a learned step signal has.
+  /// int64, from 0, offset included; `rows` as make_rows() gives them, at their start; `memory` for a decoder with an
+  /// encoder. Collective. Throws base::BadInput where more steps are asked for than a learned step signal has.
   Revised forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                   const Memory* memory, const DropoutKey& dropout, const Watch& watch = {}) const;
 

@@ -70,12 +70,16 @@ Safetensors parse_safetensors(const std::string& bytes, const std::string& name)
     if (!header.is_object()) throw std::invalid_argument("not a JSON object");
     const std::string_view data = all.substr(sizeof header_size + header_size);
     Safetensors content;
+    std::size_t taken = 0;
     for (const auto& [key, entry] : header.items()) {
       tensor = key;
-      if (key == "__metadata__")
+      if (key == "__metadata__") {
         content.metadata = entry.get<std::map<std::string, std::string>>();
-      else
-        content.tensors[key] = tensor_of(entry, data);
+        continue;
+      }
+      content.tensors[key] = tensor_of(entry, data);
+      taken += content.tensors[key].nbytes();
+      if (taken > data.size()) throw std::invalid_argument("shares its bytes with others");
     }
     return content;
   } catch (const std::exception& error) {

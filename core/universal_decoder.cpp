@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/decoding_cache.h"
@@ -32,7 +33,7 @@ std::vector<std::int64_t> numbers_of(const dist::Span& mine) {
 /// What both kinds of decoders have read, and what they count.
 class OfSources : public PrefixDecoder {
  public:
-  OfSources(const UniversalTransformer& model, Memory memory, at::Tensor encoder_updates)
+  OfSources(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates)
       : model_(model), memory_(std::move(memory)), encoder_updates_(std::move(encoder_updates)) {}
 
   at::Tensor encoder_updates() const override { return encoder_updates_; }
@@ -40,12 +41,12 @@ class OfSources : public PrefixDecoder {
 
  protected:
   const UniversalTransformer& model() const { return model_; }
-  const Memory& memory() const { return memory_; }
+  const Memory* memory() const { return memory_ ? &*memory_ : nullptr; }
   void count(const at::Tensor& updates) { updates_.push_back(updates.cpu()); }
 
  private:
   const UniversalTransformer& model_;
-  Memory memory_;
+  std::optional<Memory> memory_;  // none in a decoder alone
   at::Tensor encoder_updates_;
   std::vector<at::Tensor> updates_{at::empty({0}, at::kLong)};
 };
@@ -53,8 +54,8 @@ class OfSources : public PrefixDecoder {
 /// Decodes this rank's sequences alone, each position once.
 class CachedDecoder final : public OfSources {
  public:
-  CachedDecoder(const UniversalTransformer& model, Memory memory, at::Tensor encoder_updates, std::int64_t steps,
-                const DecodingShare& share)
+  CachedDecoder(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates,
+                std::int64_t steps, const DecodingShare& share)
       : OfSources(model, std::move(memory), std::move(encoder_updates)),
         steps_(steps),
         width_(share.width),
@@ -71,8 +72,8 @@ class CachedDecoder final : public OfSources {
     const at::Tensor position = at::full_like(batch.target_previous, prefixes.length);
     const Recurrence& decoder = model().decoder();
     const auto rows = make_cached_rows(cache_, {prefixes.length, prefixes.place, ids_, width_}, decoder.halting(),
-                                       steps_, memory().rows);
-    const Revised revised = decoder.forward(model().embed_target(batch), position, steps_, *rows, &memory(), {});
+                                       steps_, memory() == nullptr ? nullptr : &memory()->rows);
+    const Revised revised = decoder.forward(model().embed_target(batch), position, steps_, *rows, memory(), {});
     count(revised.updates);
     return model().logits(revised.state);
   }
@@ -87,8 +88,8 @@ class CachedDecoder final : public OfSources {
 /// One pass over all positions so far for each symbol: for halting that depends on all of them.
 class WholePrefixes final : public OfSources {
  public:
-  WholePrefixes(const UniversalTransformer& model, Memory memory, at::Tensor encoder_updates, std::int64_t steps,
-                const DecodingShare& share)
+  WholePrefixes(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates,
+                std::int64_t steps, const DecodingShare& share)
       : OfSources(model, std::move(memory), std::move(encoder_updates)),
         steps_(steps),
         width_(share.width),
@@ -103,8 +104,9 @@ class WholePrefixes final : public OfSources {
     std::vector<std::int64_t> sources;
     for (const std::int64_t place : prefixes.place) sources.push_back(place / width_);
     const Batch batch = batch_of(prefixes, sources, length);
-    const Memory memory = memory_of(this->memory(), sources);
-    const Revised revised = model().decode(model().embed_target(batch), memory, batch, steps_, {});
+    std::optional<Memory> memory;
+    if (this->memory() != nullptr) memory = memory_of(*this->memory(), sources);
+    const Revised revised = model().decode(model().embed_target(batch), memory ? &*memory : nullptr, batch, steps_, {});
     const dist::Rows& rows = batch.target->local();
     at::Tensor logits = at::zeros({rows.sequences(), model().options().vocabulary}, revised.state.options());
     if (dist::owner(length - 1, length, group_.size()) == group_.rank()) {
@@ -159,12 +161,16 @@ class WholePrefixes final : public OfSources {
 
 std::unique_ptr<PrefixDecoder> make_universal_decoder(const UniversalTransformer& model, const Batch& batch,
                                                       const Steps& steps, const DecodingShare& share) {
-  const Revised encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
-  Memory memory = model.decoder().block().remember(encoded.state, *batch.source);
+  Revised encoded;
+  std::optional<Memory> memory;
+  if (batch.source) {
+    encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    memory = model.decoder().block().remember(encoded.state, *batch.source);
+  }
   if (model.decodes_together())
     return std::make_unique<WholePrefixes>(model, std::move(memory), encoded.updates, steps.decoder, share);
-  return std::make_unique<CachedDecoder>(model, memory_of(memory, numbers_of(share.mine)), encoded.updates,
-                                         steps.decoder, share);
+  if (memory) memory = memory_of(*memory, numbers_of(share.mine));
+  return std::make_unique<CachedDecoder>(model, std::move(memory), encoded.updates, steps.decoder, share);
 }
 
 }  // namespace ut::core

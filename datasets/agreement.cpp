@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
 #include <functional>
 #include <limits>
 
@@ -20,8 +21,15 @@ constexpr std::uint8_t unknown_attractors = most_attractors + 1;
 using Take =
     std::function<void(std::string_view line, const std::vector<std::string_view>& words, std::string_view verb)>;
 
+MissingWord::Form form_of(const std::string& name) {
+  if (name == "number-prediction") return MissingWord::Form::class_of_it;
+  if (name == "language-model") return MissingWord::Form::all_words;
+  throw base::BadInput(
+      fmt::format("--agreement-form {}: there is no such form; it is number-prediction or language-model", name));
+}
+
 /// Lines `VBZ<tab>words` or `VBP<tab>words`.
-void read_sentences(const fs::path& file, const Take& take) {
+void read_prefixes(const fs::path& file, const Take& take) {
   const std::string content = base::read_file(file);
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     const auto fail = [&](std::string_view what) {
@@ -38,29 +46,71 @@ void read_sentences(const fs::path& file, const Take& take) {
   });
 }
 
+std::string_view other_number(std::string_view verb) { return verb == "VBZ" ? "VBP" : "VBZ"; }
+
+/// The verb of a sentence.
+struct Verb {
+  std::size_t place = 0;  // among the sentence's words, from 0
+  std::string_view right;
+  std::string_view wrong;
+  std::uint8_t attractors = 0;
+};
+
+template <typename Number>
+bool parse_number(std::string_view text, Number& number) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && stop == text.data() + text.size();
+}
+
+/// Lines `place<tab>right form<tab>wrong form<tab>attractors` of a text; they lie in `content`.
+std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
+  std::vector<Verb> verbs;
+  for_each_line(content, [&](std::size_t number, std::string_view line) {
+    const std::vector<std::string_view> columns = split_at_spaces(line);
+    Verb verb;
+    if (columns.size() != 4 || !parse_number(columns[0], verb.place) || verb.place == 0 ||
+        !parse_number(columns[3], verb.attractors) || verb.attractors > most_attractors)
+      throw base::BadInput(
+          fmt::format("{}:{}: '{}'; a line is the verb's place, from 1 with words counted from 0, its right form, its "
+                      "wrong form and the number of attractors, up to {}",
+                      file.string(), number, line, most_attractors));
+    verb.right = columns[1];
+    verb.wrong = columns[2];
+    verbs.push_back(verb);
+  });
+  return verbs;
+}
+
 }  // namespace
 
-Agreement::Agreement(const TaskOptions& options) {
+Agreement::Agreement(const TaskOptions& options) : MissingWord(form_of(options.agreement_form)) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
+  if (form() == Form::all_words && fs::exists(directory / "subj_agr_filtered.text"))
+    read_sentences(directory);
+  else
+    read_numbers(directory);
+  number_words(std::numeric_limits<std::int64_t>::max(), directory_);
+}
+
+void Agreement::read_numbers(const fs::path& directory) {
   read_training(directory);
   read_tests(directory);
-  number_words(std::numeric_limits<std::int64_t>::max(), directory_);
 }
 
 void Agreement::read_training(const fs::path& directory) {
   const fs::path train = directory / "numpred.train";
   const bool has_train = fs::exists(train);
   if (has_train) {
-    read_sentences(train, [&](std::string_view, const auto& words, std::string_view verb) {
-      add(Split::train, words, verb, unknown_attractors);
+    read_prefixes(train, [&](std::string_view, const auto& words, std::string_view verb) {
+      add(Split::train, words, verb, unknown_attractors, other_number(verb));
     });
   } else {
     missing_.push_back(train.filename().string());
   }
-  read_sentences(directory / "numpred.val", [&](std::string_view line, const auto& words, std::string_view verb) {
+  read_prefixes(directory / "numpred.val", [&](std::string_view line, const auto& words, std::string_view verb) {
     const bool validates = has_train || text_hash(line) % 10 == 0;
-    add(validates ? Split::validation : Split::train, words, verb, unknown_attractors);
+    add(validates ? Split::validation : Split::train, words, verb, unknown_attractors, other_number(verb));
   });
 }
 
@@ -71,16 +121,47 @@ void Agreement::read_tests(const fs::path& directory) {
       missing_.push_back(file.filename().string());
       continue;
     }
-    read_sentences(file, [&](std::string_view, const auto& words, std::string_view verb) {
-      add(Split::test, words, verb, attractors);
+    read_prefixes(file, [&](std::string_view, const auto& words, std::string_view verb) {
+      add(Split::test, words, verb, attractors, other_number(verb));
     });
   }
+}
+
+void Agreement::read_sentences(const fs::path& directory) {
+  const fs::path file = directory / "subj_agr_filtered.text";
+  const std::string content = base::read_file(file);
+  const fs::path verbs_file = directory / "subj_agr_filtered.gold";
+  const std::string verbs_content = base::read_file(verbs_file);
+  const std::vector<Verb> verbs = read_verbs(verbs_file, verbs_content);
+  std::size_t lines = 0;
+  for_each_line(content, [&](std::size_t number, std::string_view line) {
+    lines = number;
+    if (number > verbs.size()) return;
+    const Verb& verb = verbs[number - 1];
+    std::vector<std::string_view> words = split_at_spaces(line);
+    if (!words.empty() && words.back() == "<eos>") words.pop_back();
+    if (verb.place >= words.size())
+      throw base::BadInput(fmt::format("{}:{}: {} words, but {} has the verb at {}, counted from 0", file.string(),
+                                       number, words.size(), verbs_file.filename().string(), verb.place));
+    words[verb.place] = verb.right;
+    const std::uint64_t tenth = text_hash(line) % 10;
+    const Split split = tenth == 0 ? Split::validation : tenth <= 2 ? Split::test : Split::train;
+    if (split != Split::train) words.resize(verb.place + 1);
+    const std::string_view last = words.back();
+    words.pop_back();
+    add(split, words, last, verb.attractors, split == Split::train ? std::string_view() : verb.wrong);
+  });
+  if (lines != verbs.size())
+    throw base::BadInput(fmt::format("{}: {} sentences, but {} has {} lines; needs one for each", file.string(), lines,
+                                     verbs_file.filename().string(), verbs.size()));
 }
 
 std::string Agreement::description() const {
   std::string text =
       fmt::format("agreement: {}: {} training, {} validation and {} test sentences, {} symbols", directory_,
                   size(Split::train), size(Split::validation), size(Split::test), vocabulary().size());
+  if (form() == Form::all_words)
+    text += fmt::format("; {} test sentences have a verb form that is none of them", unanswerable(Split::test));
   if (!missing_.empty()) text += fmt::format("; missing: {}", fmt::join(missing_, ", "));
   return text;
 }

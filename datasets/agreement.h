@@ -8,14 +8,23 @@
 
 namespace ut::datasets {
 
-/// Subject-verb agreement as number prediction (review version, section 3.2; Linzen, Dupoux and Goldberg, 2016): from
-/// the words before a verb whether it is singular (VBZ) or plural (VBP). Reads the numpred.* files of the data's
-/// authors: train, val and test.0 to test.5, of which the number is that of nouns of the other number between subject
-/// and verb (attractors), after which the test examples are grouped. Without numpred.train the lines of numpred.val are
-/// the training examples but for about a tenth, by a hash of the line, which is the validation split.
+/// Subject-verb agreement (review version, section 3.2; Linzen, Dupoux and Goldberg, 2016), in two forms,
+/// `agreement_form`.
+/// number-prediction: from the words before a verb whether it is singular (VBZ) or plural (VBP). Reads the numpred.*
+/// files of the data's authors: train, val and test.0 to test.5, of which the number is that of nouns of the other
+/// number between subject and verb (attractors), after which the test examples are grouped. Without numpred.train the
+/// lines of numpred.val are the training examples but for about a tenth, by a hash of the line, which is the validation
+/// split.
+/// language-model: a decoder learns to predict every next word; scored is whether, after the words before the verb, its
+/// right form is likelier than the wrong one. The verb's form is as rare words are in the numpred.* files, which have
+/// no other: its part of speech, VBZ or VBP; training sentences end with it, as in the authors' code. Where the
+/// directory has subj_agr_filtered.text and .gold (Gulordava et al., 2018: whole sentences, the verb's place and both
+/// its forms), these are read instead: seven tenths of the sentences, by a hash of the line, are learned as a whole, a
+/// tenth is the validation split and the rest the test. Where one of the forms was never seen, the answer counts as
+/// wrong.
 class Agreement final : public MissingWord {
  public:
-  /// Uses data. Throws base::BadInput naming file and line, or what is missing.
+  /// Uses data and agreement_form. Throws base::BadInput naming file and line, or what is missing.
   explicit Agreement(const TaskOptions& options);
 
   std::string description() const override;
@@ -23,8 +32,10 @@ class Agreement final : public MissingWord {
   std::vector<std::string> groups() const override;
 
  private:
+  void read_numbers(const std::filesystem::path& directory);
   void read_training(const std::filesystem::path& directory);
   void read_tests(const std::filesystem::path& directory);
+  void read_sentences(const std::filesystem::path& directory);
 
   std::string directory_;
   std::vector<std::string> missing_;  // files that can be done without

@@ -13,6 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+MissingWord::Form form_of(const std::string& name) {
+  if (name == "reading") return MissingWord::Form::class_of_it;
+  if (name == "pointing") return MissingWord::Form::word_before_it;
+  if (name == "language-model") return MissingWord::Form::all_words;
+  throw base::BadInput(
+      fmt::format("--lambada-form {}: there is no such form; it is reading, pointing or language-model", name));
+}
+
 const std::vector<std::string>& training_names() {
   static const std::vector<std::string> names = {"train-novels", "train", "novels-lambada-style", "train.txt"};
   return names;
@@ -38,12 +46,14 @@ std::vector<fs::path> text_files(const fs::path& training) {
 
 }  // namespace
 
-Lambada::Lambada(const TaskOptions& options) {
+Lambada::Lambada(const TaskOptions& options) : MissingWord(form_of(options.lambada_form)) {
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
   read_passages(Split::validation, directory / "lambada_development_plain_text.txt");
   read_passages(Split::test, directory / "lambada_test_plain_text.txt");
+  const fs::path control = directory / "lambada_control_test_data_plain_text.txt";
+  if (fs::exists(control)) read_passages(Split::control, control);
   const fs::path training = find_training(directory);
   training_ = training.filename().string();
   for (const fs::path& file : text_files(training)) read_passages(Split::train, file);
@@ -64,11 +74,16 @@ void Lambada::read_passages(Split split, const fs::path& file) {
 }
 
 std::string Lambada::description() const {
-  return fmt::format(
+  std::string text = fmt::format(
       "lambada: {}: {} training passages ({}), {} validation and {} test passages, of which {} and {} end with a word "
-      "outside the vocabulary, {} symbols",
+      "{}, {} symbols",
       directory_, size(Split::train), training_, size(Split::validation), size(Split::test),
-      unanswerable(Split::validation), unanswerable(Split::test), vocabulary().size());
+      unanswerable(Split::validation), unanswerable(Split::test),
+      points() ? "that is none of those before it" : "outside the vocabulary", vocabulary().size());
+  if (left_out() > 0) text += fmt::format("; {} such training passages are left out", left_out());
+  if (has_control())
+    text += fmt::format("; {} control passages, {}", size(Split::control), unanswerable(Split::control));
+  return text;
 }
 
 std::vector<std::string> Lambada::groups() const { return {"target in context", "target not in context"}; }

@@ -8,16 +8,22 @@
 
 namespace ut::datasets {
 
-/// LAMBADA (Paperno et al., 2016) as reading comprehension, as the authors' code has it: from all words of a passage
-/// but the last that last word, one class of the vocabulary. A line is a passage, its words with spaces between them.
-/// The development file is the validation split. The training text is what the data's directory has of train-novels,
-/// train, novels-lambada-style (folders: every .txt file below them, in the order of their paths) and train.txt.
+/// LAMBADA (Paperno et al., 2016; review version, section 3.3). A line is a passage, its words with spaces between
+/// them, of which the last is asked for. In three forms, `lambada_form`: reading: as the authors' code has reading
+/// comprehension, from all words but the last that one, a class of the vocabulary. pointing: as Chu et al. (2017) have
+/// it, the word is chosen among those before it; all of them, since the files do not say where the last sentence
+/// begins. Training passages that end with no word of theirs are left out. language-model: a decoder learns all words
+/// of the training text, and is scored by the last words of the others. The development file is the validation split;
+/// the control file, where there is one, the control split. The training text is what the data's directory has of
+/// train-novels, train, novels-lambada-style (folders: every .txt file below them, in the order of their paths) and
+/// train.txt.
 class Lambada final : public MissingWord {
  public:
-  /// Uses data and vocabulary_size. Throws base::BadInput naming the option, or the file and line.
+  /// Uses data, vocabulary_size and lambada_form. Throws base::BadInput naming the option, or the file and line.
   explicit Lambada(const TaskOptions& options);
 
   std::string description() const override;
+  bool has_control() const override { return size(Split::control) > 0; }
   /// Whether the answer is one of the passage's other words.
   std::vector<std::string> groups() const override;
 

@@ -11,19 +11,29 @@
 
 namespace ut::datasets {
 
-/// Base of tasks that ask for the word, or the class of it, that comes after a line's words.
-/// Source row 0 holds end_of_sequence_id and stands where the answer is missing: there it is read. Row n holds the n-th
-/// word before it, so that a position says how far back a word is. Words outside the vocabulary are `<unk>`; an answer
-/// outside it is no_answer: such examples are scored, as wrong, and never trained on.
+/// Base of tasks that ask for the word, or the class of it, that comes after a line's words, in one of three forms.
+/// Words outside the vocabulary are `<unk>`.
+/// class_of_it: source row 0 holds end_of_sequence_id and stands where the answer is missing: there it is read. Row n
+/// holds the n-th word before it, so that a position says how far back a word is. An answer outside the vocabulary is
+/// no_answer: such examples are scored, as wrong, and never trained on.
+/// word_before_it: the same rows; the answer is one of their words, by its spelling, so that words outside the
+/// vocabulary differ from one another. Where it is none of them the answer is no_answer, as above.
+/// all_words: the target is the words, the answer and, in training, end_of_sequence_id; in training each is a label, in
+/// the other splits the answer alone: no_answer where it, or the rival that it is ranked with, is not in the
+/// vocabulary.
 class MissingWord : public Task {
  public:
+  enum class Form { class_of_it, word_before_it, all_words };
+
   const Vocabulary& vocabulary() const override { return vocabulary_; }
   std::int64_t words_per_row() const override { return 1; }
-  bool has_target() const override { return false; }
+  bool has_target() const override { return form_ == Form::all_words; }
+  bool has_source() const override { return form_ != Form::all_words; }
+  bool points() const override { return form_ == Form::word_before_it; }
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(part(split).answers.size()); }
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
-  std::int64_t longest_target(Split) const override { return 0; }
+  std::int64_t longest_target(Split split) const override;
 
   /// The words before the missing one, with spaces between them.
   Example parse(const std::string& line) const override;
@@ -31,30 +41,46 @@ class MissingWord : public Task {
   std::string render(const std::vector<std::int64_t>& ids) const override;
 
  protected:
-  MissingWord() : vocabulary_({}) {}
+  explicit MissingWord(Form form) : form_(form), vocabulary_({}) {}
 
-  /// Adds an example, its words as the line has them. For use in constructors, before number_words().
-  void add(Split split, const std::vector<std::string_view>& words, std::string_view answer, std::uint8_t group);
+  Form form() const { return form_; }
+  /// Adds an example, its words as the line has them; `rival`: see Example, empty: none. For use in constructors,
+  /// before number_words().
+  void add(Split split, const std::vector<std::string_view>& words, std::string_view answer, std::uint8_t group,
+           std::string_view rival = {});
   /// Makes the vocabulary: the words and answers of the training examples, the most frequent first, at most `most`.
-  /// Throws base::BadInput, with `source` in front, where a split has no examples.
+  /// Throws base::BadInput, with `source` in front, where a split, but for the control one, has no examples, or none
+  /// can be trained on.
   void number_words(std::int64_t most, const std::string& source);
-  /// Examples that are scored and have an answer outside the vocabulary.
+  /// Examples that are scored and whose answer is no_answer.
   std::int64_t unanswerable(Split split) const;
+  /// Training examples that number_words() has left out.
+  std::int64_t left_out() const { return left_out_; }
 
  private:
-  /// The examples of one split; ids of the vocabulary once it is known.
+  using Numbers = std::span<const std::int32_t>;
+
+  /// The examples of one split. Numbers are those of the table, and once the vocabulary is known its ids; words outside
+  /// it have numbers from its size on.
   struct Part {
     WordLines words;
     std::vector<std::int32_t> answers;
+    std::vector<std::int32_t> rivals;  // no_answer: none
     std::vector<std::uint8_t> groups;
   };
 
-  void drop_unanswerable(Part& part) const;
-  Example example_of(std::span<const std::int32_t> words) const;
+  void drop_unanswerable();
+  bool is_answerable(const Part& part, std::size_t place) const;
+  bool is_known(std::int32_t number) const { return number < vocabulary_.size(); }
+  std::int64_t id_of(std::int32_t number) const;  // `<unk>` where it is outside the vocabulary
+  Example source_of(Numbers words) const;
+  Example target_of(Numbers words) const;
   const Part& part(Split split) const { return parts_[static_cast<std::size_t>(split)]; }
 
+  Form form_;
   WordTable table_;  // empty once the vocabulary is known
-  std::array<Part, 3> parts_;
+  std::array<Part, 4> parts_;
+  std::int64_t left_out_ = 0;
   Vocabulary vocabulary_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "datasets/babi.h"
 #include "datasets/lambada.h"
 #include "datasets/learning_to_execute.h"
+#include "datasets/translation.h"
 
 namespace ut::datasets {
 namespace {
@@ -31,6 +33,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"babi", make<Babi>},
       {"agreement", make<Agreement>},
       {"lambada", make<Lambada>},
+      {"translation", make<Translation>},
       {"execute-program", make<Execute, Execute::Kind::program>},
       {"execute-control", make<Execute, Execute::Kind::control>},
       {"execute-addition", make<Execute, Execute::Kind::addition>},
@@ -42,11 +45,27 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
 
 }  // namespace
 
+const char* name_of(Split split) {
+  switch (split) {
+    case Split::train:
+      return "train";
+    case Split::validation:
+      return "validation";
+    case Split::control:
+      return "control";
+    case Split::test:
+      break;
+  }
+  return "test";
+}
+
 std::vector<std::string> task_names() {
   std::vector<std::string> names;
   for (const auto& [name, maker] : makers()) names.push_back(name);
   return names;
 }
+
+std::vector<std::string> file_task_names() { return {"babi", "agreement", "lambada", "translation"}; }
 
 std::unique_ptr<Task> make_task(const TaskOptions& options) {
   for (const auto& [name, maker] : makers())

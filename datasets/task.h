@@ -12,7 +12,16 @@
 
 namespace ut::datasets {
 
-enum class Split { train, validation, test };
+/// control: passages like those of the test, but chosen by nobody; see Task::has_control().
+enum class Split { train, validation, test, control };
+/// As a person types it.
+const char* name_of(Split split);
+
+/// A file that a run keeps, so that it can be used without the data.
+struct KeptFile {
+  std::string name;
+  std::string content;
+};
 
 /// A data set that can be trained on: it turns an index into an example, and text into ids and back.
 /// Everything is a pure function of the options it was made with, so every rank sees the same.
@@ -27,6 +36,12 @@ class Task {
   virtual std::int64_t words_per_row() const = 0;
   /// True where examples have a target sequence (encoder-decoder), false where they have an answer (encoder).
   virtual bool has_target() const = 0;
+  /// False where examples are a target alone (decoder): a language model.
+  virtual bool has_source() const { return true; }
+  /// True where the answer is one of the source's words, that the model points at.
+  virtual bool points() const { return false; }
+  /// Whether there is a control split, which no other function is asked for where there is none.
+  virtual bool has_control() const { return false; }
   /// Names of the kinds of examples that are scored apart; empty: all are of one kind.
   virtual std::vector<std::string> groups() const { return {}; }
   virtual std::int64_t size(Split split) const = 0;
@@ -40,6 +55,16 @@ class Task {
   virtual Example parse(const std::string& line) const = 0;
   /// Output ids (without end of sequence), or the answer, as text.
   virtual std::string render(const std::vector<std::int64_t>& ids) const = 0;
+
+  /// Whether outputs are scored as text too (BLEU): what render() makes of them beside right_text().
+  virtual bool is_scored_as_text() const { return false; }
+  /// What a person wrote there, to the letter; of tasks that are scored as text.
+  virtual std::string right_text(Split, std::int64_t) const { return {}; }
+  /// Most symbols, end of sequence included, that are decoded for an example, or for one of parse().
+  virtual std::int64_t longest_output(const Example& example) const {
+    return example.target.empty() ? longest_target(Split::test) : static_cast<std::int64_t>(example.target.size());
+  }
+  virtual std::vector<KeptFile> kept_files() const { return {}; }
 };
 
 /// What `--task` and the options beside it choose.
@@ -51,17 +76,30 @@ struct TaskOptions {
   std::int64_t evaluation_length = 400;  // algorithmic: longest evaluation input
   std::int64_t train_examples = 100000;  // generated tasks: how many training examples there are
   std::int64_t evaluation_examples = 1000;
-  std::int64_t execute_length = 0;        // learning to execute: digits of a number; 0: as in the papers
-  std::int64_t execute_nesting = 2;       // learning to execute: operations of a program
-  std::string execute_source = "sonnet";  // learning to execute: whose programs; sonnet or zaremba
-  std::string babi_task = "1";            // 1..20, or "all" (joint)
-  std::string babi_size = "auto";         // 1k, 10k; auto: whichever the directory has
-  std::int64_t babi_memory = 0;           // newest facts kept of a story; 0 keeps all
-  std::int64_t vocabulary_size = 60000;   // lambada: words of the training text that are kept
+  std::int64_t execute_length = 0;                   // learning to execute: digits of a number; 0: as in the papers
+  std::int64_t execute_nesting = 2;                  // learning to execute: operations of a program
+  std::string execute_source = "sonnet";             // learning to execute: whose programs; sonnet or zaremba
+  std::string babi_task = "1";                       // 1..20, or "all" (joint)
+  std::string babi_size = "auto";                    // 1k, 10k; auto: whichever the directory has
+  std::int64_t babi_memory = 0;                      // newest facts kept of a story; 0 keeps all
+  std::int64_t vocabulary_size = 60000;              // lambada: words of the training text that are kept
+  std::string agreement_form = "number-prediction";  // or language-model
+  std::string lambada_form = "reading";              // pointing, language-model
+  std::string source_language = "en";                // translation: endings of the files' names
+  std::string target_language = "de";
+  std::vector<std::string> train_sets;  // translation: names of files without their endings; none: the usual names
+  std::vector<std::string> validation_sets;
+  std::vector<std::string> test_sets;
+  std::string sentencepiece;        // translation: file of the model; empty: the one in the data's directory
+  std::int64_t longest_pair = 256;  // translation: most pieces of a side of a pair that is trained on
+  /// What is asked for. A task may leave the others empty.
+  std::vector<Split> splits = {Split::train, Split::validation, Split::test};
 };
 
 /// Names that `--task` takes.
 std::vector<std::string> task_names();
+/// Those of them that read files.
+std::vector<std::string> file_task_names();
 
 /// Throws base::BadInput (file and line named) where the data cannot be read or has no examples.
 std::unique_ptr<Task> make_task(const TaskOptions& options);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -17,7 +18,8 @@ constexpr std::string_view reserved[] = {"<pad>", "<EOS>"};
 
 }  // namespace
 
-Vocabulary::Vocabulary(const std::vector<std::string>& words) : symbols_(std::begin(reserved), std::end(reserved)) {
+Vocabulary::Vocabulary(const std::vector<std::string>& words, std::string rules)
+    : symbols_(std::begin(reserved), std::end(reserved)), rules_(std::move(rules)) {
   symbols_.insert(symbols_.end(), words.begin(), words.end());
   for (const std::string& symbol : symbols_) {
     if (symbol.empty() || symbol.find_first_of("\r\n") != std::string::npos)
@@ -67,8 +69,8 @@ std::int64_t Vocabulary::id(const std::string& word) const {
 }
 
 std::string Vocabulary::digest() const {
-  const std::string symbols = text();
-  return base::digest(symbols.data(), symbols.size());
+  const std::string all = text() + rules_;
+  return base::digest(all.data(), all.size());
 }
 
 }  // namespace ut::datasets

@@ -15,8 +15,8 @@ inline constexpr std::int64_t end_of_sequence_id = 1;
 class Vocabulary {
  public:
   /// `words` get the ids 2, 3, … Throws std::invalid_argument where one is there twice, reserved, empty or holds a
-  /// line break.
-  explicit Vocabulary(const std::vector<std::string>& words);
+  /// line break. `rules`: the digest of what cuts text into these words, where that is more than their list.
+  explicit Vocabulary(const std::vector<std::string>& words, std::string rules = "");
 
   /// One symbol a line, the reserved ones included. Throws base::BadInput naming file and line.
   static Vocabulary read(const std::filesystem::path& path);
@@ -28,12 +28,13 @@ class Vocabulary {
   const std::string& symbol(std::int64_t id) const { return symbols_.at(static_cast<std::size_t>(id)); }
   /// -1 where the word is not in the vocabulary.
   std::int64_t id(const std::string& word) const;
-  /// Changes when any symbol or their order changes; kept in checkpoints.
+  /// Changes when any symbol, their order or the rules change; kept in checkpoints.
   std::string digest() const;
 
  private:
   std::vector<std::string> symbols_;
   std::unordered_map<std::string, std::int64_t> ids_;
+  std::string rules_;
 };
 
 }  // namespace ut::datasets

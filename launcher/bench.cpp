@@ -26,6 +26,7 @@ namespace {
 struct RankResult {
   std::vector<double> step_seconds;
   double product_seconds = 0;
+  double flops = 0;             // of the last update's products
   std::int64_t held_bytes = 0;  // between updates
   std::int64_t peak_bytes = 0;
   std::int64_t page_faults = 0;          // in all measured updates
@@ -86,6 +87,9 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
   result.lower_quartile = quantile(0.25);
   result.upper_quartile = quantile(0.75);
   result.product_seconds = all(mine.product_seconds).mean().item<double>();
+  result.flops = all(mine.flops).sum().item<double>();
+  result.parameters = run.model().parameters().elements();
+  result.table_parameters = table_parameters(run.model().options());
   result.peak_bytes = all(mine.peak_bytes).max().item<std::int64_t>();
   result.activation_bytes = all(mine.peak_bytes - mine.held_bytes).max().item<std::int64_t>();
   const auto updates = static_cast<std::int64_t>(mine.step_seconds.size());
@@ -116,9 +120,11 @@ void profile(BenchRun& run, const Session& session) {
 
 void say_what_runs(const BenchRun& run, const Session& session) {
   const auto& batch = run.batch();
-  fmt::print("{} parameters; {} sequences, {} source and {} target symbols; data-parallel {}, sequence-parallel {}\n",
-             run.model().parameters().elements(), batch.examples.size(), batch.source_rows(), batch.target_rows(),
-             session.mesh.data_parallel(), session.mesh.sequence_parallel());
+  fmt::print(
+      "{} parameters ({} of them the table of symbols); {} sequences, {} source and {} target symbols; data-parallel "
+      "{}, sequence-parallel {}\n",
+      run.model().parameters().elements(), table_parameters(run.model().options()), batch.examples.size(),
+      batch.source_rows(), batch.target_rows(), session.mesh.data_parallel(), session.mesh.sequence_parallel());
 }
 
 }  // namespace
@@ -135,9 +141,12 @@ int bench(Session& session) {
   for (std::int64_t iteration = 0; iteration < options.bench.iterations; ++iteration)
     made = measure_update(run, session, mine);
   const core::ModelOptions& model = run.model().options();
-  if (!options.bench.decode)
-    mine.product_seconds = time_of_products(forward_products(model, made, session.mesh),
-                                            run.model().parameters().flat().options().dtype(core::product_type(model)));
+  if (!options.bench.decode) {
+    const std::vector<Product> products = forward_products(model, made, session.mesh);
+    mine.flops = flops_of_update(products);
+    mine.product_seconds =
+        time_of_products(products, run.model().parameters().flat().options().dtype(core::product_type(model)));
+  }
 
   const BenchResult result = over_all_ranks(mine, run, session.mesh.world());
   if (session.speaks()) {

@@ -13,7 +13,7 @@ datasets::Batch bench_batch(const Options& options) {
     const auto shortest = bench.min_length == 0 ? bench.length : bench.min_length;
     const std::int64_t length = random.uniform(shortest, bench.length);
     datasets::Example example;
-    for (std::int64_t row = 0; row < length; ++row) example.source.push_back({symbol()});
+    for (std::int64_t row = 0; row < length && !bench.decoder_only; ++row) example.source.push_back({symbol()});
     for (std::int64_t row = 0; row < length && !bench.encoder_only; ++row) example.target.push_back(symbol());
     if (bench.encoder_only) example.answer = symbol();
     batch.examples.push_back(std::move(example));

@@ -6,25 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 
 #include "launcher/device.h"
 
 namespace ut::launcher {
 namespace {
-
-/// What a stack did on this rank.
-struct StackWork {
-  std::int64_t steps;      // that were made
-  std::int64_t rows;       // mean number that ran in a step
-  std::int64_t copied;     // rows whose keys and values were made once more, after they halted
-  std::int64_t sequences;  // that the rows are of
-  std::int64_t length;     // of a sequence, over all ranks; mean
-};
-
-std::int64_t rounded(std::int64_t dividend, std::int64_t divisor) {
-  return divisor == 0 ? 0 : std::llround(static_cast<double>(dividend) / static_cast<double>(divisor));
-}
 
 std::int64_t largest(const at::Tensor& values) { return values.numel() == 0 ? 0 : values.max().item<std::int64_t>(); }
 
@@ -35,40 +21,13 @@ StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting,
   const std::vector<std::int64_t> one_each(static_cast<std::size_t>(group.size()), 1);
   const std::int64_t steps =
       largest(group.all_gather_rows(at::full({1}, largest(updates), at::kLong), one_each, dist::Purpose::control));
-  StackWork work{steps, local.count(), 0, local.sequences(), rounded(exchange.all().count(), local.sequences())};
+  StackWork work{steps, local.count(), 0, local.sequences(),
+                 rounded_quotient(exchange.all().count(), local.sequences())};
   if (halting == core::Halting::act_copy) {
-    work.rows = rounded(updates.sum().item<std::int64_t>(), steps);
+    work.rows = rounded_quotient(updates.sum().item<std::int64_t>(), steps);
     work.copied = updates.lt(steps).sum().item<std::int64_t>();
   }
   return work;
-}
-
-void add_attention(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
-                   std::int64_t keys, std::int64_t count) {
-  const std::int64_t sequences = std::min(work.sequences, work.rows);
-  const std::int64_t matrices = sequences * model.heads;
-  const std::int64_t queries = rounded(work.rows, sequences);
-  const std::int64_t columns = model.d_model / model.heads;
-  products.push_back({matrices, queries, columns, keys, count});  // logits
-  products.push_back({matrices, queries, keys, columns, count});  // weighted values
-}
-
-/// The products of all steps of a stack; `memory`: of a decoder, what it attends to.
-void add_stack(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
-               const StackWork* memory) {
-  const std::int64_t d = model.d_model;
-  const std::int64_t count = work.steps * model.block_layers;
-  products.push_back({1, work.rows, d, 3 * d, count});  // queries, keys, values
-  products.push_back({1, work.copied, d, 2 * d, model.block_layers});
-  add_attention(products, model, work, work.length, count);
-  products.push_back({1, work.rows, d, d, count});  // output
-  if (memory != nullptr) {
-    products.push_back({1, memory->rows, d, 2 * d, model.block_layers});
-    products.push_back({1, work.rows, d, d, 2 * count});  // queries and output
-    add_attention(products, model, work, memory->length, count);
-  }
-  products.push_back({1, work.rows, d, model.ffn, count});
-  products.push_back({1, work.rows, model.ffn, d, count});
 }
 
 /// [matrices, rows, columns], or [rows, columns] of one.
@@ -101,26 +60,21 @@ double seconds_of(const Product& product, const at::TensorOptions& options) {
 
 std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateMade& made, const dist::Mesh& mesh) {
   dist::Communicator& group = mesh.sequence();
-  std::vector<Product> products;
-  const StackWork encoder = work_of(*made.rows.source, model.halting.encoder, made.encoder_updates, group);
-  add_stack(products, model, encoder, nullptr);
-  if (made.rows.target) {
-    StackWork memory = encoder;
-    memory.rows = made.rows.source->local().count();
-    const StackWork decoder = work_of(*made.rows.target, model.halting.decoder, made.decoder_updates, group);
-    add_stack(products, model, decoder, &memory);
+  UpdateWork work;
+  work.labels = made.rows.labels.size(0);
+  if (made.rows.source) {
+    work.encoder = work_of(*made.rows.source, model.halting.encoder, made.encoder_updates, group);
+    work.memory_rows = made.rows.source->local().count();
   }
-  products.push_back({1, made.rows.labels.size(0), model.d_model, model.vocabulary, 1});  // symbols' scores
-  std::erase_if(products, [](const Product& product) { return product.matrices * product.rows * product.count == 0; });
-  return products;
+  if (made.rows.target) work.decoder = work_of(*made.rows.target, model.halting.decoder, made.decoder_updates, group);
+  return forward_products(model, work);
 }
 
 double time_of_products(const std::vector<Product>& forward, const at::TensorOptions& options) {
   const at::NoGradGuard no_graph;
-  constexpr double passes = 3;  // for each product of a forward pass the backward pass has two of the same size
   double seconds = 0;
   for (const Product& product : forward)
-    seconds += passes * static_cast<double>(product.count) * seconds_of(product, options);
+    seconds += passes_of_update * static_cast<double>(product.count) * seconds_of(product, options);
   return seconds;
 }
 

@@ -5,24 +5,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "launcher/forward_products.h"
 #include "launcher/option_table.h"
 
 namespace ut::launcher {
 namespace {
 
 constexpr std::array<const char*, dist::purposes> purpose_names = {"exchange", "gradients", "control"};
-
-/// Numbers and truth values as such, names as text.
-nlohmann::ordered_json options_of(const Options& options) {
-  nlohmann::ordered_json result;
-  for (const OptionEntry& entry : option_table()) {
-    if (!entry.belongs_to(command_bench) || !entry.recorded) continue;
-    const std::string text = entry.get(options);
-    const auto value = nlohmann::json::parse(text, nullptr, false);
-    result[entry.name] = value.is_discarded() ? nlohmann::json(text) : value;
-  }
-  return result;
-}
 
 std::string readable_bytes(std::int64_t bytes) {
   auto amount = static_cast<double>(bytes);
@@ -49,6 +38,9 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"quartiles_step_s", {result.lower_quartile, result.upper_quartile}},
                               {"rows_per_s", rows_per_second(result)},
                               {"gemm_fraction", result.product_seconds / result.step_seconds},
+                              {"flops_per_update", result.flops},
+                              {"parameters", result.parameters},
+                              {"table_parameters", result.table_parameters},
                               {"peak_bytes", result.peak_bytes},
                               {"activation_bytes", result.activation_bytes},
                               {"page_faults_per_update", result.page_faults},
@@ -58,8 +50,8 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"ponder_detail", to_json(result.pondered)},
                               {"ranks", used.ranks},
                               {"iterations", used.bench.iterations},
-                              {"options", options_of(used)}};
-  if (used.bench.decode) json["gemm_fraction"] = nullptr;
+                              {"options", recorded_options(used, command_bench)}};
+  if (used.bench.decode) json["gemm_fraction"] = json["flops_per_update"] = nullptr;
   if (!result.pondered.is_empty()) json["ponder"] = result.pondered.mean();
   return json;
 }
@@ -70,8 +62,9 @@ std::string describe(const BenchResult& result, const Options& used) {
                   used.bench.decode ? "decode" : "update", result.step_seconds, used.bench.iterations,
                   result.lower_quartile, result.upper_quartile, rows_per_second(result)) +
       (used.bench.decode ? ""
-                         : fmt::format("products  take {:.1f} % of that alone\n",
-                                       100 * result.product_seconds / result.step_seconds)) +
+                         : fmt::format("products  take {:.1f} % of that alone, {}\n",
+                                       100 * result.product_seconds / result.step_seconds,
+                                       describe(FlopsRange{result.flops, result.flops}))) +
       fmt::format("memory    {} on the rank with most, {} of it for the update; {} new pages an update\n",
                   readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
   text += "sent      ";

@@ -16,7 +16,10 @@ struct BenchResult {
   double step_seconds = 0;    // median over the updates of the slowest rank's time
   double lower_quartile = 0;  // of the same
   double upper_quartile = 0;
-  double product_seconds = 0;            // mean over ranks: what an update's matrix products take alone
+  double product_seconds = 0;  // mean over ranks: what an update's matrix products take alone
+  double flops = 0;            // of an update's matrix products, all ranks together
+  std::int64_t parameters = 0;
+  std::int64_t table_parameters = 0;     // those of the table of symbols
   std::int64_t peak_bytes = 0;           // the most that tensors held during an update, on the rank with most
   std::int64_t activation_bytes = 0;     // the same without what they held before it
   std::int64_t page_faults = 0;          // in an update, on the rank with most: 0 where its buffers are reused

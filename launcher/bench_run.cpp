@@ -36,7 +36,7 @@ BenchRun::BenchRun(Session& session)
       optimizer_(session.options.optimizer, model_.parameters()) {
   const Options& options = session.options;
   if (options.bench.ponder == 0) return;
-  draw_ponder(model_.encoder(), options, model_.steps().encoder, 1);
+  if (!options.bench.decoder_only) draw_ponder(model_.encoder(), options, model_.steps().encoder, 1);
   if (!options.bench.encoder_only) draw_ponder(model_.decoder(), options, model_.steps().decoder, 2);
 }
 
@@ -49,7 +49,7 @@ UpdateMade BenchRun::update() {
   const Options& options = session_.options;
   session_.update = optimizer_.updates();
   const at::Tensor& gradient = model_.parameters().flat_gradient();
-  dist::GradientSynchronisation synchronisation(gradient, model_.decoder_elements(), session_.mesh.world());
+  dist::GradientSynchronisation synchronisation(gradient, model_.early_elements(), session_.mesh.world());
   UpdateMade made = add_gradients(synchronisation);
   synchronisation.finish();
   const double rate =

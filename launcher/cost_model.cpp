@@ -247,13 +247,17 @@ double busy(const MachineNumbers& machine, std::int64_t ranks_per_node) {
   return std::max(1.0, real(ranks_per_node * machine.threads) / real(machine.cores_per_node));
 }
 
+bool has_encoder(const core::ModelOptions& model) { return model.architecture != core::Architecture::decoder; }
+bool has_decoder(const core::ModelOptions& model) { return model.architecture != core::Architecture::encoder; }
+
 double block_parameters(const core::ModelOptions& model, bool decoder) {
   const double d = real(model.d_model);
   const double ffn = real(model.ffn);
   const bool convolves = model.transition == core::TransitionKind::separable_convolution;
   const double attention = 4 * d * d;
   const double transition = 2 * d * ffn + ffn + d + (convolves ? 3 * d + 5 * ffn : 0);
-  return real(model.block_layers) * ((decoder ? 2 : 1) * (attention + 2 * d) + transition + 2 * d);
+  return real(model.block_layers) *
+         ((decoder && has_encoder(model) ? 2 : 1) * (attention + 2 * d) + transition + 2 * d);
 }
 
 /// Adds up the parts of an update.
@@ -268,9 +272,8 @@ class UpdateCost {
 
   Prediction prediction() {
     const core::ModelOptions& model = work_.model;
-    const bool has_decoder = model.architecture == core::Architecture::encoder_decoder;
-    stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
-    if (has_decoder) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
+    if (has_encoder(model)) stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
+    if (has_decoder(model)) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
     ends();
     repeat(real(work_.micro_batches));
     optimizer();
@@ -292,7 +295,8 @@ class UpdateCost {
     const Seconds before = made_.seconds;
     double most_again = 0;
     const StackMemory memory(model, layout_.sequence_parallel, in_place, number_);
-    const double memory_keys = stack.decoder ? real(work_.longest) : 0;
+    const bool has_memory = stack.decoder && has_encoder(model);
+    const double memory_keys = has_memory ? real(work_.longest) : 0;
     const auto steps = rows_of_steps(work_, layout_, stack);
     for (const StepRows& step : steps) {
       StepCost cost(model, layout_, in_place, work_cost_, made_.seconds);
@@ -301,7 +305,7 @@ class UpdateCost {
         const double attention_before = made_.seconds.attention;
         cost.self_attention(step, stored, stack.decoder);
         exchange(step, {made_.seconds.attention - attention_before, stored, stack.decoder});
-        if (stack.decoder) cost.cross_attention(step, memory_keys);
+        if (has_memory) cost.cross_attention(step, memory_keys);
         cost.transition(step.rows);
       }
       if (stack.halting != core::Halting::none) agree_on_who_goes_on();
@@ -313,7 +317,7 @@ class UpdateCost {
     if (again) made_.peak_bytes += 1.5 * most_again;  // with the gradients of what is made
     if (again) go_forward_twice(before);
     if (stored) made_.peak_bytes += layers * memory.store(steps.front());
-    if (stack.decoder) remember(model.block_layers);
+    if (has_memory) remember(model.block_layers);
   }
 
   /// What a stack has added since: a forward pass to one there and two back.
@@ -416,15 +420,18 @@ class UpdateCost {
 
 double parameter_count(const core::ModelOptions& model) {
   const double d = real(model.d_model);
+  if (model.kind == core::ModelKind::lstm) {
+    const double stacks = model.architecture == core::Architecture::encoder_decoder ? 2 : 1;
+    return real(model.vocabulary) * d + stacks * real(model.lstm_layers) * 8 * d * d;  // but for small ones
+  }
   const auto stack = [&](bool decoder, core::Halting halting, std::int64_t steps) {
     return block_parameters(model, decoder) + (model.norm == core::Norm::pre ? 2 * d : 0) +
            (model.step_signal == core::StepSignal::learned ? real(steps) * d : 0) +
            (halting != core::Halting::none && model.halting.kind != core::ActKind::random ? d + 1 : 0);
   };
   const double table = real(model.vocabulary) * d + (model.words_per_row > 1 ? real(model.words_per_row) * d : 0);
-  const double encoder = stack(false, model.halting.encoder, model.encoder_steps);
-  const bool has_decoder = model.architecture == core::Architecture::encoder_decoder;
-  return table + encoder + (has_decoder ? stack(true, model.halting.decoder, model.decoder_steps) : 0);
+  return table + (has_encoder(model) ? stack(false, model.halting.encoder, model.encoder_steps) : 0) +
+         (has_decoder(model) ? stack(true, model.halting.decoder, model.decoder_steps) : 0);
 }
 
 std::string why_impossible(const Workload& work, const Layout& layout) {

@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "datasets/data_check.h"
 #include "datasets/stories.h"
+#include "datasets/subwords.h"
+#include "launcher/fetch.h"
 
 namespace ut::launcher {
 namespace {
@@ -11,9 +19,7 @@ using datasets::questions_per_story;
 
 std::int64_t stories_for(std::int64_t questions) { return (questions + questions_per_story - 1) / questions_per_story; }
 
-}  // namespace
-
-int run_data(const Options& options) {
+int make_stories(const Options& options) {
   const DataOptions& given = options.data;
   datasets::StoryOptions stories;
   stories.facts = static_cast<int>(given.facts);
@@ -30,6 +36,49 @@ int run_data(const Options& options) {
              questions(stories.test));
   fmt::print("train on them: ut train --task babi --babi-task {} --data {} --run-dir DIR\n", given.facts, given.out);
   return 0;
+}
+
+int make_sentencepiece(const Options& options) {
+  const std::string model = datasets::train_subwords(options.task, options.data.pieces);
+  const auto beside_data = std::filesystem::path(options.task.data) / datasets::subword_model_name;
+  const std::string file = options.data.out.empty() ? beside_data.string() : options.data.out;
+  const datasets::Subwords subwords(model, file);
+  try {
+    base::write_file_whole(file, model);
+  } catch (const std::exception& error) {
+    throw base::BadInput(fmt::format("--out {}; a file that can be written is needed", error.what()));
+  }
+  if (!options.quiet)
+    fmt::print("{}: SentencePiece model, {}, {} symbols\n", file, options.data.pieces.kind,
+               subwords.vocabulary().size());
+  return 0;
+}
+
+int check(const Options& options) {
+  std::vector<std::string> tasks = {options.task.task};
+  if (options.task.task.empty()) tasks = datasets::tasks_of_files(options.task);
+  bool is_refused = false;
+  for (const std::string& task : tasks) {
+    datasets::TaskOptions checked = options.task;
+    checked.task = task;
+    const datasets::DataCheck found = datasets::check_data(checked);
+    if (!options.quiet)
+      for (const std::string& line : found.description) fmt::print("{}\n", line);
+    for (const std::string& warning : found.warnings) fmt::print("warning: {}\n", warning);
+    for (const std::string& error : found.errors) fmt::print("wrong: {}\n", error);
+    if (found.errors.empty()) fmt::print("{}: can be trained on: --task {}\n", checked.data, task);
+    is_refused = is_refused || !found.errors.empty();
+  }
+  return is_refused ? 2 : 0;
+}
+
+}  // namespace
+
+int run_data(const Options& options) {
+  if (options.command == "data sentencepiece") return make_sentencepiece(options);
+  if (options.command == "data check") return check(options);
+  if (options.command == "data fetch") return fetch_data(options);
+  return make_stories(options);
 }
 
 }  // namespace ut::launcher

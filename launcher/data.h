@@ -4,8 +4,8 @@
 
 namespace ut::launcher {
 
-/// `ut data stories`: makes stories with questions and says where they are. Returns the program's exit code.
-/// Throws base::BadInput where the directory cannot be written to.
+/// `ut data …`: makes, fetches and checks data sets and says what it did. Returns the program's exit code, for a data
+/// set that training would refuse 2. Throws base::BadInput where something cannot be read or written.
 int run_data(const Options& options);
 
 }  // namespace ut::launcher

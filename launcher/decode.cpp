@@ -39,15 +39,23 @@ std::vector<datasets::Example> parse_lines(const std::string& typed, const datas
 
 using Outputs = std::vector<std::vector<std::int64_t>>;
 
-/// The answers of this data group's examples that this rank reads; an empty output for the others.
-Outputs read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
+/// The answers to this data group's examples that this rank reads, or the words that come after them; an empty output
+/// for the others.
+Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span<const datasets::Example> examples,
+                     const core::Steps& steps) {
   const at::NoGradGuard no_graph;
   const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1).cpu();
-  const at::Tensor sequence = batch.rows.source->local().sequence.index_select(0, batch.rows.read_rows.cpu());
   Outputs outputs(batch.sources.ids.size());
-  for (std::int64_t read = 0; read < answers.size(0); ++read)
-    outputs[static_cast<std::size_t>(sequence[read].item<std::int64_t>() - batch.sources.ids.front())] = {
-        answers[read].item<std::int64_t>()};
+  std::int64_t read = 0;
+  for (const std::int64_t sequence : batch.sequences_of_labels()) {
+    const auto& example = examples[batch.first_example + static_cast<std::size_t>(sequence)];
+    std::int64_t answer = answers[read++].item<std::int64_t>();
+    if (!example.candidates.empty()) {
+      const auto place = std::ranges::find(example.candidates, answer) - example.candidates.begin();
+      answer = example.source[static_cast<std::size_t>(place)].front();
+    }
+    outputs[static_cast<std::size_t>(sequence)] = {answer};
+  }
   return outputs;
 }
 
@@ -70,16 +78,32 @@ Outputs gather_outputs(const Outputs& mine, const RankBatch& batch, std::size_t 
 Outputs decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples) {
   const core::Steps steps = steps_of(session.options);
   const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
-  if (!session.task->has_target())
-    return gather_outputs(read_answers(model, batch, steps), batch, examples.size(), 1, session.mesh.world());
-  const core::DecodingOptions how =
-      decoding_options(session.options, session.task->longest_target(datasets::Split::test));
-  Outputs outputs = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).outputs;
+  if (!session.task->has_target() || !session.task->has_source())
+    return gather_outputs(read_answers(model, batch, examples, steps), batch, examples.size(), 1, session.mesh.world());
+  const auto mine = examples.subspan(batch.first_example, batch.sources.ids.size());
+  Outputs outputs = core::decode(model, batch.rows, batch.sources, steps,
+                                 decoding_options(session.options, *session.task, mine), session.mesh.sequence())
+                        .outputs;
   if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
-  std::int64_t longest = 0;
-  for (const auto& example : examples)
-    longest = std::max(longest, core::longest_output(how, std::ssize(example.source)));
-  return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
+  const auto limits = decoding_options(session.options, *session.task, examples).limits;
+  return gather_outputs(outputs, batch, examples.size(), *std::ranges::max_element(limits), session.mesh.world());
+}
+
+/// The outputs of all examples, `--evaluation-batch` at a time; said as soon as they are there.
+void decode_all(const Session& session, const core::Model& model, std::span<const datasets::Example> examples) {
+  const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
+  while (!examples.empty()) {
+    std::vector<datasets::Example> asked;  // without those that have no source: their output is empty
+    std::vector<bool> is_asked;
+    for (; !examples.empty() && asked.size() < most; examples = examples.subspan(1)) {
+      is_asked.push_back(!examples.front().source.empty() || !session.task->has_source());
+      if (is_asked.back()) asked.push_back(examples.front());
+    }
+    const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked);
+    if (!session.speaks()) continue;
+    auto output = outputs.begin();
+    for (const bool answered : is_asked) fmt::print("{}\n", answered ? session.task->render(*output++) : "");
+  }
 }
 
 }  // namespace
@@ -90,12 +114,7 @@ int decode(Session& session) {
   agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task, session.mesh.device()); });
   const std::string typed = typed_text(session);
   agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
-  const auto batch = static_cast<std::size_t>(session.options.evaluation_batch);
-  for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
-    const auto part = std::span(examples).subspan(begin, std::min(batch, examples.size() - begin));
-    for (const auto& output : decode_batch(session, *model, part))
-      if (session.speaks()) fmt::print("{}\n", session.task->render(output));
-  }
+  decode_all(session, *model, examples);
   return 0;
 }
 

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
+#include <utility>
 
 #include "core/loss.h"
 #include "datasets/vocabulary.h"
@@ -21,43 +23,62 @@ void add_to_both(Evaluation& sum, const datasets::Example& example, const Add& a
   if (!sum.groups.empty()) add(sum.groups[static_cast<std::size_t>(example.group)]);
 }
 
-/// Ponder times of the encoder's rows, by group.
-void count_by_group(Evaluation& sum, const at::Tensor& updates, const dist::Rows& rows,
+/// Ponder times by group, of the rows of one stack.
+void count_by_group(Evaluation& sum, PonderCounts Pondered::*stack, const at::Tensor& updates, const dist::Rows& rows,
                     std::span<const datasets::Example> examples) {
   for (std::size_t index = 0; index < examples.size() && !sum.groups.empty(); ++index)
-    sum.groups[static_cast<std::size_t>(examples[index].group)].pondered.encoder.add(
-        updates.slice(0, rows.offsets[index], rows.offsets[index + 1]));
+    (sum.groups[static_cast<std::size_t>(examples[index].group)].pondered.*stack)
+        .add(updates.slice(0, rows.offsets[index], rows.offsets[index + 1]));
 }
 
-/// Counts rows whose likeliest symbol is the label. A sequence is right where all its rows are, on whichever rank.
+void count_ponder(Evaluation& sum, const core::Prediction& prediction, const core::Batch& rows,
+                  std::span<const datasets::Example> examples, const core::HaltingOptions& halting) {
+  sum.pondered.add(prediction, halting);
+  if (rows.source && halting.encoder != core::Halting::none)
+    count_by_group(sum, &Pondered::encoder, prediction.encoder.updates, rows.source->local(), examples);
+  if (!rows.source && halting.decoder != core::Halting::none)
+    count_by_group(sum, &Pondered::decoder, prediction.decoder.updates, rows.target->local(), examples);
+}
+
+/// Which labels are right [labels] bool: those likelier than all other symbols, or than the rival [labels] that the
+/// example names. One outside the vocabulary never is.
+at::Tensor right_labels(const at::Tensor& logits, const at::Tensor& labels, const std::vector<std::int64_t>& rivals) {
+  const at::Tensor rival = at::tensor(rivals, at::kLong).to(logits.device());
+  const auto score = [&logits](const at::Tensor& symbol) {
+    return logits.gather(1, symbol.clamp_min(0).unsqueeze(1)).squeeze(1);
+  };
+  const at::Tensor likeliest = logits.argmax(1).eq(labels);
+  const at::Tensor right = at::where(rival.ge(0), score(labels).gt(score(rival)), likeliest);
+  return right.logical_and(labels.ge(0)).cpu();
+}
+
+/// Cross entropy summed over the labels in the vocabulary.
+double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
+  const at::Tensor known = labels.ne(datasets::no_answer).nonzero().flatten();
+  return core::summed_cross_entropy(logits.index_select(0, known), labels.index_select(0, known), 0).item<double>();
+}
+
+/// Counts right labels. A sequence is right where all its labels are, on whichever rank.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
                           std::span<const datasets::Example> examples, const Session& session) {
   const at::Tensor labels = batch.rows.labels.cpu();
-  const at::Tensor guess = prediction.logits.argmax(1).cpu();
-  const bool has_targets = batch.rows.target != nullptr;
-  const dist::Rows& rows = has_targets ? batch.rows.target->local() : batch.rows.source->local();
-  const at::Tensor of_label = has_targets ? rows.sequence : rows.sequence.index_select(0, batch.rows.read_rows.cpu());
-  at::Tensor wrong = at::zeros({rows.sequences()}, at::kLong);  // rows of each sequence
-  // An answer outside the vocabulary is never right, and no part of the loss.
-  const at::Tensor known = batch.rows.labels.ne(datasets::no_answer).nonzero().flatten();
-  sum.loss +=
-      core::summed_cross_entropy(prediction.logits.index_select(0, known), batch.rows.labels.index_select(0, known), 0)
-          .item<double>();
+  const std::vector<std::int64_t> of_label = batch.sequences_of_labels();
+  std::vector<std::int64_t> rivals;
+  for (const std::int64_t sequence : of_label) rivals.push_back(examples[static_cast<std::size_t>(sequence)].rival);
+  const at::Tensor right_ones = right_labels(prediction.logits, batch.rows.labels, rivals);
+  at::Tensor wrong = at::zeros({std::ssize(examples)}, at::kLong);  // labels of each sequence
+  sum.loss += known_loss(prediction.logits, batch.rows.labels);
   for (std::int64_t row = 0; row < labels.size(0); ++row) {
-    const std::int64_t label = labels.const_data_ptr<std::int64_t>()[row];
-    const bool right = guess.const_data_ptr<std::int64_t>()[row] == label;
-    const std::int64_t sequence = of_label.const_data_ptr<std::int64_t>()[row] - batch.sources.ids.front();
+    const bool right = right_ones.const_data_ptr<bool>()[row];
+    const std::int64_t sequence = of_label[static_cast<std::size_t>(row)];
     if (!right) ++wrong.mutable_data_ptr<std::int64_t>()[sequence];
-    if (has_targets && label == datasets::end_of_sequence_id) continue;
+    if (batch.rows.target && labels.const_data_ptr<std::int64_t>()[row] == datasets::end_of_sequence_id) continue;
     add_to_both(sum, examples[static_cast<std::size_t>(sequence)], [&](Results& results) {
       ++results.score.symbols;
       results.score.right_symbols += right ? 1 : 0;
     });
   }
-  const core::HaltingOptions& halting = session.options.model.halting;
-  sum.pondered.add(prediction, halting);
-  if (halting.encoder != core::Halting::none)
-    count_by_group(sum, prediction.encoder.updates, batch.rows.source->local(), examples);
+  count_ponder(sum, prediction, batch.rows, examples, session.options.model.halting);
 
   session.mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
   if (session.mesh.sequence_rank() != 0) return;
@@ -68,17 +89,24 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
     });
 }
 
-/// As for decoding `examples`, those of all ranks.
-core::DecodingOptions decoding_of(const Options& options, std::span<const datasets::Example> examples) {
-  std::size_t longest = 0;
-  for (const auto& example : examples) longest = std::max(longest, example.target.size());
-  return decoding_options(options, static_cast<std::int64_t>(longest));
+/// Adds what BLEU is made from: an output's text beside the right one.
+void count_text(Evaluation& sum, const std::vector<std::int64_t>& output, const datasets::Example& example,
+                const std::string& right_text, const datasets::Task& task) {
+  const auto tokens = [](const std::string& text) {
+    return datasets::bleu_tokens(text, text_scoring.tokens, text_scoring.lower_cased);
+  };
+  const datasets::BleuCounts counts = datasets::count_ngrams(tokens(task.render(output)), {tokens(right_text)});
+  add_to_both(sum, example, [&](Results& results) { *results.text += counts; });
 }
 
+/// Decodes the examples of a split from number `first` on.
 void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch,
-                   std::span<const datasets::Example> examples, const core::Steps& steps,
-                   const core::DecodingOptions& how, const Session& session) {
-  const core::Decoded decoded = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence());
+                   std::span<const datasets::Example> examples, std::int64_t first, datasets::Split split,
+                   const core::Steps& steps, const Session& session) {
+  const datasets::Task& task = *session.task;
+  const core::Decoded decoded =
+      core::decode(model, batch.rows, batch.sources, steps, decoding_options(session.options, task, examples),
+                   session.mesh.sequence());
   sum.pondered.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}}, session.options.model.halting);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < decoded.outputs.size(); ++index) {
@@ -87,12 +115,28 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
     datasets::Score score;
     datasets::count(score, decoded.outputs[index], reference);
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
+    if (task.is_scored_as_text())
+      count_text(sum, decoded.outputs[index], examples[index],
+                 task.right_text(split, first + static_cast<std::int64_t>(index)), task);
   }
 }
 
 std::string how_made(const Evaluation& evaluation) {
   if (evaluation.scoring == Scoring::teacher_forced) return "each symbol after the right ones";
   return evaluation.beam == 1 ? "decoded greedily" : fmt::format("decoded with a beam of {}", evaluation.beam);
+}
+
+void sum_over_ranks(datasets::BleuCounts& counts, dist::Communicator& world) {
+  std::vector<std::int64_t> numbers(counts.right.begin(), counts.right.end());
+  numbers.insert(numbers.end(), counts.possible.begin(), counts.possible.end());
+  numbers.insert(numbers.end(), {counts.length, counts.reference_length});
+  const at::Tensor sums = at::tensor(numbers, at::kLong);
+  world.all_reduce_sum(sums, dist::Purpose::control);
+  const auto* number = sums.const_data_ptr<std::int64_t>();
+  std::copy_n(number, datasets::bleu_orders, counts.right.begin());
+  std::copy_n(number + datasets::bleu_orders, datasets::bleu_orders, counts.possible.begin());
+  counts.length = number[2 * datasets::bleu_orders];
+  counts.reference_length = number[2 * datasets::bleu_orders + 1];
 }
 
 void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicator& world) {
@@ -102,6 +146,7 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
   world.all_reduce_sum(counts, dist::Purpose::control);
   const auto* count = counts.const_data_ptr<std::int64_t>();
   score = {count[0], count[1], count[2], count[3]};
+  if (results.text) sum_over_ranks(*results.text, world);
   results.pondered.sum_over(world, steps);
 }
 
@@ -112,21 +157,24 @@ Evaluation evaluate_split(const Session& session, const core::Model& model, data
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
-  const bool decodes = scoring == Scoring::decoded && session.task->has_target();
+  const bool decodes = scoring == Scoring::decoded && session.task->has_target() && session.task->has_source();
   Evaluation sum;
   sum.scoring = scoring;
   sum.beam = session.options.beam;
-  sum.groups.resize(session.task->groups().size());
-  std::int64_t labels = 0;
+  Results nothing;
+  if (decodes && session.task->is_scored_as_text()) nothing.text.emplace();
+  sum.text = nothing.text;
+  sum.groups.assign(session.task->groups().size(), nothing);
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index)
       batch.examples.push_back(session.task->example(split, index));
     const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);
-    labels += batch.labels();
+    sum.labels += decodes ? 0 : batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
     if (decodes)
-      count_decoded(sum, model, mine, examples, steps, decoding_of(session.options, batch.examples), session);
+      count_decoded(sum, model, mine, examples, begin + static_cast<std::int64_t>(mine.first_example), split, steps,
+                    session);
     else
       count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, session);
   }
@@ -135,9 +183,30 @@ Evaluation evaluate_split(const Session& session, const core::Model& model, data
   for (Results& group : sum.groups) sum_over_ranks(group, steps, world);
   const at::Tensor loss = at::tensor({sum.loss}, at::kDouble);
   world.all_reduce_sum(loss, dist::Purpose::control);
-  sum.loss = loss.item<double>() / static_cast<double>(std::max<std::int64_t>(1, labels));
+  sum.loss = loss.item<double>() / static_cast<double>(std::max<std::int64_t>(1, sum.labels));
   return sum;
 }
+
+double Evaluation::perplexity() const { return std::exp(loss); }
+
+std::int64_t Evaluation::scored_groups() const {
+  return std::ranges::count_if(groups, [](const Results& group) { return group.score.sequences > 0; });
+}
+
+double Evaluation::mean_of_groups() const {
+  double accuracies = 0;
+  for (const Results& group : groups) accuracies += group.score.symbol_accuracy();
+  return accuracies / static_cast<double>(std::max<std::int64_t>(1, scored_groups()));
+}
+
+std::int64_t Evaluation::failed_tasks() const {
+  return std::ranges::count_if(groups, [](const Results& group) {
+    const auto symbols = static_cast<double>(group.score.symbols);
+    return symbols - static_cast<double>(group.score.right_symbols) > failed_above * symbols;
+  });
+}
+
+datasets::Bleu bleu_of_text(const datasets::BleuCounts& counts) { return datasets::bleu_of(counts, true); }
 
 std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
@@ -145,8 +214,26 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   const std::string and_pondered = pondered.empty() ? "" : ", " + pondered;
   if (!task.has_target())
     return fmt::format("accuracy {:.3f} on {} questions{}", score.symbol_accuracy(), score.sequences, and_pondered);
-  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}", score.symbol_accuracy(),
-                     score.sequence_accuracy(), score.sequences, how_made(evaluation), and_pondered);
+  if (!task.has_source())
+    return fmt::format("accuracy {:.3f} on {} words{}{}", score.symbol_accuracy(), score.symbols,
+                       evaluation.labels == 0 ? ""
+                                              : fmt::format(", perplexity {:.2f} of the {} in the vocabulary",
+                                                            evaluation.perplexity(), evaluation.labels),
+                       and_pondered);
+  const std::string bleu = !evaluation.text ? ""
+                                            : fmt::format("\nBLEU|{} = {}", datasets::bleu_signature(1, text_scoring),
+                                                          datasets::describe(bleu_of_text(*evaluation.text)));
+  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}{}",
+                     score.symbol_accuracy(), score.sequence_accuracy(), score.sequences, how_made(evaluation),
+                     and_pondered, bleu);
+}
+
+std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks) {
+  const std::int64_t scored = evaluation.scored_groups();
+  if (groups_are_tasks && scored > 0)
+    return fmt::format("{} of {} tasks failed (error above {:g} %), mean error {:.2f} %\n", evaluation.failed_tasks(),
+                       scored, 100 * failed_above, 100 * (1 - evaluation.mean_of_groups()));
+  return scored < 2 ? "" : fmt::format("mean of the {}: accuracy {:.3f}\n", scored, evaluation.mean_of_groups());
 }
 
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {

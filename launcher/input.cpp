@@ -6,13 +6,10 @@
 #include "launcher/rank_batch.h"
 
 namespace ut::launcher {
-namespace {
 
 datasets::BatchOptions batch_options(const Options& options) {
   return {options.accumulate, options.batch, options.batch_rows, options.batch_window};
 }
-
-}  // namespace
 
 InputAhead::InputAhead(const Session& session, std::int64_t update, const datasets::Cursor& cursor)
     : session_(session),

@@ -16,6 +16,9 @@ struct Input {
   datasets::Cursor next;           // where the update after it begins
 };
 
+/// How many examples an update has.
+datasets::BatchOptions batch_options(const Options& options);
+
 /// The updates' inputs, each made on a thread of its own while the one before is worked on.
 class InputAhead {
  public:

@@ -12,8 +12,10 @@
 #include "launcher/commands.h"
 #include "launcher/data.h"
 #include "launcher/kept_memory.h"
+#include "launcher/model_files.h"
 #include "launcher/options.h"
 #include "launcher/ranks.h"
+#include "launcher/report.h"
 #include "launcher/score.h"
 #include "launcher/spawn.h"
 #include "launcher/stop_request.h"
@@ -59,8 +61,11 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print("{}", build_info());
     return 0;
   }
-  if (options.command == "data") return run_data(options);
+  if (options.command.starts_with("data ")) return run_data(options);
   if (options.command == "score") return run_score(options);
+  if (options.command == "export") return run_export(options);
+  if (options.command == "import") return run_import(options);
+  if (options.command == "report") return run_report(options);
   return run_command(options, arguments);
 }
 

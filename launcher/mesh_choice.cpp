@@ -15,7 +15,7 @@ namespace {
 
 /// Whether it makes a difference which positions a rank holds: with heads every rank sees to all positions.
 bool cut_matters(const Workload& work, const dist::ExchangeOptions& exchange) {
-  return work.model.architecture == core::Architecture::encoder_decoder && exchange.form != dist::ExchangeForm::heads;
+  return work.model.architecture != core::Architecture::encoder && exchange.form != dist::ExchangeForm::heads;
 }
 
 /// Whether the exchange has this choice at all: heads sends queries, keys and values.
@@ -80,8 +80,9 @@ Workload bench_workload(const Options& options) {
   work.model = bench_model(options);
   work.sequences = options.batch;
   const double shortest = static_cast<double>(bench.min_length == 0 ? bench.length : bench.min_length);
-  work.source_rows = (shortest + static_cast<double>(bench.length)) / 2;
-  work.target_rows = bench.encoder_only ? 0 : work.source_rows;
+  const double rows = (shortest + static_cast<double>(bench.length)) / 2;
+  work.source_rows = bench.decoder_only ? 0 : rows;
+  work.target_rows = bench.encoder_only ? 0 : rows;
   work.longest = bench.length;
   work.ponder = bench.ponder;
   work.labels_per_sequence = bench.encoder_only ? 1 : bench.length;

@@ -15,14 +15,17 @@
 
 #include "launcher/exchange_names.h"
 #include "launcher/machine_numbers.h"
+#include "launcher/report_page.h"
 
 namespace ut::launcher {
 namespace {
 
-constexpr unsigned run_commands = command_train | command_evaluate | command_decode;
-constexpr unsigned model_commands = command_train | command_bench | command_plan;  // those of a new model
+constexpr unsigned run_commands = command_train | command_evaluate | command_decode;  // on ranks
+constexpr unsigned model_commands = command_train | command_bench | command_plan;     // those of a new model
 constexpr unsigned rank_commands = run_commands | command_bench;
-constexpr unsigned every_command = rank_commands | command_plan | command_doctor | command_data | command_score;
+constexpr unsigned model_file_commands = command_export | command_import;
+constexpr unsigned every_command =
+    rank_commands | command_plan | command_doctor | command_data | command_score | model_file_commands | command_report;
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Number>
@@ -184,7 +187,8 @@ class Table {
   void add(const std::string& group, unsigned commands, bool recorded, std::vector<OptionEntry> added) {
     for (auto& entry : added) {
       entry.group = group;
-      entry.commands = commands;
+      // What is imported becomes a run: all that training would write down can be given.
+      entry.commands = recorded && (commands & command_train) != 0 ? commands | command_import : commands;
       entry.recorded = recorded;
       entries_.push_back(std::move(entry));
     }
@@ -204,6 +208,28 @@ OptionEntry absolute_path(std::string name, std::string placeholder, std::string
     return !text.empty();
   };
   return without_default(entry);
+}
+
+/// Names with commas between them.
+template <typename Field>
+OptionEntry names(std::string name, std::string description, Field field) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = "NAMES";
+  entry.description = std::move(description);
+  entry.expected = "one name, or several with commas between them";
+  entry.shows_default = false;
+  entry.set = [=](Options& options, const std::string& text) {
+    std::istringstream list(text);
+    field(options).clear();
+    for (std::string part; std::getline(list, part, ',');) {
+      if (part.empty()) return false;
+      field(options).push_back(part);
+    }
+    return !field(options).empty();
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
+  return entry;
 }
 
 OptionEntry data_directory() {
@@ -228,11 +254,44 @@ OptionEntry babi_task() {
   return entry;
 }
 
+/// Which files of a directory say the same in two languages; `ut data sentencepiece` takes them too.
+void add_parallel_text(Table& table) {
+  table.add("Task", command_train | command_data_sentencepiece | command_data_check, true,
+            {path(
+                 "source-language", "NAME", "translation: the ending of the files that are translated from, as en",
+                 [](auto& o) -> auto& { return o.task.source_language; }),
+             path(
+                 "target-language", "NAME", "translation: the ending of the files that are translated to",
+                 [](auto& o) -> auto& { return o.task.target_language; }),
+             names(
+                 "train-set", "translation: files to train on, without the endings; train without this",
+                 [](auto& o) -> auto& { return o.task.train_sets; })});
+  table.add("Task", command_train | command_data_check, true,
+            {absolute_path(
+                 "sentencepiece", "FILE", "translation: the SentencePiece model; without it that in --data",
+                 [](auto& o) -> auto& { return o.task.sentencepiece; }),
+             whole(
+                 "longest-pair", "translation: pairs with more pieces on a side are not trained on",
+                 [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});
+  table.add("Task", command_train | command_evaluate | command_data_check, true,
+            {changeable(names(
+                 "validation-set", "translation: files to validate on; validation, valid, val or dev without this",
+                 [](auto& o) -> auto& { return o.task.validation_sets; })),
+             changeable(names(
+                 "test-set", "translation: files to test on; all whose names begin with test without this",
+                 [](auto& o) -> auto& { return o.task.test_sets; }))});
+}
+
 void add_task(Table& table) {
   table.add("Task", command_train, true,
             {without_default(one_of(
                 "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
-  table.add("Task", run_commands, true, {changeable(data_directory())});
+  table.add("Task", command_data_check, false,
+            {without_default(one_of(
+                "task", "whose files are checked; without it all whose files are there",
+                [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names()))});
+  table.add("Task", run_commands | command_export | command_data_sentencepiece | command_data_check, true,
+            {changeable(data_directory())});
   table.add("Task", command_train, true,
             {babi_task(),
              one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
@@ -240,6 +299,10 @@ void add_task(Table& table) {
              whole(
                  "babi-memory", "bAbI: newest facts kept of a story; 0: all",
                  [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
+             one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
+                    [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
+             one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
+                    [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
              whole(
                  "vocabulary-size", "lambada: words kept, the most frequent of the training text",
                  [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
@@ -568,12 +631,18 @@ OptionEntry decode_extra() {
 }
 
 void add_evaluation(Table& table) {
-  table.add("Evaluation", command_evaluate, false,
-            {choice<datasets::Split>("split", "examples that are scored", [](auto& o) -> auto& { return o.split; },
+  table.add("Evaluation", command_evaluate | command_report, false,
+            {choice<datasets::Split>("split", "examples that are scored, or shown in a report",
+                                     [](auto& o) -> auto& { return o.split; },
                                      {{"test", datasets::Split::test},
                                       {"validation", datasets::Split::validation},
-                                      {"train", datasets::Split::train}})});
-  table.add("Evaluation", command_evaluate | command_decode, false, {checkpoint()});
+                                      {"train", datasets::Split::train},
+                                      {"control", datasets::Split::control}})});
+  table.add("Evaluation", command_evaluate | command_decode | command_export | command_report, false, {checkpoint()});
+  table.add("Evaluation", command_evaluate | command_decode | command_export, false,
+            {without_default(whole(
+                "average", "instead: the mean of the parameters of the newest N checkpoints",
+                [](auto& o) -> auto& { return o.average; }, 1, 1 << 20))});
   table.add("Evaluation", command_evaluate | command_decode, false,
             {whole(
                  "beam", "prefixes that the search for an output goes on with; 1: greedy",
@@ -625,6 +694,9 @@ void add_bench(Table& table) {
        flag(
            "encoder-only", "no decoder and no targets: one label a sequence, read at its first position",
            [](auto& o) -> auto& { return o.bench.encoder_only; }),
+       flag(
+           "decoder-only", "no encoder and no sources: a language model",
+           [](auto& o) -> auto& { return o.bench.decoder_only; }),
        whole(
            "vocab", "different symbols", [](auto& o) -> auto& { return o.bench.vocabulary; }, 2),
        whole(
@@ -773,8 +845,22 @@ void add_memory(Table& table) {
            {"step", core::Recompute::step}}))});
 }
 
+void add_model_files(Table& table) {
+  table.add("Model files", command_export, false,
+            {path(
+                 "out", "DIR", "directory that is made for model.safetensors, config.json and vocabulary.txt",
+                 [](auto& o) -> auto& { return o.exchange_of_models.out; }),
+             whole(
+                 "examples", "of the test split, whose symbols and logits go into examples.safetensors",
+                 [](auto& o) -> auto& { return o.exchange_of_models.examples; }, 0)});
+  table.add("Model files", command_import, false,
+            {path(
+                "model", "DIR", "directory that ut export, or another program, has made",
+                [](auto& o) -> auto& { return o.exchange_of_models.model; })});
+}
+
 void add_run(Table& table) {
-  table.add("Run", run_commands, false,
+  table.add("Run", run_commands | model_file_commands, false,
             {path(
                 "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
                 [](auto& o) -> auto& { return o.run_dir; })});
@@ -792,8 +878,13 @@ void add_run(Table& table) {
                 "quiet", "say only errors and results", [](auto& o) -> auto& { return o.quiet; })});
 }
 
-void add_data(Table& table) {
-  table.add("Stories", command_data, false,
+OptionEntry output_path(std::string placeholder, std::string description) {
+  return path(
+      "out", std::move(placeholder), std::move(description), [](auto& o) -> auto& { return o.data.out; });
+}
+
+void add_stories(Table& table) {
+  table.add("Stories", command_data_stories, false,
             {whole(
                  "facts", "supporting facts of each question", [](auto& o) -> auto& { return o.data.facts; }, 1, 3),
              whole(
@@ -803,24 +894,50 @@ void add_data(Table& table) {
                  [](auto& o) -> auto& { return o.data.validation; }, 0),
              whole(
                  "test", "questions to test on", [](auto& o) -> auto& { return o.data.test; }, 1),
-             path(
-                 "out", "DIR", "directory the files are written to", [](auto& o) -> auto& { return o.data.out; }),
+             output_path("DIR", "directory the files are written to"),
              whole(
                  "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
 }
 
-OptionEntry references() {
+void add_sentencepiece(Table& table) {
+  table.add(
+      "Pieces", command_data_sentencepiece, false,
+      {whole(
+           "vocabulary-size", "pieces, of both languages together",
+           [](auto& o) -> auto& { return o.data.pieces.vocabulary_size; }, 1, 1 << 24),
+       one_of("model-kind", "how text is cut", [](auto& o) -> auto& { return o.data.pieces.kind; }, {"unigram", "bpe"}),
+       real(
+           "character-coverage", "share of the text's characters that pieces are made of; the rarest are not",
+           [](auto& o) -> auto& { return o.data.pieces.character_coverage; }, "a number above 0 and up to 1",
+           [](double x) { return x > 0 && x <= 1; }),
+       output_path("FILE", "where the model is written; without it sentencepiece.model in --data")});
+}
+
+void add_fetch(Table& table) {
+  table.add("Fetch", command_data_fetch, false,
+            {path(
+                 "name", "NAME", "the data set, which can be given without --name",
+                 [](auto& o) -> auto& { return o.data.name; }),
+             path(
+                 "from", "DIR", "a folder that has its archive; without it from its public address",
+                 [](auto& o) -> auto& { return o.data.from; }),
+             output_path("DIR", "directory that it is unpacked to; without it one of its name, here")});
+}
+
+/// A path that may be given more than once. `field` gives the vector of (const or changeable) Options.
+template <typename Field>
+OptionEntry paths(std::string name, std::string placeholder, std::string description, Field field) {
   OptionEntry entry;
-  entry.name = "reference";
-  entry.placeholder = "FILE";
-  entry.description = "the right lines; more than once where there are several translations";
+  entry.name = std::move(name);
+  entry.placeholder = std::move(placeholder);
+  entry.description = std::move(description);
   entry.expected = "a path";
   entry.shows_default = false;
-  entry.set = [](Options& options, const std::string& text) {
-    options.score.references.push_back(text);
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options).push_back(text);
     return !text.empty();
   };
-  entry.get = [](const Options& options) { return fmt::format("{}", fmt::join(options.score.references, ",")); };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
   return entry;
 }
 
@@ -838,12 +955,45 @@ void add_score(Table& table) {
                            {"tokenised-split", BleuTokens::tokenised_split}}),
        flag(
            "lowercase", "upper and lower case are the same", [](auto& o) -> auto& { return o.score.bleu.lower_cased; }),
-       references()});
+       paths(
+           "reference", "FILE", "the right lines; more than once where there are several translations",
+           [](auto& o) -> auto& { return o.score.references; })});
+}
+
+void add_report(Table& table) {
+  table.add("Report", command_report, false,
+            {paths(
+                 "run-dir", "DIR", "directory of a run; or without the option's name; more than one are compared",
+                 [](auto& o) -> auto& { return o.report.runs; }),
+             without_default(path(
+                 "out", "FILE", "file that is written; without it, report.html in the first run's directory",
+                 [](auto& o) -> auto& { return o.report.out; })),
+             paths(
+                 "scaling", "FILE", "table that cluster/scaling.sh wrote (scaling.csv); more than one can be given",
+                 [](auto& o) -> auto& { return o.report.scaling; }),
+             without_default(one_of(
+                 "svg", "one picture alone, as SVG", [](auto& o) -> auto& { return o.report.svg; }, picture_names())),
+             without_default(one_of(
+                 "png", "one picture alone, as PNG (by rsvg-convert)", [](auto& o) -> auto& { return o.report.png; },
+                 picture_names())),
+             whole(
+                 "examples", "examples that the trained model is shown at work on",
+                 [](auto& o) -> auto& { return o.report.examples; }, 1, 100),
+             whole(
+                 "first-example", "number in the split of the first of them",
+                 [](auto& o) -> auto& { return o.report.first_example; }, 0),
+             whole(
+                 "example-rows", "examples with more positions, in source or target, are passed over",
+                 [](auto& o) -> auto& { return o.report.example_rows; }, 1, 1000),
+             flag(
+                 "no-model", "curves alone, without attention and ponder times of examples",
+                 [](auto& o) -> auto& { return o.report.no_model; })});
 }
 
 std::vector<OptionEntry> make_table() {
   Table table;
   add_task(table);
+  add_parallel_text(table);
   add_model_shape(table);
   add_model_choices(table);
   add_halting(table);
@@ -854,8 +1004,12 @@ std::vector<OptionEntry> make_table() {
   add_plan(table);
   add_ranks(table);
   add_memory(table);
-  add_data(table);
+  add_stories(table);
+  add_sentencepiece(table);
+  add_fetch(table);
   add_score(table);
+  add_model_files(table);
+  add_report(table);
   add_run(table);
   return std::move(table).entries();
 }

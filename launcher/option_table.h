@@ -13,11 +13,18 @@ enum Command : unsigned {
   command_train = 1,
   command_evaluate = 2,
   command_decode = 4,
-  command_data = 8,
+  command_data_stories = 8,
   command_bench = 16,
   command_plan = 32,
   command_doctor = 64,
-  command_score = 128
+  command_score = 128,
+  command_data_sentencepiece = 256,
+  command_data_check = 512,
+  command_data_fetch = 1024,
+  command_data = command_data_stories | command_data_sentencepiece | command_data_check | command_data_fetch,
+  command_report = 1U << 11,
+  command_export = 1U << 12,
+  command_import = 1U << 13
 };
 
 /// One option: the parser, the help, the saved configuration and the rules for resuming are all made from this.

@@ -8,10 +8,13 @@
 #include <csignal>
 #include <filesystem>
 #include <iomanip>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/published.h"
+#include "datasets/subwords.h"
 #include "launcher/option_table.h"
 #include "launcher/session.h"
 
@@ -25,6 +28,8 @@ struct CommandEntry {
   unsigned bit;
   std::string usage;
   std::string description;
+  std::string unnamed = {};   // the option whose value may stand without its name
+  bool unnamed_many = false;  // any number of such values, else one
 };
 
 const std::vector<CommandEntry>& commands() {
@@ -33,15 +38,38 @@ const std::vector<CommandEntry>& commands() {
       {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
       {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
        "run a trained model on lines of standard input"},
+      {"export", command_export, "ut export --run-dir DIR --out DIR [options]",
+       "write a trained model for other programs: safetensors and JSON"},
+      {"import", command_import, "ut import --model DIR --run-dir DIR [options]",
+       "make a run of such a model, to be evaluated, decoded with or trained on"},
       {"score", command_score, "ut score --reference FILE [options] < lines", "score text beside its right form: BLEU"},
       {"bench", command_bench, "ut bench [options]",
        "measure speed, memory and traffic of training, on made-up symbols"},
       {"plan", command_plan, "ut plan [options]",
        "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
       {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
-      {"data", command_data, "ut data stories --out DIR [options]", "make stories with questions, in bAbI's format"}};
+      {"data stories", command_data_stories, "ut data stories --out DIR [options]",
+       "make stories with questions, in bAbI's format"},
+      {"data sentencepiece", command_data_sentencepiece, "ut data sentencepiece --data DIR [options]",
+       "make the pieces of words that translation works with"},
+      {"data check", command_data_check, "ut data check DIR [options]", "describe a data set and say what is wrong",
+       "data"},
+      {"data fetch", command_data_fetch, "ut data fetch NAME [options]",
+       "fetch a published data set, from its address or a folder", "name"},
+      {"report", command_report, "ut report RUN_DIR... [options]",
+       "make a page with the curves, ponder times and attention of runs", "run-dir", true}};
   return table;
 }
+
+/// The second words of the commands whose first this is.
+std::vector<std::string> names_below(const std::string& group) {
+  std::vector<std::string> names;
+  for (const auto& command : commands())
+    if (command.name.starts_with(group + " ")) names.push_back(command.name.substr(group.size() + 1));
+  return names;
+}
+
+bool is_group(const std::string& name) { return !names_below(name).empty(); }
 
 /// Number of single-letter insertions, removals and replacements between two words.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -98,7 +126,7 @@ struct Assignment {
 
 /// Whether the command uses a trained model, as its run directory has it.
 bool starts_from_record(const CommandEntry& command) {
-  return command.bit == command_evaluate || command.bit == command_decode;
+  return command.bit == command_evaluate || command.bit == command_decode || command.bit == command_export;
 }
 
 [[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
@@ -157,6 +185,7 @@ program_options::options_description boost_options(const CommandEntry& command) 
 std::vector<Assignment> read_command_line(const std::vector<std::string>& arguments, const CommandEntry& command) {
   namespace style = program_options::command_line_style;
   std::vector<Assignment> assignments;
+  int unnamed = 0;
   try {
     const auto description = boost_options(command);
     const auto parsed = program_options::command_line_parser(arguments)
@@ -164,6 +193,10 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .run();
     for (const auto& option : parsed.options) {
+      if (option.position_key >= 0 && !command.unnamed.empty() && (unnamed++ == 0 || command.unnamed_many)) {
+        assignments.push_back({command.unnamed, option.value.front(), option.value.front()});
+        continue;
+      }
       if (option.position_key >= 0)
         throw base::BadInput(fmt::format("\"{}\": not expected here, options start with -- (see ut {} --help)",
                                          option.value.front(), command.name));
@@ -234,6 +267,21 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
   return assignments;
 }
 
+/// The options that a model was exported with.
+std::vector<Assignment> read_model_options(const std::filesystem::path& model, const CommandEntry& command) {
+  const auto path = model / model_config_name;
+  const auto config = nlohmann::json::parse(base::read_file(path), nullptr, false);
+  if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
+    throw base::BadInput(fmt::format("{}: not a JSON object that has \"options\"", path.string()));
+  std::vector<Assignment> assignments;
+  for (const auto& [name, value] : config["options"].items()) {
+    const auto origin = fmt::format("{}: {}", path.string(), name);
+    if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
+    assignments.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), origin});
+  }
+  return assignments;
+}
+
 /// Sets the assignments of one source; the last one of a name counts.
 void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {
   for (const bool sets_others : {true, false}) {
@@ -249,7 +297,7 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
 }
 
 /// What the run directory has recorded, as the options to start from.
-Options recorded_options(const Options& given, const CommandEntry& command) {
+Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto path = std::filesystem::path(given.run_dir) / config_name;
   std::error_code unreadable;
   if (!std::filesystem::exists(path, unreadable)) {
@@ -260,6 +308,8 @@ Options recorded_options(const Options& given, const CommandEntry& command) {
   Options options;
   apply(options, read_config(path, train), train);
   options.recorded_ranks = std::exchange(options.ranks, 0);
+  const auto kept_model = std::filesystem::absolute(given.run_dir) / datasets::subword_model_name;
+  if (std::filesystem::exists(kept_model, unreadable)) options.task.sentencepiece = kept_model.string();
   if (command.bit != command_train) {
     // How many ranks trained a model says nothing about where it is used.
     options.recorded_ranks = 0;
@@ -323,7 +373,7 @@ void check_together(const Options& options) {
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   const std::string& task = options.task.task;
-  if ((task == "babi" || task == "agreement" || task == "lambada") && options.task.data.empty())
+  if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
     throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
                                      task == "babi" ? " (ut data stories makes some)" : ""));
   const auto& schedule = options.optimizer.schedule;
@@ -353,12 +403,14 @@ void check_bench(const Options& options) {
   if (bench.min_length > bench.length)
     throw base::BadInput(
         fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
+  if (bench.encoder_only && bench.decoder_only)
+    throw base::BadInput("--encoder-only: given, and --decoder-only too; give one of the two, or none for both stacks");
   if (bench.decode && bench.encoder_only)
     throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
   if (bench.ponder == 0) return;
   const core::HaltingOptions& halting = options.model.halting;
   std::vector<std::int64_t> limits;  // of the stacks that halt
-  if (halting.encoder != core::Halting::none) limits.push_back(steps_of(options).encoder);
+  if (halting.encoder != core::Halting::none && !bench.decoder_only) limits.push_back(steps_of(options).encoder);
   if (halting.decoder != core::Halting::none && !bench.encoder_only) limits.push_back(steps_of(options).decoder);
   if (limits.empty())
     throw base::BadInput(fmt::format(
@@ -376,13 +428,23 @@ void check_bench(const Options& options) {
                     bench.ponder_skew, most, bench.ponder));
 }
 
+void check_report(const Options& options) {
+  const ReportOptions& report = options.report;
+  if (report.runs.empty() && report.scaling.empty())
+    throw base::BadInput("no run directory given, as in: ut report runs/one; or --scaling FILE");
+  if (report.runs.empty() && report.out.empty())
+    throw base::BadInput("--out: not given, needs the file to write where there is no run directory to put it in");
+  if (!report.svg.empty() && !report.png.empty())
+    throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
+}
+
 Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,
                     const CommandEntry& command) {
   if (given.run_dir.empty())
     throw base::BadInput(fmt::format("--run-dir: not given, needs the directory {}, as --run-dir runs/one",
-                                     command.bit == command_train ? "to keep the run in" : "of a run"));
-  const bool from_record = given.resume || command.bit != command_train;
-  const Options base = from_record ? recorded_options(given, command) : Options();
+                                     starts_from_record(command) ? "of a run" : "to keep the run in"));
+  const bool from_record = given.resume || starts_from_record(command);
+  const Options base = from_record ? options_of_run(given, command) : Options();
   Options options = base;
   for (const auto& source : sources) apply(options, source, command);
   if (given.resume) check_unchanged(base, options);
@@ -390,10 +452,22 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
   if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
+  if (command.bit == command_evaluate) options.task.splits = {options.split};
+  if (command.bit == command_decode) options.task.splits.clear();
   return options;
 }
 
-Options parse_for(const CommandEntry& command, const std::vector<std::string>& arguments) {
+void check_data(const Options& options, const CommandEntry& command) {
+  if (command.bit == command_data_stories && options.data.out.empty())
+    throw base::BadInput("--out: not given, needs the directory to write to");
+  if ((command.bit == command_data_sentencepiece || command.bit == command_data_check) && options.task.data.empty())
+    throw base::BadInput("--data: not given, needs the directory of the data");
+  if (command.bit == command_data_fetch && options.data.name.empty())
+    throw base::BadInput(
+        fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
+}
+
+Options parse_for(const CommandEntry& command, std::vector<std::string> arguments) {
   auto command_line = read_command_line(arguments, command);
   std::vector<std::vector<Assignment>> sources;
   std::erase_if(command_line, [&](const Assignment& assignment) {
@@ -403,11 +477,20 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   sources.push_back(std::move(command_line));
   Options options;
   for (const auto& source : sources) apply(options, source, command);
-  if (command.bit == command_data) {
-    if (options.data.out.empty()) throw base::BadInput("--out: not given, needs the directory to write to");
+  if (command.bit == command_export && options.exchange_of_models.out.empty())
+    throw base::BadInput("--out: not given, needs the directory to write to");
+  if (command.bit == command_import) {
+    if (options.exchange_of_models.model.empty())
+      throw base::BadInput("--model: not given, needs a directory as ut export writes one");
+    sources.insert(sources.begin(), read_model_options(options.exchange_of_models.model, command));
+  }
+  if ((command.bit & command_data) != 0) {
+    check_data(options, command);
   } else if (command.bit == command_score) {
     if (options.score.references.empty())
       throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
+  } else if (command.bit == command_report) {
+    check_report(options);
   } else if (command.bit == command_bench || command.bit == command_plan) {
     check_together(options);
     check_bench(options);
@@ -443,27 +526,30 @@ Options::Options() {
 
 Options parse_options(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw base::BadInput("no command given (see ut --help)");
-  const auto& first = arguments.front();
-  if (asks_for_help(first) || first == "help") return command_only("help", arguments.size() > 1 ? arguments[1] : "");
-  if (first == "--version" || first == "version") return command_only("version");
-  const auto& command = find_command(first);
+  std::string name = arguments.front();
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (std::any_of(rest.begin(), rest.end(), asks_for_help)) return command_only("help", command.name);
-  if (command.bit != command_data) return parse_for(command, rest);
-  if (rest.empty() || rest.front() != "stories")
-    throw base::BadInput(fmt::format("ut data: {} given, needs what to make: stories",
-                                     rest.empty() ? "nothing" : fmt::format("\"{}\"", rest.front())));
-  rest.erase(rest.begin());
-  auto options = parse_for(command, rest);
-  options.data.kind = "stories";
-  return options;
+  if (asks_for_help(name) || name == "help") return command_only("help", fmt::format("{}", fmt::join(rest, " ")));
+  if (name == "--version" || name == "version") return command_only("version");
+  const bool wants_help = std::any_of(rest.begin(), rest.end(), asks_for_help);
+  if (is_group(name)) {
+    if (rest.empty() || rest.front().starts_with("-")) {
+      if (wants_help) return command_only("help", name);
+      throw base::BadInput(fmt::format("ut {}: needs what to do: {}", name, fmt::join(names_below(name), ", ")));
+    }
+    name += " " + rest.front();
+    rest.erase(rest.begin());
+  }
+  const auto& command = find_command(name);
+  return wants_help ? command_only("help", command.name) : parse_for(command, rest);
 }
 
 std::string help(const std::string& command) {
   std::ostringstream text;
-  if (command.empty()) {
-    text << "ut: trains, evaluates and runs Universal Transformers on any number of ranks\n\nCommands:\n";
-    for (const auto& entry : commands()) text << fmt::format("  {:<10} {}\n", entry.name, entry.description);
+  if (command.empty() || is_group(command)) {
+    if (command.empty()) text << "ut: trains, evaluates and runs Universal Transformers on any number of ranks\n\n";
+    text << "Commands:\n";
+    for (const auto& entry : commands())
+      if (entry.name.starts_with(command)) text << fmt::format("  {:<18} {}\n", entry.name, entry.description);
     text << "\n  ut COMMAND --help   its options\n  ut --version        what this build has\n";
     return text.str();
   }
@@ -484,6 +570,17 @@ std::string to_config(const Options& options) {
     text += fmt::format("{} = {}\n", entry.name, quoted_if_needed(value));
   }
   return text;
+}
+
+nlohmann::ordered_json recorded_options(const Options& options, unsigned command) {
+  nlohmann::ordered_json result;
+  for (const auto& entry : option_table()) {
+    if (!entry.belongs_to(command) || !entry.recorded) continue;
+    const std::string text = entry.get(options);
+    const auto value = nlohmann::json::parse(text, nullptr, false);
+    result[entry.name] = value.is_discarded() ? nlohmann::json(text) : value;
+  }
+  return result;
 }
 
 }  // namespace ut::launcher

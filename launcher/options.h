@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "core/options.h"
 #include "datasets/bleu.h"
+#include "datasets/subword_training.h"
 #include "datasets/task.h"
 #include "dist/exchange_options.h"
 
@@ -20,14 +22,16 @@ enum class DeviceChoice { automatic, cpu, cuda };
 /// What carries the ranks' messages. automatic: nccl between GPUs that are each one rank's own, else mpi.
 enum class CommunicatorChoice { automatic, mpi, nccl };
 
-/// What `ut data stories` takes.
+/// What `ut data …` takes.
 struct DataOptions {
-  std::string kind;  // what is made: stories
-  std::string out;   // directory
+  std::string out;  // stories, fetch: directory; sentencepiece: file
   std::int64_t facts = 1;
   std::int64_t train = 10000;  // questions
   std::int64_t validation = 1000;
   std::int64_t test = 1000;
+  datasets::SubwordTraining pieces;
+  std::string name;  // fetch: of the data set
+  std::string from;  // fetch: directory with its archive; empty: its public address
 };
 
 /// What `ut bench` takes of its own: a batch that is drawn, and how it is measured.
@@ -37,6 +41,7 @@ struct BenchOptions {
   std::int64_t vocabulary = 64;
   std::int64_t iterations = 10;  // measured updates
   bool encoder_only = false;
+  bool decoder_only = false;
   std::string profile;     // file for a trace of one more update; empty: none
   bool decode = false;     // greedy decoding is measured, not updates
   double ponder = 0;       // mean ponder time that is drawn in the halting units' stead; 0: they decide
@@ -59,15 +64,36 @@ struct ScoreOptions {
   std::vector<std::string> references;  // files
 };
 
+/// What `ut export` and `ut import` take: a model as a directory that other programs read.
+struct ModelExchangeOptions {
+  std::string out;            // export: the directory that is made
+  std::int64_t examples = 0;  // export: of the test split, whose logits are written too
+  std::string model;          // import: the directory that is read
+};
+
+/// What `ut report` takes.
+struct ReportOptions {
+  std::vector<std::string> runs;     // directories
+  std::vector<std::string> scaling;  // tables that cluster/scaling.sh wrote
+  std::string out;                   // file; empty: report.html, NAME.svg or NAME.png in the first run's directory
+  std::string svg;                   // the one picture that is drawn; empty: the page
+  std::string png;                   // likewise
+  std::int64_t examples = 3;         // that a model is shown at work on
+  std::int64_t first_example = 0;    // of the split
+  std::int64_t example_rows = 80;    // most positions of an example, in its source and in its target
+  bool no_model = false;             // curves alone
+};
+
 /// Everything that the commands take. Directories of data are absolute.
 struct Options {
-  std::string command;  // train, evaluate, decode, score, bench, plan, doctor, data; or help, version
-  std::string topic;    // help: the command that is explained, or empty
+  // train, evaluate, decode, export, import, score, report, bench, plan, doctor, data stories, …; or help, version
+  std::string command;
+  std::string topic;  // help: the command that is explained, or empty
 
   datasets::TaskOptions task;
 
   Variant variant = Variant::paper;
-  core::ModelOptions model;  // architecture, vocabulary and words_per_row are the task's to fill in
+  core::ModelOptions model;  // architecture, points, vocabulary and words_per_row are the task's to fill in
   core::OptimizerOptions optimizer;
 
   std::int64_t batch = 64;           // sequences per micro-batch, over all ranks; bench: per update
@@ -110,8 +136,9 @@ struct Options {
   bool resume = false;
   bool quiet = false;
 
-  datasets::Split split = datasets::Split::test;  // evaluate
-  std::string checkpoint = "best";                // evaluate, decode: latest, best or update-N
+  datasets::Split split = datasets::Split::test;  // evaluate, report
+  std::string checkpoint = "best";                // evaluate, decode, export, report: latest, best or update-N
+  std::int64_t average = 0;                       // evaluate, decode, export: newest checkpoints; 0: that one
   bool json = false;                              // evaluate, bench
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
   std::int64_t beam = 1;                          // evaluate, decode: 1 is greedy
@@ -122,6 +149,8 @@ struct Options {
   BenchOptions bench;
   PlanOptions plan;
   ScoreOptions score;
+  ModelExchangeOptions exchange_of_models;
+  ReportOptions report;
 
   /// The shipped settings: a small model that learns the papers' tasks.
   Options();
@@ -141,7 +170,12 @@ std::string help(const std::string& command);
 /// the run directory and how much is said. What is not given is left out.
 std::string to_config(const Options& options);
 
+/// The options that are recorded beside what a command makes, by name: numbers and truth values as such, names as text.
+nlohmann::ordered_json recorded_options(const Options& options, unsigned command);
+
 /// Where the run directory keeps to_config().
 inline constexpr const char* config_name = "options.conf";
+/// Where an exported model has its options.
+inline constexpr const char* model_config_name = "config.json";
 
 }  // namespace ut::launcher

@@ -19,7 +19,9 @@ Workload small_part(const Workload& work, const Layout& layout, const MachineNum
   part.longest = std::min(work.longest, longest);
   part.sequences = std::max<std::int64_t>(1, std::min(work.sequences, rows / part.longest));
   const auto fit = [&] {
-    part.source_rows = part.target_rows = static_cast<double>(part.longest);
+    const auto length = static_cast<double>(part.longest);
+    part.source_rows = part.model.architecture == core::Architecture::decoder ? 0 : length;
+    part.target_rows = length;
     part.labels_per_sequence = part.model.architecture == core::Architecture::encoder ? 1 : part.longest;
     Workload of_all = part;
     of_all.sequences *= layout.ranks();
@@ -38,11 +40,13 @@ Options options_of(const Workload& part) {
   options.bench.length = part.longest;
   options.bench.vocabulary = part.model.vocabulary;
   options.bench.encoder_only = part.model.architecture == core::Architecture::encoder;
+  options.bench.decoder_only = part.model.architecture == core::Architecture::decoder;
   const core::HaltingOptions& halting = part.model.halting;
-  const bool halts =
-      halting.encoder != core::Halting::none || (!options.bench.encoder_only && halting.decoder != core::Halting::none);
-  const std::int64_t most = options.bench.encoder_only ? part.model.encoder_steps
-                                                       : std::min(part.model.encoder_steps, part.model.decoder_steps);
+  const bool halts = (!options.bench.decoder_only && halting.encoder != core::Halting::none) ||
+                     (!options.bench.encoder_only && halting.decoder != core::Halting::none);
+  std::int64_t most = std::min(part.model.encoder_steps, part.model.decoder_steps);
+  if (options.bench.encoder_only) most = part.model.encoder_steps;
+  if (options.bench.decoder_only) most = part.model.decoder_steps;
   if (halts) options.bench.ponder = part.ponder > 0 ? part.ponder : std::max(1.0, static_cast<double>(most) / 2);
   return options;
 }

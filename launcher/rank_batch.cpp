@@ -46,15 +46,27 @@ at::Tensor source_words(const dist::Rows& rows, Examples examples) {
   return at::tensor(table, at::kLong).view({rows.count(), static_cast<std::int64_t>(longest)});
 }
 
+void add_source(core::Batch& batch, Examples examples, const dist::Sequences& sequences, const dist::Mesh& mesh,
+                const dist::ExchangeOptions& exchange, const RandomOffset& offset) {
+  batch.source = dist::make_exchange(sequences, mesh.sequence(), {exchange.form, exchange.sent, dist::Cut::contiguous});
+  batch.source_words = source_words(batch.source->local(), examples);
+  batch.source_position = positions(batch.source->local(), offset);
+}
+
 void add_target(core::Batch& batch, Examples examples, const dist::Sequences& sequences, const dist::Mesh& mesh,
                 const dist::ExchangeOptions& exchange, const RandomOffset& offset) {
   batch.target = dist::make_exchange(sequences, mesh.sequence(), exchange);
   std::vector<std::int64_t> previous;
+  std::vector<std::int64_t> read;
   std::vector<std::int64_t> labels;
   for_each_row(batch.target->local(), examples, [&](const datasets::Example& example, std::int64_t position) {
+    if (position >= example.first_label) {
+      read.push_back(std::ssize(previous));
+      labels.push_back(example.target[static_cast<std::size_t>(position)]);
+    }
     previous.push_back(position == 0 ? -1 : example.target[static_cast<std::size_t>(position - 1)]);
-    labels.push_back(example.target[static_cast<std::size_t>(position)]);
   });
+  if (read.size() < previous.size()) batch.read_rows = at::tensor(read, at::kLong);
   batch.target_previous = at::tensor(previous, at::kLong);
   batch.target_position = positions(batch.target->local(), offset);
   batch.labels = at::tensor(labels, at::kLong);
@@ -76,13 +88,50 @@ void add_answers(core::Batch& batch, Examples examples) {
   batch.labels = at::tensor(labels, at::kLong);
 }
 
+/// The candidates of the answers that add_answers() reads here, wherever they stand.
+void add_candidates(core::Batch& batch, Examples examples) {
+  const dist::Rows& all = batch.source->all();
+  const dist::Rows& local = batch.source->local();
+  std::vector<std::size_t> read;  // numbers of examples
+  for (std::size_t index = 0; index < examples.size(); ++index)
+    if (local.offsets[index + 1] > local.offsets[index] &&
+        local.position.const_data_ptr<std::int64_t>()[local.offsets[index]] == 0)
+      read.push_back(index);
+  for (const std::size_t index : read)
+    batch.candidates.most = std::max(batch.candidates.most, 1 + std::ranges::max(examples[index].candidates));
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> candidates;
+  for (std::size_t label = 0; label < read.size(); ++label) {
+    std::int64_t row = all.offsets[read[label]];
+    for (const std::int64_t candidate : examples[read[label]].candidates) {
+      if (candidate != datasets::no_answer) {
+        rows.push_back(row);
+        candidates.push_back(static_cast<std::int64_t>(label) * batch.candidates.most + candidate);
+      }
+      ++row;
+    }
+  }
+  batch.candidates.row = at::tensor(rows, at::kLong);
+  batch.candidates.candidate = at::tensor(candidates, at::kLong);
+}
+
 void move_to(at::Device device, core::Batch& batch) {
   for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
-                           &batch.read_rows, &batch.labels})
+                           &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
     if (part->defined()) *part = part->to(device);
 }
 
 }  // namespace
+
+std::vector<std::int64_t> RankBatch::sequences_of_labels() const {
+  const std::vector<std::int64_t> of_row = dist::sequence_numbers(read_from());
+  if (!rows.read_rows.defined()) return of_row;
+  const at::Tensor read = rows.read_rows.cpu();
+  std::vector<std::int64_t> of_label;
+  for (std::int64_t label = 0; label < read.size(0); ++label)
+    of_label.push_back(of_row[static_cast<std::size_t>(read.const_data_ptr<std::int64_t>()[label])]);
+  return of_label;
+}
 
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
                      const RandomOffset& offset) {
@@ -99,15 +148,15 @@ RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh
     targets.lengths.push_back(static_cast<std::int64_t>(examples[index].target.size()));
   }
   targets.ids = batch.sources.ids;
-  batch.rows.source =
-      dist::make_exchange(batch.sources, mesh.sequence(), {exchange.form, exchange.sent, dist::Cut::contiguous});
-  batch.rows.source_words = source_words(batch.rows.source->local(), examples);
-  batch.rows.source_position = positions(batch.rows.source->local(), offset);
   const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return !example.target.empty(); });
+  const bool has_sources = std::ranges::any_of(all, [](const auto& example) { return !example.source.empty(); });
+  const bool points = std::ranges::any_of(all, [](const auto& example) { return !example.candidates.empty(); });
+  if (has_sources) add_source(batch.rows, examples, batch.sources, mesh, exchange, offset);
   if (has_targets)
     add_target(batch.rows, examples, targets, mesh, exchange, offset);
   else
     add_answers(batch.rows, examples);
+  if (points) add_candidates(batch.rows, examples);
   move_to(mesh.device(), batch.rows);
   return batch;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/batch.h"
 #include "datasets/batch.h"
@@ -22,7 +23,12 @@ struct RandomOffset {
 struct RankBatch {
   core::Batch rows;
   std::size_t first_example = 0;  // this data group's examples: first_example, …, first_example + sequences - 1
-  dist::Sequences sources;        // their sequences in the encoder
+  dist::Sequences sources;        // their sequences in the encoder; of no length where there is none
+
+  /// The rows whose states are read, or some of them: the decoder's, where there is one.
+  const dist::Rows& read_from() const { return (rows.target ? rows.target : rows.source)->local(); }
+  /// [labels] int64: which sequence's each label is, counted from 0 in this data group.
+  std::vector<std::int64_t> sequences_of_labels() const;
 };
 
 /// Cuts this rank's rows out of `examples`: its data group's share of the sequences, its own share of each sequence's

@@ -82,6 +82,10 @@ RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
   base::write_file_whole(path_ / config_name, to_config(options));
 }
 
+void RunDirectory::keep(const std::vector<datasets::KeptFile>& files) const {
+  for (const datasets::KeptFile& file : files) base::write_file_whole(path_ / file.name, file.content);
+}
+
 RunDirectory::~RunDirectory() {
   if (lock_ >= 0) ::close(lock_);
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
+#include "datasets/task.h"
 #include "launcher/options.h"
 
 namespace ut::launcher {
@@ -14,8 +16,8 @@ std::filesystem::path checkpoint_directory(const std::filesystem::path& run_dir)
 /// process trains there.
 void check_run_directory(const Options& options);
 
-/// The directory of a run that this process trains: options.conf, metrics.jsonl, checkpoints/. While it lives, no other
-/// process can open the same one.
+/// The directory of a run that this process trains: options.conf, metrics.jsonl, tensorboard/, checkpoints/. While it
+/// lives, no other process can open the same one.
 class RunDirectory {
  public:
   /// Makes what is missing, after the checks of check_run_directory(), and writes the options down. Throws as that
@@ -25,8 +27,12 @@ class RunDirectory {
   RunDirectory& operator=(const RunDirectory&) = delete;
   ~RunDirectory();
 
+  /// Writes these files beside the others.
+  void keep(const std::vector<datasets::KeptFile>& files) const;
+
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path events() const { return path_ / "tensorboard"; }
   std::filesystem::path checkpoints() const { return checkpoint_directory(path_); }
 
  private:

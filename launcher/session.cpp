@@ -9,6 +9,7 @@
 #include "core/checkpoint.h"
 #include "core/make_model.h"
 #include "datasets/vocabulary.h"
+#include "launcher/run_directory.h"
 
 namespace ut::launcher {
 
@@ -22,7 +23,11 @@ core::ModelOptions model_options(const Options& options) {
 
 core::ModelOptions model_options(const Options& options, const datasets::Task& task) {
   core::ModelOptions model = model_options(options);
-  model.architecture = task.has_target() ? core::Architecture::encoder_decoder : core::Architecture::encoder;
+  if (!task.has_target())
+    model.architecture = core::Architecture::encoder;
+  else
+    model.architecture = task.has_source() ? core::Architecture::encoder_decoder : core::Architecture::decoder;
+  model.points = task.points();
   model.vocabulary = task.vocabulary().size();
   model.words_per_row = task.words_per_row();
   return model;
@@ -30,7 +35,8 @@ core::ModelOptions model_options(const Options& options, const datasets::Task& t
 
 core::ModelOptions bench_model(const Options& options) {
   core::ModelOptions model = model_options(options);
-  model.architecture = options.bench.encoder_only ? core::Architecture::encoder : core::Architecture::encoder_decoder;
+  if (options.bench.encoder_only) model.architecture = core::Architecture::encoder;
+  if (options.bench.decoder_only) model.architecture = core::Architecture::decoder;
   model.vocabulary = options.bench.vocabulary;
   return model;
 }
@@ -51,15 +57,20 @@ core::Steps steps_of(const Options& options) {
           of_stack(options.model.halting.decoder, options.model.decoder_steps)};
 }
 
-core::DecodingOptions decoding_options(const Options& options, std::int64_t longest) {
-  core::DecodingOptions decoding{longest, datasets::end_of_sequence_id, options.beam, options.length_penalty, {}};
-  if (options.decode_extra >= 0) decoding.extra = options.decode_extra;
+core::DecodingOptions decoding_options(const Options& options, const datasets::Task& task,
+                                       std::span<const datasets::Example> examples) {
+  core::DecodingOptions decoding{0, datasets::end_of_sequence_id, options.beam, options.length_penalty, {}};
+  for (const datasets::Example& example : examples)
+    decoding.limits.push_back(options.decode_extra < 0 ? task.longest_output(example)
+                                                       : std::ssize(example.source) + options.decode_extra);
   return decoding;
 }
 
 std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task, at::Device device) {
-  const auto checkpoint =
-      core::find_checkpoint(std::filesystem::path(options.run_dir) / "checkpoints", options.checkpoint);
+  const auto directory = checkpoint_directory(options.run_dir);
+  const auto checkpoints = options.average > 0 ? core::newest_checkpoints(directory, options.average)
+                                               : std::vector{core::find_checkpoint(directory, options.checkpoint)};
+  const auto& checkpoint = checkpoints.front();
   const nlohmann::json state = core::read_state(checkpoint);
   check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), task);
   core::ModelOptions trained = model_options(options, task);
@@ -73,7 +84,7 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
                     "give at most that many",
                     std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
   auto model = core::make_model(trained, options.seed, device);
-  core::load_checkpoint(checkpoint, *model, nullptr);
+  core::load_mean(checkpoints, *model);
   return model;
 }
 

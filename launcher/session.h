@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "core/decoding.h"
@@ -35,10 +36,12 @@ core::ModelOptions bench_model(const Options& options);
 /// with.
 core::Steps steps_of(const Options& options);
 
-/// As evaluate and decode are to make outputs; `longest`: symbols of an output, where --decode-extra does not say it.
-core::DecodingOptions decoding_options(const Options& options, std::int64_t longest);
+/// As evaluate and decode are to make outputs of these examples.
+core::DecodingOptions decoding_options(const Options& options, const datasets::Task& task,
+                                       std::span<const datasets::Example> examples);
 
-/// The trained model that evaluate and decode work with: `--checkpoint` of `--run-dir`, loaded.
+/// The trained model that evaluate, decode and export work with: `--checkpoint` of `--run-dir`, or the mean of the
+/// newest `--average`.
 /// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer
 /// learned step signals than steps are asked for.
 std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,

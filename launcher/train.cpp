@@ -21,13 +21,13 @@ int train(Session& session) {
     const auto labels = static_cast<double>(input.batch.labels());
     at::Tensor loss = at::zeros({}, gradient.options());
     Pondered pondered;
-    dist::GradientSynchronisation synchronisation(gradient, model.decoder_elements(), session.mesh.world());
+    dist::GradientSynchronisation synchronisation(gradient, model.early_elements(), session.mesh.world());
 
     for (const core::Batch& rows : input.parts) {
       const core::Prediction made =
           model.forward(rows, model.steps(), dropout, &rows == &input.parts.back() ? &synchronisation : nullptr);
       const at::Tensor share =
-          core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) / labels +
+          core::summed_cross_entropy(made.logits, rows.labels, run.label_smoothing()) / labels +
           run.ponder_weight() * core::mean_ponder_time(made, input.batch.source_rows(), input.batch.target_rows());
       share.backward();
       loss += share.detach();

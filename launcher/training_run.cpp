@@ -9,6 +9,7 @@
 #include "core/checkpoint.h"
 #include "core/make_model.h"
 #include "launcher/evaluation.h"
+#include "launcher/forward_products.h"
 #include "launcher/ranks.h"
 #include "launcher/stop_request.h"
 
@@ -22,6 +23,21 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 const char* plural(int count) { return count == 1 ? "" : "s"; }
+
+/// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, a split's under the split's name,
+/// ponder times under the stack's.
+base::StepSummary summary_of(const nlohmann::ordered_json& record) {
+  base::StepSummary summary;
+  const std::string group = record.contains("split") ? record["split"].get<std::string>() + "/" : "";
+  for (const auto& [key, value] : record.items())
+    if (value.is_number() && key != "update") summary.scalars[group + key] = value.get<double>();
+  if (!record.contains("ponder")) return summary;
+  for (const auto& [stack, counts] : record["ponder"].items()) {
+    summary.scalars["ponder/" + stack] = counts.at("mean").get<double>();
+    summary.histograms["ponder/" + stack] = counts.at("histogram").get<std::vector<std::int64_t>>();
+  }
+  return summary;
+}
 
 }  // namespace
 
@@ -40,13 +56,40 @@ TrainingRun::TrainingRun(Session& session)
     Options used = session.options;
     used.ranks = world.size();
     directory_.emplace(used);
+    directory_->keep(session.task->kept_files());
     metrics_.emplace(directory_->metrics(), update());
+    events_.emplace(directory_->events(), update() + 1);
     progress_.emplace(session.options.quiet);
-    progress_->say(session.task->description());
-    progress_->say(fmt::format("{} parameters, {} rank{} (data-parallel {}, sequence-parallel {})",
-                               model_->parameters().elements(), world.size(), plural(world.size()),
-                               session.mesh.data_parallel(), session.mesh.sequence_parallel()));
+    say_what_is_trained();
   });
+}
+
+void TrainingRun::say_what_is_trained() {
+  const auto& model = model_->options();
+  const std::int64_t parameters = model_->parameters().elements();
+  datasets::TrainingBatches batches(*session_.task, batch_options(session_.options), session_.options.seed);
+  const datasets::Batch first = batches.next();
+  const FlopsRange flops = flops_of_update(model, first);
+  const int ranks = session_.mesh.world().size();
+  progress_->say(session_.task->description());
+  progress_->say(
+      fmt::format("{} parameters ({} of them the table of symbols), {} rank{} (data-parallel {}, "
+                  "sequence-parallel {})",
+                  parameters, table_parameters(model), ranks, plural(ranks), session_.mesh.data_parallel(),
+                  session_.mesh.sequence_parallel()));
+  progress_->say(
+      fmt::format("{} in the matrix products of an update, of the first one's {} rows", describe(flops), first.rows()));
+  if (std::filesystem::file_size(directory_->metrics()) > 0) return;  // it is there already
+  metrics_->append({{"update", 0},
+                    {"parameters", parameters},
+                    {"table_parameters", table_parameters(model)},
+                    {"rows", first.rows()},
+                    {"flops_per_update", {flops.least, flops.most}}});
+}
+
+void TrainingRun::write_down(const nlohmann::ordered_json& record) {
+  metrics_->append(record);
+  events_->add(record.at("update").get<std::int64_t>(), summary_of(record));
 }
 
 void TrainingRun::resume() {
@@ -106,7 +149,7 @@ void TrainingRun::report(const UpdateResult& result) {
                                 {"input_wait_share", input_wait / seconds},
                                 {"hours", hours()}};
   if (!pondered.is_empty()) record["ponder"] = to_json(pondered);
-  metrics_->append(record);
+  write_down(record);
   Report shown;
   shown.update = update();
   shown.max_updates = options.max_updates;
@@ -130,17 +173,22 @@ void TrainingRun::evaluate() {
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
   evaluated_at_ = update();
-  const bool is_best = !best_score_ || result.accuracy() > *best_score_;
+  const bool is_language_model = !session_.task->has_source();
+  // The words asked for of a language model may for long all be wrong, while it learns.
+  const bool as_good = is_language_model && best_score_ && result.accuracy() == *best_score_;
+  const bool is_best = !best_score_ || result.accuracy() > *best_score_ || as_good;
   if (is_best) {
     best_score_ = result.accuracy();
     best_update_ = update();
   }
   if (session_.speaks()) {
-    metrics_->append({{"update", update()},
-                      {"split", "validation"},
-                      {"validation_loss", result.loss},
-                      {"accuracy", result.score.symbol_accuracy()},
-                      {"sequence_accuracy", result.score.sequence_accuracy()}});
+    nlohmann::ordered_json record{{"update", update()},
+                                  {"split", "validation"},
+                                  {"validation_loss", result.loss},
+                                  {"accuracy", result.score.symbol_accuracy()},
+                                  {"sequence_accuracy", result.score.sequence_accuracy()}};
+    if (is_language_model) record["perplexity"] = result.perplexity();
+    write_down(record);
     progress_->say(fmt::format("update {}: validation {}{}", update(), describe(result, *session_.task),
                                is_best ? ", best so far" : ""));
   }
@@ -198,10 +246,12 @@ void TrainingRun::score_test_split() {
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::test, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;
-  metrics_->append({{"update", best_update_},
-                    {"split", "test"},
-                    {"accuracy", result.score.symbol_accuracy()},
-                    {"sequence_accuracy", result.score.sequence_accuracy()}});
+  nlohmann::ordered_json record{{"update", best_update_},
+                                {"split", "test"},
+                                {"accuracy", result.score.symbol_accuracy()},
+                                {"sequence_accuracy", result.score.sequence_accuracy()}};
+  if (!session_.task->has_source()) record["perplexity"] = result.perplexity();
+  write_down(record);
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
   progress_->result(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
                                 plural(world.size()), seconds));

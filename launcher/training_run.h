@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "base/event_file.h"
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "launcher/input.h"
@@ -39,6 +41,8 @@ class TrainingRun {
   Input next_input();
   /// What the mean ponder time weighs in this update's loss: it grows to `--ponder-weight` over `--ponder-warmup`.
   double ponder_weight() const;
+  /// None where answers are pointed at: what does not stand in a text has no probability.
+  double label_smoothing() const { return session_.task->points() ? 0 : session_.options.label_smoothing; }
 
   /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping.
   void report(const UpdateResult& result);
@@ -53,6 +57,9 @@ class TrainingRun {
 
  private:
   void resume();
+  void say_what_is_trained();
+  /// Into metrics.jsonl, and for TensorBoard.
+  void write_down(const nlohmann::ordered_json& record);
   double hours() const;
   void score_test_split();
 
@@ -61,8 +68,9 @@ class TrainingRun {
   core::Adam optimizer_;
   datasets::Cursor cursor_;  // of the next update
   std::optional<InputAhead> input_;
-  std::optional<RunDirectory> directory_;  // rank 0 only, with the two below
+  std::optional<RunDirectory> directory_;  // rank 0 only, with the three below
   std::optional<MetricsLog> metrics_;
+  std::optional<base::EventFile> events_;
   std::optional<Progress> progress_;
 
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

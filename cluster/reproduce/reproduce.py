@@ -17,7 +17,7 @@ what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N 
 `ut train` after --, as -- --ranks 2. Standard library alone.
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of training
-and of each evaluation, data), "columns" (run, evaluation, and which of its numbers to "show"), "rows" (with the paper's
+and of each evaluation, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to "show"), "rows" (with the paper's
 numbers). Of a row's seeds the best by validation is shown.
 """
 
@@ -64,6 +64,7 @@ def expand(runs):
         for number in range(1, run.get("each", 0) + 1) or [""]:
             fill = lambda words: [word.replace("{}", str(number)) for word in words]
             yield name.replace("{}", str(number)), {"train": fill(run["train"]), "data": run.get("data"),
+                                                    "prepare": run.get("prepare"),
                                                     "evaluate": run.get("evaluate", {"test": ["--split", "test"]})}
 
 
@@ -99,6 +100,7 @@ class Run:
             print(f"{self}: not run, no {self.options.data / self.data} (see `ut data fetch`)", flush=True)
             return
         self.directory.mkdir(parents=True, exist_ok=True)
+        self.prepare()
         started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
         self.ut("train", *(["--run-dir", str(self.directory), "--resume"] if started else self.train_options()))
@@ -107,6 +109,12 @@ class Run:
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
         written.rename(self.directory / "result.json")
+
+    def prepare(self):
+        """Makes the file that the data lacks, by a command of `ut data`."""
+        prepare = self.table["runs"][self.name]["prepare"]
+        if prepare and not (self.options.data / self.data / prepare["makes"]).exists():
+            self.ut("data", *prepare["by"], "--data", str(self.options.data / self.data))
 
     def evaluate(self, given):
         """None where the data has no such split."""

@@ -160,6 +160,18 @@ TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
   EXPECT_EQ(output(2), Symbols({2, 2, 2, 2, 2}));
 }
 
+TEST(BeamSearch, GoesOnAsLongAsAPrefixMayCatchUp) {
+  // Ends at once with probability 0.4: -0.916. Or goes on with 0.3 and ends after six more for certain: -1.204, divided
+  // by 7/6 when it is two symbols long and by 2 at its end.
+  const auto tell = [](std::int64_t, const Symbols& prefix) {
+    const double other = std::log(1e-9);
+    if (prefix.empty()) return std::vector<double>{std::log(0.3), std::log(0.4), std::log(0.3)};
+    return prefix.size() < 6 ? std::vector<double>{other, other, 0.0} : std::vector<double>{other, 0.0, other};
+  };
+  ToldDecoder decoder(tell, 2);
+  EXPECT_EQ(search_with_beam(decoder, {8}, {2, 1.0, 1}).front().size(), 6);
+}
+
 /// A model's kind, its halting, who decides, the transition.
 struct Form {
   ModelKind model = ModelKind::universal;
@@ -284,12 +296,14 @@ TEST_P(BeamOfModel, FindsWhatPassesOverWholePrefixesFind) {
   }
 }
 
-TEST_P(BeamOfModel, MayBeSoMuchLongerThanItsSource) {
+TEST_P(BeamOfModel, EachOutputMayHaveALimitOfItsOwn) {
   const auto model = this->model(4);
+  std::vector<std::int64_t> limits;
+  for (const auto& sequence : sources_) limits.push_back(std::ssize(sequence.source) + 2);
   for (const std::int64_t beam : {1, 3}) {
-    const auto outputs = decode(*model, {100, -1, beam, 0.6, 2});
+    const auto outputs = decode(*model, {100, -1, beam, 0.6, limits});
     for (std::size_t source = 0; source < sources_.size(); ++source)
-      EXPECT_EQ(outputs[source].size(), sources_[source].source.size() + 2);
+      EXPECT_EQ(std::ssize(outputs[source]), limits[source]);
   }
 }
 

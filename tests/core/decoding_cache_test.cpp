@@ -48,12 +48,12 @@ TEST_P(DecodingCacheForm, GivesTheStatesOfAllPositionsAtOnce) {
   const Revised encoded = model_->encode(model_->embed_source(batch), batch, 5, {});
   const Memory memory = model_->decoder().block().remember(encoded.state, *batch.source);
   const at::Tensor embedded = model_->embed_target(batch);
-  const Revised expected = model_->decode(embedded, memory, batch, 5, {});
+  const Revised expected = model_->decode(embedded, &memory, batch, 5, {});
 
   DecodingCache cache(count, at::kCPU);
   const at::Tensor first_rows = at::arange(count) * length;
   for (std::int64_t position = 0; position < length; ++position) {
-    const auto rows = make_cached_rows(cache, {position, numbers, numbers}, options_.halting.decoder, 5, memory.rows);
+    const auto rows = make_cached_rows(cache, {position, numbers, numbers}, options_.halting.decoder, 5, &memory.rows);
     const at::Tensor row = first_rows + position;
     const Revised revised = model_->decoder().forward(embedded.index_select(0, row),
                                                       at::full({count}, position, at::kLong), 5, *rows, &memory, {});

@@ -21,8 +21,8 @@ namespace ut::core {
 /// A sequence of a batch to test with, as a data set would give it.
 struct ExampleSequence {
   std::int64_t id = 0;                            // its number in the update's global batch
-  std::vector<std::vector<std::int64_t>> source;  // the words of each row
-  std::vector<std::int64_t> target;               // encoder-decoder
+  std::vector<std::vector<std::int64_t>> source;  // the words of each row; where there is an encoder
+  std::vector<std::int64_t> target;               // where there is a decoder
   std::int64_t answer = 0;                        // encoder alone: the label of the first row
   std::int64_t offset = 0;                        // what its positions start from
 };
@@ -155,17 +155,44 @@ inline void add_answers(Batch& batch, std::span<const ExampleSequence> sequences
   batch.labels = at::tensor(labels, at::kLong);
 }
 
+/// In place of answers that are classes: each is the word of some row, and every row holds a candidate.
+inline void point_at_answers(Batch& batch, std::span<const ExampleSequence> sequences) {
+  const dist::Rows& all = batch.source->all();
+  std::vector<std::int64_t> labels;
+  std::vector<std::int64_t> rows;
+  std::vector<std::pair<std::int64_t, std::int64_t>> candidates;  // labels and candidates
+  for_each_row(batch.source->local(), sequences, [&](const ExampleSequence& sequence, std::int64_t position) {
+    if (position != 0) return;
+    const auto label = std::ssize(labels);
+    std::int64_t row = all.offsets[static_cast<std::size_t>(&sequence - sequences.data())];
+    std::vector<std::int64_t> words;
+    for (const auto& words_of_row : sequence.source) {
+      if (std::ranges::find(words, words_of_row[0]) == words.end()) words.push_back(words_of_row[0]);
+      candidates.emplace_back(label, std::ranges::find(words, words_of_row[0]) - words.begin());
+      rows.push_back(row++);
+    }
+    labels.push_back(sequence.answer % std::ssize(words));
+    batch.candidates.most = std::max(batch.candidates.most, std::ssize(words));
+  });
+  std::vector<std::int64_t> places;
+  for (const auto& [label, candidate] : candidates) places.push_back(label * batch.candidates.most + candidate);
+  batch.candidates.row = at::tensor(rows, at::kLong);
+  batch.candidates.candidate = at::tensor(places, at::kLong);
+  batch.labels = at::tensor(labels, at::kLong);
+}
+
 /// This rank's rows of `sequences`, which the ranks of `group` share.
 inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture architecture,
-                        dist::Communicator& group, const dist::ExchangeOptions& exchange = {}) {
+                        dist::Communicator& group, const dist::ExchangeOptions& exchange = {}, bool points = false) {
   Batch batch;
-  add_source(batch, sequences, group, exchange);
-  if (architecture == Architecture::encoder_decoder)
+  if (architecture != Architecture::decoder) add_source(batch, sequences, group, exchange);
+  if (architecture != Architecture::encoder)
     add_target(batch, sequences, group, exchange);
   else
     add_answers(batch, sequences);
+  if (points) point_at_answers(batch, sequences);
   for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
-                           &batch.read_rows, &batch.labels})
+                           &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
     if (part->defined()) *part = part->to(group.device());
   return batch;
 }
@@ -213,7 +240,8 @@ inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOption
 inline at::Tensor loss_of(const Model& model, const Batch& batch, const DropoutKey& key,
                           dist::GradientSynchronisation* synchronisation = nullptr) {
   const Prediction prediction = model.forward(batch, model.steps(), key, synchronisation);
-  return summed_cross_entropy(prediction.logits, batch.labels, 0.1) + 0.3 * mean_ponder_time(prediction, 1, 1);
+  const double smoothing = model.options().points ? 0 : 0.1;
+  return summed_cross_entropy(prediction.logits, batch.labels, smoothing) + 0.3 * mean_ponder_time(prediction, 1, 1);
 }
 
 }  // namespace ut::core

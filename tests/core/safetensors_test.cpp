@@ -127,6 +127,13 @@ TEST(Safetensors, NameTheTensorThatIsDamaged) {
               testing::AllOf(HasSubstr("kernel"), HasSubstr("F8")));
 }
 
+TEST(Safetensors, RefuseTensorsThatShareTheirBytes) {
+  EXPECT_THAT(refusal(file_of(R"({"first":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                              R"("second":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+                              12)),
+              HasSubstr("second: shares its bytes with others"));
+}
+
 TEST(Safetensors, RefuseAHugeHeaderBeforeTakingMemory) {
   for (const std::uint64_t size : {std::uint64_t{100}, std::uint64_t{1} << 40, ~std::uint64_t{0}, ~std::uint64_t{7}}) {
     std::string bytes = file_of("{}", 16);

@@ -1,5 +1,6 @@
 #include "datasets/agreement.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,9 +15,10 @@ namespace {
 
 constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
 
-Agreement read(const std::filesystem::path& directory) {
+Agreement read(const std::filesystem::path& directory, const std::string& form = "number-prediction") {
   TaskOptions options;
   options.data = directory.string();
+  options.agreement_form = form;
   return Agreement(options);
 }
 
@@ -87,6 +89,93 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   EXPECT_EQ(tests::bad_input([] { datasets::read(""); }), "--data is needed: the directory of the numpred.* files");
 }
 
+TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
+  const Agreement task = datasets::read(directory_.path(), "language-model");
+  EXPECT_FALSE(task.has_source());
+  EXPECT_EQ(task.render(task.example(Split::train, 1).target), "the cats the dog VBP <EOS>");
+  EXPECT_EQ(task.example(Split::train, 1).rival, no_answer);
+  const Example asked = task.example(Split::test, 1);
+  EXPECT_EQ(task.render(asked.target), "<unk> the cat VBP");
+  EXPECT_EQ(asked.first_label, 3);
+  EXPECT_EQ(task.render({asked.rival}), "VBZ");
+  EXPECT_EQ(task.groups()[static_cast<std::size_t>(asked.group)], "2 attractors");
+  EXPECT_EQ(tests::bad_input([&] { datasets::read(directory_.path(), "ranking"); }),
+            "--agreement-form ranking: there is no such form; it is number-prediction or language-model");
+}
+
+/// Whole sentences, of which enough fall into each split.
+class AgreementSentences : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int sentence = 0; sentence < 60; ++sentence) {
+      text_ += fmt::format("the cats by the tree{} sleep well <eos>\n", sentence);
+      gold_ += "5\tsleep\tsleeps\t1\n";
+      text_ += fmt::format("a cat{} sleeps <eos>\n", sentence);
+      gold_ += "2\tsleeps\tsleep\t0\n";
+    }
+    write();
+  }
+  void write() const {
+    directory_.write("subj_agr_filtered.text", text_);
+    directory_.write("subj_agr_filtered.gold", gold_);
+  }
+  Agreement read() const { return datasets::read(directory_.path(), "language-model"); }
+  std::string refused() const {
+    return tests::bad_input([&] { read(); });
+  }
+
+  tests::TemporaryDirectory directory_;
+  std::string text_;
+  std::string gold_;
+};
+
+TEST_F(AgreementSentences, AreLearnedWholeAndAskedForTheVerb) {
+  const Agreement task = read();
+  EXPECT_EQ(task.size(Split::train) + task.size(Split::validation) + task.size(Split::test), 120);
+  for (const Split split : all_splits) {
+    ASSERT_GT(task.size(split), 2);
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const Example example = task.example(split, index);
+      const std::string words = task.render(example.target);
+      if (split == Split::train) {
+        EXPECT_TRUE(words.ends_with(example.group == 1 ? "sleep well <EOS>" : "sleeps <EOS>")) << words;
+        EXPECT_EQ(example.first_label, 0);
+      } else {
+        EXPECT_TRUE(words.ends_with(example.group == 1 ? " sleep" : " sleeps")) << words;
+        EXPECT_EQ(example.first_label, std::ssize(example.target) - 1);
+        EXPECT_EQ(task.render({example.rival}), example.group == 1 ? "sleeps" : "sleep");
+      }
+    }
+  }
+}
+
+TEST_F(AgreementSentences, FormsThatWereNeverSeenAreWrong) {
+  gold_.replace(gold_.find("sleeps"), 6, "snores");
+  for (std::size_t at = 0; (at = gold_.find("\tsleeps\t1", at)) != std::string::npos;) gold_.replace(at, 7, "\tsnores");
+  write();
+  const Agreement task = read();
+  for (std::int64_t index = 0; index < task.size(Split::test); ++index) {
+    const Example example = task.example(Split::test, index);
+    EXPECT_EQ(example.target.back() == no_answer, example.group == 1);
+  }
+}
+
+TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
+  const std::string gold = directory_ / "subj_agr_filtered.gold";
+  const std::string text = directory_ / "subj_agr_filtered.text";
+  directory_.write("subj_agr_filtered.gold", gold_ + gold_.substr(0, gold_.find('\n') + 1));
+  EXPECT_EQ(refused(), text + ": 120 sentences, but subj_agr_filtered.gold has 121 lines; needs one for each");
+  directory_.write("subj_agr_filtered.gold", "7" + gold_.substr(1));
+  EXPECT_EQ(refused(), text + ":1: 7 words, but subj_agr_filtered.gold has the verb at 7, counted from 0");
+  for (const std::string bad :
+       {"0\ta\tb\t1", "x\ta\tb\t1", "1\ta\tb", "1\ta\tb\t6", "", "99999999999999999999\ta\tb\t1"}) {
+    directory_.write("subj_agr_filtered.gold", bad + "\n" + gold_);
+    EXPECT_EQ(refused().find(gold + ":1: '" + bad + "'; a line is the verb's place"), 0u) << refused();
+  }
+  std::filesystem::remove(gold);
+  EXPECT_EQ(refused(), gold + ": no such file");
+}
+
 class PublishedAgreement : public tests::SharedData<PublishedAgreement> {
  public:
   static constexpr const char* archives[] = {"agreement.tar.xz"};
@@ -114,6 +203,22 @@ TEST_F(PublishedAgreement, HasItsCountsAndASplitOfNumpredVal) {
   const std::map<std::string, std::int64_t> of_each = {{"VBZ", 10763}, {"VBP", 5009}};
   EXPECT_EQ(verbs, of_each);
   EXPECT_EQ(longest, 48u);
+}
+
+TEST_F(PublishedAgreement, WholeSentencesHaveTheirCounts) {
+  const Agreement task = read(unpacked->path() / "agreement/linzen2016_gulordava_filtered_testset", "language-model");
+  std::map<std::int64_t, std::int64_t> by_attractors;
+  std::int64_t unknown = 0;
+  for (const Split split : all_splits)
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const Example example = task.example(split, index);
+      ++by_attractors[example.group];
+      unknown += example.target.back() == no_answer ? 1 : 0;
+    }
+  const std::map<std::int64_t, std::int64_t> published = {{0, 1972}, {1, 1957}, {2, 1943}, {3, 1287}, {4, 330}};
+  EXPECT_EQ(by_attractors, published);
+  EXPECT_NEAR(static_cast<double>(task.size(Split::test)), 0.2 * 7489, 120);
+  EXPECT_LT(static_cast<double>(unknown), 0.05 * 0.3 * 7489);
 }
 
 TEST_F(PublishedAgreement, NoSentenceIsTrainedOnAndValidated) {

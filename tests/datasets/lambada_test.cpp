@@ -11,10 +11,12 @@
 namespace ut::datasets {
 namespace {
 
-Lambada read(const std::filesystem::path& directory, std::int64_t vocabulary_size = 60000) {
+Lambada read(const std::filesystem::path& directory, std::int64_t vocabulary_size = 60000,
+             const std::string& form = "reading") {
   TaskOptions options;
   options.data = directory.string();
   options.vocabulary_size = vocabulary_size;
+  options.lambada_form = form;
   return Lambada(options);
 }
 
@@ -27,8 +29,8 @@ class LambadaFiles : public testing::Test {
     directory_.write("train-novels/a/one.txt", "the cat and the dog\nthe mat and the cat\n");
     directory_.write("train-novels/README", "no passage");
   }
-  Lambada read(std::int64_t vocabulary_size = 60000) const {
-    return datasets::read(directory_.path(), vocabulary_size);
+  Lambada read(std::int64_t vocabulary_size = 60000, const std::string& form = "reading") const {
+    return datasets::read(directory_.path(), vocabulary_size, form);
   }
   std::string refused() const {
     return tests::bad_input([&] { read(); });
@@ -94,11 +96,82 @@ TEST_F(LambadaFiles, BadLinesAndMissingFilesAreNamed) {
   EXPECT_EQ(tests::bad_input([&] { read(0); }).find("--vocabulary-size 0: out of range"), 0u);
 }
 
+TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
+  const Lambada task = read(3, "language-model");  // the, cat, and
+  EXPECT_TRUE(task.has_target());
+  EXPECT_FALSE(task.has_source());
+  ASSERT_EQ(task.size(Split::train), 3);
+  const Example learned = task.example(Split::train, 0);
+  EXPECT_TRUE(learned.source.empty());
+  EXPECT_EQ(task.render(learned.target), "the cat and the <unk> <EOS>");
+  EXPECT_EQ(learned.first_label, 0);
+  EXPECT_EQ(Batch({{learned}, {}}).labels(), 6);
+  const Example asked = task.example(Split::validation, 0);
+  EXPECT_EQ(task.render(asked.target), "the <unk> <unk> the cat");
+  EXPECT_EQ(asked.first_label, 4);
+  EXPECT_EQ(asked.rival, no_answer);
+  EXPECT_EQ(Batch({{asked}, {}}).labels(), 1);
+  const Example unanswerable = task.example(Split::validation, 1);  // ends with owl
+  EXPECT_EQ(unanswerable.target.back(), no_answer);
+  EXPECT_EQ(Batch({{unanswerable}, {}}).labels(), 0);
+  EXPECT_EQ(task.longest_target(Split::train), 6);
+  const Example typed = task.parse("the cat");
+  EXPECT_EQ(typed.first_label, 2);
+  ASSERT_EQ(typed.target.size(), 3u);
+}
+
+TEST_F(LambadaFiles, PointingChoosesAmongTheWordsBefore) {
+  directory_.write("train-novels/b/two.txt", "the cat sat\nthe mat and the mat\n");
+  const Lambada task = read(3, "pointing");
+  EXPECT_TRUE(task.points());
+  ASSERT_EQ(task.size(Split::train), 1);  // dog, cat and sat do not stand before
+  const Example learned = task.example(Split::train, 0);
+  EXPECT_EQ(learned.candidates, (std::vector<std::int64_t>{no_answer, 0, 1, 2, 0}));  // the and mat the, nearest first
+  EXPECT_EQ(learned.answer, 2);
+  EXPECT_NE(task.description().find("3 such training passages are left out"), std::string::npos) << task.description();
+}
+
+TEST_F(LambadaFiles, PointingKnowsUnknownWordsApartBySpelling) {
+  directory_.write("train-novels/b/two.txt", "cat sat the cat\n");
+  const Lambada task = read(2, "pointing");
+  const Example owl = task.example(Split::validation, 1);  // the owl saw the owl
+  EXPECT_EQ(owl.candidates, (std::vector<std::int64_t>{no_answer, 0, 1, 2, 0}));
+  EXPECT_EQ(owl.answer, 2);
+  EXPECT_EQ(owl.source[2], owl.source[3]) << "both unknown";
+  EXPECT_EQ(Batch({{owl}, {}}).labels(), 1);
+  EXPECT_EQ(task.example(Split::validation, 0).answer, no_answer);
+  EXPECT_EQ(task.parse("the owl saw the").candidates, owl.candidates);
+  directory_.write("train-novels/b/two.txt", "the cat sat\n");
+  EXPECT_NE(tests::bad_input([&] { read(2, "pointing"); }).find("no training example has an answer"),
+            std::string::npos);
+}
+
+TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {
+  EXPECT_FALSE(read().has_control());
+  directory_.write("lambada_control_test_data_plain_text.txt", "the mat\nthe owl\nthe cat\n");
+  const Lambada task = read();
+  ASSERT_TRUE(task.has_control());
+  EXPECT_EQ(task.size(Split::control), 3);
+  EXPECT_EQ(task.render({task.example(Split::control, 2).answer}), "cat");
+  EXPECT_NE(task.description().find("3 control passages"), std::string::npos);
+}
+
+TEST_F(LambadaFiles, AFormThatThereIsNotIsRefused) {
+  EXPECT_EQ(tests::bad_input([&] { read(3, "points"); }),
+            "--lambada-form points: there is no such form; it is reading, pointing or language-model");
+}
+
 class PublishedLambada : public tests::SharedData<PublishedLambada> {
  public:
   static constexpr const char* archives[] = {"lambada.tar.xz", "novels-lambada-style.tar.xz"};
 
  protected:
+  /// The passages with the novels beside them.
+  static std::filesystem::path files() {
+    const auto novels = unpacked->path() / "novels-lambada-style";
+    if (std::filesystem::exists(novels)) std::filesystem::rename(novels, unpacked->path() / "lambada/train-novels");
+    return unpacked->path() / "lambada";
+  }
   /// Share of a split's examples for which `holds` is true.
   template <typename Holds>
   static double share(const Lambada& task, Split split, Holds holds) {
@@ -109,8 +182,7 @@ class PublishedLambada : public tests::SharedData<PublishedLambada> {
 };
 
 TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
-  std::filesystem::rename(unpacked->path() / "novels-lambada-style", unpacked->path() / "lambada/train-novels");
-  const Lambada task = read(unpacked->path() / "lambada");
+  const Lambada task = read(files());
   EXPECT_EQ(task.size(Split::train), 48516);
   EXPECT_EQ(task.size(Split::validation), 4869);
   EXPECT_EQ(task.size(Split::test), 5153);
@@ -132,6 +204,15 @@ TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
   });
   EXPECT_EQ(longest, 203);
   EXPECT_NEAR(words / 5153, 73.7, 0.05);
+}
+
+TEST_F(PublishedLambada, WordsBeforeHaveTheAnswerAsOftenAsIsSaid) {
+  const Lambada task = read(files(), 60000, "pointing");
+  EXPECT_NEAR(static_cast<double>(task.size(Split::train)) / 48516, 0.178, 0.0005);
+  const auto answered = [](const Example& example) { return example.answer != no_answer; };
+  EXPECT_EQ(share(task, Split::train, answered), 1);
+  EXPECT_NEAR(share(task, Split::validation, answered), 0.830, 0.0005);
+  EXPECT_NEAR(share(task, Split::test, answered), 0.827, 0.0005);
 }
 
 }  // namespace

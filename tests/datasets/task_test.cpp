@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "datasets/subword_training.h"
+#include "datasets/subwords.h"
 #include "tests/bad_input.h"
+#include "tests/datasets/toy_parallel_text.h"
 #include "tests/temporary_directory.h"
 
 namespace ut::datasets {
@@ -17,6 +20,10 @@ TEST(MakeTask, MakesWhatItsNameSays) {
     directory.write(name, "VBZ\tthe cat\n");
   for (const std::string name : {"train.txt", "lambada_development_plain_text.txt", "lambada_test_plain_text.txt"})
     directory.write(name, passages);
+  tests::write_toy_parallel_text(directory, 100, 5);
+  TaskOptions pairs;
+  pairs.data = directory.path().string();
+  directory.write(subword_model_name, train_subwords(pairs, {100, "unigram", 1}));
   for (const std::string& name : task_names()) {
     TaskOptions options;
     options.task = name;

@@ -46,5 +46,14 @@ TEST(BenchBatch, AnEncoderAloneHasOneLabelASequence) {
     EXPECT_THAT(example.answer, testing::AllOf(testing::Ge(0), testing::Lt(5)));
 }
 
+TEST(BenchBatch, ADecoderAloneHasNoSources) {
+  Options options = options_of(3, 0);
+  options.bench.decoder_only = true;
+  const datasets::Batch batch = bench_batch(options);
+  EXPECT_EQ(batch.source_rows(), 0);
+  EXPECT_EQ(batch.target_rows(), 600);
+  EXPECT_EQ(batch.labels(), 600);
+}
+
 }  // namespace
 }  // namespace ut::launcher

@@ -133,6 +133,23 @@ TEST(CostModel, StatesAreHalfOfKeysAndValuesAndCostProducts) {
   EXPECT_GT(states.seconds.products, both.seconds.products);
 }
 
+TEST(CostModel, ADecoderAloneIsAnEncoderThatSeesBackwards) {
+  Workload encoder = small_work();
+  encoder.model.architecture = core::Architecture::encoder;
+  encoder.target_rows = 0;
+  encoder.labels_per_sequence = 40;
+  Workload decoder = small_work();
+  decoder.model.architecture = core::Architecture::decoder;
+  decoder.source_rows = 0;
+  decoder.labels_per_sequence = 40;
+  EXPECT_EQ(parameter_count(decoder.model), parameter_count(encoder.model));
+  const Prediction one = predict(encoder, layout_of(1, 2, 2), simple_machine());
+  const Prediction other = predict(decoder, layout_of(1, 2, 2), simple_machine());
+  EXPECT_EQ(other.seconds.products, one.seconds.products);
+  EXPECT_EQ(other.exchanged_bytes, one.exchanged_bytes);
+  EXPECT_EQ(other.peak_bytes, one.peak_bytes);
+}
+
 TEST(CostModel, BytesOfAllGatherAreThoseThatAreSent) {
   Workload work = small_work();
   work.model.architecture = core::Architecture::encoder;

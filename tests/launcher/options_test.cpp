@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <regex>
+#include <sstream>
 
 #include "launcher/option_table.h"
 #include "tests/bad_input.h"
@@ -361,6 +362,7 @@ TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   const auto bench_refused = [](const Words& words) { return refused("bench", words); };
   EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
   EXPECT_THAT(bench_refused({"--greedy", "--encoder-only"}), HasSubstr("--greedy"));
+  EXPECT_THAT(bench_refused({"--decoder-only", "--encoder-only"}), HasSubstr("one of the two"));
   EXPECT_THAT(bench_refused({"--min-length", "41"}), AllOf(HasSubstr("--min-length: 41"), HasSubstr("--length")));
   EXPECT_THAT(bench_refused({"--bench-ponder", "3"}), AllOf(HasSubstr("--bench-ponder: 3"), HasSubstr("--halting")));
   EXPECT_THAT(bench_refused({"--halting", "act", "--bench-ponder", "0.5"}), HasSubstr("from 1"));
@@ -372,6 +374,8 @@ TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   Words without_decoder = decoder_alone;
   without_decoder.emplace_back("--encoder-only");
   EXPECT_THAT(bench_refused(without_decoder), HasSubstr("no position halts"));
+  EXPECT_THAT(bench_refused({"--decoder-only", "--halting", "act", "--decoder-halting", "none", "--bench-ponder", "2"}),
+              HasSubstr("no position halts"));
   EXPECT_THAT(bench_refused({"--task", "copy"}), HasSubstr("--task: unknown option"));
 }
 
@@ -415,13 +419,31 @@ TEST(Doctor, LooksAtThePlaceNotAtARun) {
 
 TEST(Data, Stories) {
   const Options options = parse_options({"data", "stories", "--facts", "2", "--train", "500", "--out", "x"});
-  EXPECT_EQ(options.data.kind, "stories");
+  EXPECT_EQ(options.command, "data stories");
   EXPECT_EQ(options.data.facts, 2);
   EXPECT_EQ(options.data.train, 500);
-  EXPECT_THAT(refused({"data"}), HasSubstr("stories"));
-  EXPECT_THAT(refused({"data", "tales"}), HasSubstr("\"tales\""));
+  EXPECT_THAT(refused({"data"}), HasSubstr("stories, sentencepiece, check, fetch"));
+  EXPECT_THAT(refused({"data", "tales"}), HasSubstr("\"data tales\""));
   EXPECT_THAT(refused({"data", "stories"}), HasSubstr("--out: not given"));
   EXPECT_THAT(refused({"data", "stories", "--facts", "4", "--out", "x"}), HasSubstr("1 to 3"));
+}
+
+TEST(Data, WhatIsMeantMayComeFirst) {
+  EXPECT_EQ(parse_options({"data", "check", "/there", "--task", "babi"}).task.data, "/there");
+  EXPECT_EQ(parse_options({"data", "check", "--data", "/there"}).task.data, "/there");
+  EXPECT_EQ(parse_options({"data", "fetch", "babi", "--from", "x"}).data.name, "babi");
+  EXPECT_THAT(refused({"data", "check"}), HasSubstr("--data: not given"));
+  EXPECT_THAT(refused({"data", "fetch"}), HasSubstr("--name: not given, needs a data set: babi"));
+  EXPECT_THAT(refused({"data", "fetch", "babi", "lambada"}), HasSubstr("\"lambada\": not expected"));
+  EXPECT_THAT(refused({"data", "check", "/there", "--task", "copy"}), HasSubstr("babi"));
+}
+
+TEST(Data, SetsAreListsOfNames) {
+  const Options options = parse_options({"data", "sentencepiece", "--data", "x", "--train-set", "a,b.c"});
+  EXPECT_EQ(options.task.train_sets, (std::vector<std::string>{"a", "b.c"}));
+  EXPECT_EQ(options.data.pieces.vocabulary_size, 8000);
+  EXPECT_THAT(refused({"data", "sentencepiece", "--data", "x", "--train-set", "a,,b"}), HasSubstr("--train-set"));
+  EXPECT_THAT(refused({"data", "sentencepiece"}), HasSubstr("--data: not given"));
 }
 
 TEST(Score, TakesOneReferenceOrSeveral) {
@@ -440,8 +462,12 @@ TEST(Help, IsAskedForAnywhere) {
   EXPECT_EQ(options.command, "help");
   EXPECT_EQ(options.topic, "train");
   EXPECT_EQ(parse_options({"help", "decode"}).topic, "decode");
+  EXPECT_EQ(parse_options({"data", "--help"}).topic, "data");
+  EXPECT_EQ(parse_options({"data", "check", "--help"}).topic, "data check");
+  EXPECT_THAT(help("data"), testing::AllOf(HasSubstr("data fetch"), Not(HasSubstr("evaluate"))));
   EXPECT_EQ(parse_options({"--version"}).command, "version");
-  for (const auto* command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data"})
+  for (const auto* command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data stories",
+                              "data sentencepiece", "data check", "data fetch", "report"})
     EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
   EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
@@ -451,14 +477,16 @@ TEST(Help, EveryOptionInItIsAccepted) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
   const std::regex option_line("\n  --([a-z0-9-]+)( [A-Z]+)?");
-  for (const std::string command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data"}) {
+  for (const std::string command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data stories",
+                                    "data sentencepiece", "data check", "data fetch", "report"}) {
     const auto text = help(command);
     int found = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), option_line), end; match != end; ++match, ++found) {
       const auto name = "--" + match->str(1);
       if (name == "--help") continue;
-      Words words = {command};
-      if (command == "data") words.emplace_back("stories");
+      Words words;
+      std::istringstream parts(command);
+      for (std::string word; parts >> word;) words.push_back(word);
       words.push_back(name + (match->length(2) > 0 ? "=" : "=1"));
       const auto message = refused(words);
       EXPECT_THAT(message, HasSubstr(name == "--config" ? "" : name)) << command;

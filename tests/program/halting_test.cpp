@@ -62,6 +62,8 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.output, HasSubstr("  ponder "));
   EXPECT_THAT(trained.output, HasSubstr("ponder time "));
+  EXPECT_THAT(trained.output, testing::ContainsRegex("parameters \\([0-9]+ of them the table of symbols\\)"));
+  EXPECT_THAT(trained.output, testing::ContainsRegex("[0-9.]+ to [0-9.]+ .FLOP in the matrix products of an update"));
   std::ifstream metrics(run_ + "/metrics.jsonl");
   int lines = 0;
   for (std::string line; std::getline(metrics, line);) {
@@ -103,6 +105,19 @@ TEST_P(Halting, IsToldForEachTaskOfJointTraining) {
   }
   EXPECT_EQ(questions, scores.at("sequences").get<std::int64_t>());
   EXPECT_FALSE(scores.at("groups").contains("task 2"));
+
+  // As the papers' tables count: the mean over tasks, and those that have more than 5 % wrong.
+  double errors = 0;
+  int failed = 0;
+  for (const json& task : scores.at("groups")) {
+    const double error = 1 - task.at("accuracy").get<double>();
+    errors += error;
+    failed += error > 0.05 ? 1 : 0;
+  }
+  EXPECT_EQ(scores.at("failed_tasks"), failed);
+  EXPECT_NEAR(scores.at("mean_error").get<double>(), errors / 2, 1e-12);
+  EXPECT_THAT(shown.output, HasSubstr(fmt::format("\n{} of 2 tasks failed (error above 5 %), mean error {:.2f} %\n",
+                                                  failed, 50 * errors)));
 }
 
 TEST_P(Halting, OfADecoderIsToldOfWhatItDecoded) {

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class LstmProgram : public testing::TestWithParam<std::string> {
+class LstmTraining : public testing::TestWithParam<std::string> {
  protected:
   /// The task's options; makes its data where it needs files.
   std::string task() const {
@@ -24,7 +24,7 @@ class LstmProgram : public testing::TestWithParam<std::string> {
   TemporaryDirectory directory_;
 };
 
-TEST_P(LstmProgram, GivesTheSameCurveHoweverManyRanksShareTheBatch) {
+TEST_P(LstmTraining, GivesTheSameCurveHoweverManyRanksShareTheBatch) {
   const std::string command =
       task() +
       " --model lstm --d-model 16 --dropout 0.2 --batch 6 --accumulate 2 --schedule constant --learning-rate 0.003 "
@@ -47,7 +47,7 @@ TEST_P(LstmProgram, GivesTheSameCurveHoweverManyRanksShareTheBatch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, LstmProgram, testing::Values("addition", "stories"));
+INSTANTIATE_TEST_SUITE_P(, LstmTraining, testing::Values("addition", "stories"));
 
 TEST(LstmProgram, LearnsToCopyFiveDigitsAndDecodesThemOnRanks) {
   const TemporaryDirectory directory;

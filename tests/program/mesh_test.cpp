@@ -41,6 +41,18 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
     if (model == "tensor2tensor") return addition + tensor2tensor;
     if (model == "act") return addition + tensor2tensor + halting + "act --batch-rows 70 --batch-window 40";
     if (model == "act_copy") return addition + halting + "act-copy --balance 1.2";
+    if (model == "language_model" || model == "pointing") {
+      std::string passages;
+      for (int passage = 0; passage < 40; ++passage) {
+        for (int word = 0; word <= 3 + passage % 9; ++word)
+          passages += fmt::format("w{} ", (passage * 7 + word * word * 3) % 11);
+        passages += fmt::format("w{}\n", passage * 7 % 11);  // the first again
+      }
+      for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
+        directory_.write(file, passages);
+      return "--task lambada --data " + directory_.path().string() + halting + "act-copy --lambada-form " +
+             (model == "pointing" ? "pointing" : "language-model");
+    }
     const std::string stories = directory_ / "stories";
     EXPECT_EQ(run_ut("data stories --facts 2 --train 200 --validation 20 --test 20 --out " + stories).exit_code, 0);
     return "--task babi --babi-task 2 --data " + stories;
@@ -100,7 +112,8 @@ INSTANTIATE_TEST_SUITE_P(, ExchangeForms,
                                          "--exchange all-gather --recompute step", "--exchange ring --recompute step"));
 
 INSTANTIATE_TEST_SUITE_P(, Training,
-                         testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy"),
+                         testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy",
+                                                          "language_model", "pointing"),
                                           testing::Values("float64", "float32")),
                          [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 

@@ -1,0 +1,236 @@
+#include "datasets/data_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/philox.h"
+#include "datasets/babi_directory.h"
+#include "datasets/parallel_text.h"
+#include "datasets/translation.h"
+#include "datasets/unicode.h"
+#include "datasets/words.h"
+
+namespace ut::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
+/// How often something is wrong in a file, and where first.
+class Flaw {
+ public:
+  explicit Flaw(std::string what) : what_(std::move(what)) {}
+  void found_in(std::size_t line) {
+    if (count_++ == 0) first_ = line;
+  }
+  void say(const fs::path& file, std::vector<std::string>& lines) const {
+    if (count_ == 0) return;
+    const std::string more = count_ > 1 ? fmt::format(" ({} such lines)", count_) : "";
+    lines.push_back(fmt::format("{}:{}: {}{}", file.string(), first_, what_, more));
+  }
+
+ private:
+  std::string what_;
+  std::size_t first_ = 0;
+  std::int64_t count_ = 0;
+};
+
+bool is_utf8(std::string_view text) {
+  try {
+    from_utf8(text);
+    return true;
+  } catch (const base::BadInput&) {
+    return false;
+  }
+}
+
+/// What can be said of any file of text. Only where text is cut into pieces, it must be UTF-8.
+void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
+  const std::string content = base::read_file(file);
+  Flaw carriage("ends with a carriage return, which is left out");
+  Flaw not_utf8("is not UTF-8");
+  Flaw empty("is empty");
+  Flaw nul("has a NUL");
+  std::size_t begin = 0;
+  for_each_line(content, [&](std::size_t number, std::string_view line) {
+    const std::size_t end = begin + line.size();
+    if (end < content.size() && content[end] == '\r') carriage.found_in(number);
+    begin = std::min(content.find('\n', begin), content.size() - 1) + 1;
+    if (!is_utf8(line)) not_utf8.found_in(number);
+    if (split_at_spaces(line).empty()) empty.found_in(number);
+    if (line.find('\0') != std::string_view::npos) nul.found_in(number);
+  });
+  not_utf8.say(file, needs_utf8 ? found.errors : found.warnings);
+  for (const Flaw& flaw : {carriage, empty, nul}) flaw.say(file, found.warnings);
+}
+
+/// Pairs of lines that hardly say the same.
+void check_pairs(const ParallelFiles& files, DataCheck& found) {
+  constexpr std::size_t most_ratio = 9;
+  const ParallelLines lines(files);
+  Flaw lengths(
+      fmt::format("more than {} times as many words as in the line beside it, or as few; are the files' lines "
+                  "still those of one another?",
+                  most_ratio));
+  Flaw same("is the same in both languages");
+  std::size_t longest[2] = {};
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const std::size_t source = split_at_spaces(lines.source(line)).size();
+    const std::size_t target = split_at_spaces(lines.target(line)).size();
+    longest[0] = std::max(longest[0], source);
+    longest[1] = std::max(longest[1], target);
+    const auto [fewer, more] = std::minmax(source, target);
+    if (fewer > 0 && more > most_ratio * fewer) lengths.found_in(line + 1);
+    if (source > 0 && lines.source(line) == lines.target(line)) same.found_in(line + 1);
+  }
+  found.description.push_back(
+      fmt::format("  {}: {} pairs, longest {} and {} words", files.name, lines.size(), longest[0], longest[1]));
+  for (const Flaw& flaw : {lengths, same}) flaw.say(files.target, found.warnings);
+}
+
+/// Adds to the errors what `action` throws.
+template <typename Action>
+void note_errors(DataCheck& found, Action action) {
+  try {
+    action();
+  } catch (const base::BadInput& error) {
+    found.errors.emplace_back(error.what());
+  }
+}
+
+void check_parallel_text(const TaskOptions& options, DataCheck& found) {
+  for (const Split split : all_splits) {
+    note_errors(found, [&] {
+      for (const ParallelFiles& files : translation_files(options, split)) {
+        note_errors(found, [&] {
+          check_pairs(files, found);
+          for (const fs::path& file : {files.source, files.target}) check_lines(file, true, found);
+        });
+      }
+    });
+  }
+}
+
+/// The text files of a task below a directory, in the order of their paths.
+std::vector<fs::path> text_files(const fs::path& directory, const std::string& beginning, bool below) {
+  std::vector<fs::path> files;
+  const auto add = [&](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_regular_file() && (name.starts_with(beginning) || (below && name.ends_with(".txt"))))
+      files.push_back(entry.path());
+  };
+  if (below)
+    std::ranges::for_each(fs::recursive_directory_iterator(directory), add);
+  else
+    std::ranges::for_each(fs::directory_iterator(directory), add);
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<fs::path> text_files(const TaskOptions& options) {
+  if (options.task == "babi") return text_files(find_babi_directory(options.data, options.babi_size), "qa", false);
+  const fs::path directory = data_directory(options.data, "task's files");
+  if (options.task == "lambada") return text_files(directory, "lambada_", true);
+  return text_files(directory, "numpred.", false);
+}
+
+std::uint64_t hash_of(const Example& example) {
+  std::uint64_t hash = base::mix(0, static_cast<std::uint64_t>(example.answer));
+  for (const auto& row : example.source) {
+    hash = base::mix(hash, row.size());
+    for (const std::int64_t word : row) hash = base::mix(hash, static_cast<std::uint64_t>(word));
+  }
+  for (const std::int64_t symbol : example.target) hash = base::mix(hash, static_cast<std::uint64_t>(symbol));
+  return hash;
+}
+
+/// Counts, lengths and unknown words of a split; and which of its examples are among `seen`, those of training.
+void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t>& seen, DataCheck& found) {
+  std::int64_t rows = 0;
+  std::int64_t unknown = 0;
+  std::int64_t trained_on = 0;
+  std::int64_t first_trained_on = 0;
+  std::size_t longest_source = 0;
+  std::size_t longest_target = 0;
+  const std::int64_t unknown_id = task.vocabulary().id("<unk>");
+  for (std::int64_t index = 0; index < task.size(split); ++index) {
+    const Example example = task.example(split, index);
+    longest_source = std::max(longest_source, example.source.size());
+    longest_target = std::max(longest_target, example.target.size());
+    for (const auto& row : example.source) {
+      rows += std::ssize(row);
+      unknown += unknown_id < 0 ? 0 : std::ranges::count(row, unknown_id);
+    }
+    if (split == Split::train) {
+      seen.insert(hash_of(example));
+    } else if (seen.contains(hash_of(example)) && trained_on++ == 0) {
+      first_trained_on = index + 1;
+    }
+  }
+  const std::string target = task.has_target() ? fmt::format(", longest target {}", longest_target) : "";
+  found.description.push_back(fmt::format(
+      "  {}: {} examples, longest source {} rows{}, {:.2f} % of the source unknown", name_of(split), task.size(split),
+      longest_source, target, rows == 0 ? 0 : 100 * static_cast<double>(unknown) / static_cast<double>(rows)));
+  if (trained_on > 0)
+    found.warnings.push_back(fmt::format("{} of the {} {} examples are training examples too; the first is number {}",
+                                         trained_on, task.size(split), name_of(split), first_trained_on));
+}
+
+}  // namespace
+
+DataCheck check_data(const TaskOptions& options) {
+  data_directory(options.data, "data");
+  DataCheck found;
+  found.description.push_back(fmt::format("{}: task {}", options.data, options.task));
+  if (options.task == "translation")
+    check_parallel_text(options, found);
+  else
+    note_errors(found, [&] {
+      for (const fs::path& file : text_files(options)) check_lines(file, false, found);
+    });
+  if (!found.errors.empty()) return found;
+  note_errors(found, [&] {
+    TaskOptions all = options;
+    all.babi_task = "all";
+    const auto task = make_task(all);
+    found.description.push_back("  " + task->description());
+    std::unordered_set<std::uint64_t> seen;
+    for (const Split split : all_splits) check_split(*task, split, seen, found);
+  });
+  return found;
+}
+
+std::vector<std::string> tasks_of_files(const TaskOptions& options) {
+  const fs::path directory = data_directory(options.data, "data");
+  const auto has = [&](const char* beginning) { return !text_files(directory, beginning, false).empty(); };
+  const auto holds = [](const std::function<void()>& find) {
+    try {
+      find();
+      return true;
+    } catch (const base::BadInput&) {
+      return false;
+    }
+  };
+  std::vector<std::string> tasks;
+  if (holds([&] { find_babi_directory(options.data, options.babi_size); })) tasks.emplace_back("babi");
+  if (has("numpred.")) tasks.emplace_back("agreement");
+  if (has("lambada_")) tasks.emplace_back("lambada");
+  if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
+    tasks.emplace_back("translation");
+  if (tasks.empty())
+    throw base::BadInput(
+        fmt::format("{}: no files of a known task ({}); of parallel text give the languages and the names: "
+                    "--source-language, --target-language, --train-set",
+                    options.data, fmt::join(file_task_names(), ", ")));
+  return tasks;
+}
+
+}  // namespace ut::datasets

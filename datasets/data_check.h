@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/task.h"
+
+namespace ut::datasets {
+
+/// What a data set holds and what is wrong with it, a line for each.
+struct DataCheck {
+  std::vector<std::string> description;
+  std::vector<std::string> warnings;  // training goes on with these
+  std::vector<std::string> errors;    // training refuses these
+};
+
+/// Reads the files of the task that the options name as training would, and looks at each line. Throws base::BadInput
+/// where there is no such directory.
+DataCheck check_data(const TaskOptions& options);
+
+/// The tasks whose files the directory has. Throws base::BadInput where there are none.
+std::vector<std::string> tasks_of_files(const TaskOptions& options);
+
+}  // namespace ut::datasets

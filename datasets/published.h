@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ut::datasets {
+
+/// A data set that others published.
+struct Published {
+  std::string name;
+  std::string address;  // of its archive
+  std::string sha256;   // of what is there; empty: not known
+  std::string licence;
+  std::string mirrored;         // name of an archive of it in a local folder of data
+  std::string mirrored_sha256;  // of that archive
+};
+
+const std::vector<Published>& published_data();
+std::vector<std::string> published_names();
+/// Throws base::BadInput where there is none of that name.
+const Published& find_published(const std::string& name);
+
+}  // namespace ut::datasets

@@ -1,0 +1,88 @@
+#include "datasets/subword_training.h"
+
+#include <fmt/format.h>
+#include <sentencepiece_trainer.h>
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "datasets/translation.h"
+
+namespace ut::datasets {
+namespace {
+
+constexpr std::size_t most_pairs = 2'000'000;  // that are learned from: with more, memory is what it costs
+
+/// Both lines of every n-th pair, as the library asks for them.
+class PairLines final : public sentencepiece::SentenceIterator {
+ public:
+  explicit PairLines(const std::deque<ParallelLines>& texts) {
+    std::size_t pairs = 0;
+    for (const ParallelLines& text : texts) pairs += text.size();
+    const std::size_t every = (pairs + most_pairs - 1) / most_pairs;
+    std::size_t pair = 0;
+    for (const ParallelLines& text : texts) {
+      for (std::size_t line = 0; line < text.size(); ++line) {
+        if (pair++ % every != 0) continue;
+        add(text.source(line));
+        add(text.target(line));
+      }
+    }
+    load();
+  }
+
+  bool done() const override { return next_ == lines_.size(); }
+  void Next() override {
+    ++next_;
+    load();
+  }
+  const std::string& value() const override { return line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  void add(std::string_view line) {
+    if (!line.empty()) lines_.push_back(line);
+  }
+  void load() {
+    if (!done()) line_ = lines_[next_];
+  }
+
+  std::vector<std::string_view> lines_;
+  std::size_t next_ = 0;
+  std::string line_;
+};
+
+/// What the library says is wrong, from the last colon or bracket that its own sources' names stand before.
+std::string reason(const std::string& status) {
+  const std::size_t own = status.rfind("] ");
+  return own == std::string::npos ? status : status.substr(own + 2);
+}
+
+}  // namespace
+
+std::string train_subwords(const TaskOptions& files, const SubwordTraining& training) {
+  std::deque<ParallelLines> texts;
+  for (const ParallelFiles& set : translation_files(files, Split::train)) texts.emplace_back(set);
+  PairLines lines(texts);
+  // The reserved ids are those of every task's vocabulary.
+  const std::unordered_map<std::string, std::string> settings = {
+      {"model_type", training.kind},
+      {"vocab_size", fmt::format("{}", training.vocabulary_size)},
+      {"character_coverage", fmt::format("{}", training.character_coverage)},
+      {"pad_id", fmt::format("{}", padding_id)},
+      {"eos_id", fmt::format("{}", end_of_sequence_id)},
+      {"unk_id", fmt::format("{}", end_of_sequence_id + 1)},
+      {"bos_id", "-1"},
+      {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
+      {"minloglevel", "2"}};
+  std::string model;
+  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &model);
+  if (!status.ok())
+    throw base::BadInput(fmt::format("--vocabulary-size {}: no such model of {} can be made: {}",
+                                     training.vocabulary_size, files.data, reason(status.ToString())));
+  return model;
+}
+
+}  // namespace ut::datasets

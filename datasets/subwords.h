@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/vocabulary.h"
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace ut::datasets {
+
+/// Name of a SentencePiece model in a directory of data or of a run.
+inline constexpr const char* subword_model_name = "sentencepiece.model";
+
+/// Text as pieces of words and back, by a SentencePiece model (Kudo and Richardson, 2018). The vocabulary has the
+/// model's pieces in their order, but for control symbols, of which text has none; its digest is that of the model too.
+class Subwords {
+ public:
+  /// `model`: what a model's file holds; `name` is the file's in messages. Throws base::BadInput where it is none.
+  Subwords(std::string model, const std::string& name);
+  Subwords(Subwords&&) noexcept;
+  Subwords& operator=(Subwords&&) noexcept;
+  ~Subwords();
+
+  const std::string& model() const { return model_; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// The pieces of a line, without end of sequence. Throws base::BadInput where it is not UTF-8.
+  std::vector<std::int32_t> ids(std::string_view line) const;
+  /// The text that the pieces make, as a person writes it. Padding and end of sequence are nothing.
+  std::string text(std::span<const std::int64_t> ids) const;
+
+ private:
+  std::string model_;
+  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+  std::vector<std::int32_t> id_of_piece_;  // by the library's number
+  std::vector<int> piece_of_id_;           // the library's number, by ours
+  Vocabulary vocabulary_;
+};
+
+}  // namespace ut::datasets

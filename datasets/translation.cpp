@@ -1,0 +1,177 @@
+#include "datasets/translation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "datasets/words.h"
+
+namespace ut::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t more_than_source = 50;  // symbols that a translation may have
+
+/// How a split's sets are called, and the option that names others.
+struct SetNames {
+  std::vector<std::string> usual;
+  std::string option;
+  const std::vector<std::string>& given;
+};
+
+SetNames set_names(const TaskOptions& options, Split split) {
+  if (split == Split::train) return {{"train"}, "--train-set", options.train_sets};
+  if (split == Split::validation)
+    return {{"validation", "valid", "val", "dev"}, "--validation-set", options.validation_sets};
+  return {{"test"}, "--test-set", options.test_sets};
+}
+
+fs::path parallel_directory(const TaskOptions& options) {
+  return data_directory(options.data, fmt::format("files train.{} and train.{}, and so on", options.source_language,
+                                                  options.target_language));
+}
+
+Subwords read_subwords(const TaskOptions& options) {
+  const bool is_given = !options.sentencepiece.empty();
+  const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
+  if (!fs::exists(file))
+    throw base::BadInput(
+        fmt::format("{}: no such file; make it with: ut data sentencepiece --data {} --source-language {} "
+                    "--target-language {}{}",
+                    file.string(), options.data, options.source_language, options.target_language,
+                    is_given ? " --out " + file.string() : ""));
+  return {base::read_file(file), file.string()};
+}
+
+std::vector<std::int64_t> with_end(std::span<const std::int32_t> ids) {
+  std::vector<std::int64_t> sequence(ids.begin(), ids.end());
+  sequence.push_back(end_of_sequence_id);
+  return sequence;
+}
+
+std::vector<std::vector<std::int64_t>> source_rows(std::span<const std::int32_t> ids) {
+  std::vector<std::vector<std::int64_t>> rows;
+  for (const std::int64_t id : with_end(ids)) rows.push_back({id});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split split) {
+  const fs::path directory = parallel_directory(options);
+  const SetNames names = set_names(options, split);
+  std::vector<std::string> sets = names.given;
+  for (const std::string& name : names.usual)
+    if (sets.empty()) sets = parallel_sets(directory, name, options.source_language);
+  if (sets.empty())
+    throw base::BadInput(fmt::format("--data {}: no file {}.{}; give {} NAME for the files NAME.{} and NAME.{}",
+                                     directory.string(), fmt::join(names.usual, ", "), options.source_language,
+                                     names.option, options.source_language, options.target_language));
+  std::vector<ParallelFiles> files;
+  for (const std::string& set : sets)
+    files.push_back(find_parallel_files(directory, set, options.source_language, options.target_language));
+  return files;
+}
+
+Translation::Translation(const TaskOptions& options)
+    : directory_(options.data),
+      languages_(fmt::format("{}-{}", options.source_language, options.target_language)),
+      longest_pair_(options.longest_pair),
+      splits_(options.splits),
+      subwords_(read_subwords(options)) {
+  check_range("--longest-pair", options.longest_pair, 1, 1 << 20);
+  for (const Split split : splits_)
+    for (const ParallelFiles& files : translation_files(options, split)) read_set(split, files, options);
+  if (std::ranges::count(splits_, Split::train) > 0 && size(Split::train) == 0)
+    throw base::BadInput(fmt::format("--longest-pair {}: no training pairs are left; {} are longer and {} empty",
+                                     longest_pair_, part(Split::train).too_long, part(Split::train).empty));
+}
+
+void Translation::read_set(Split split, const ParallelFiles& files, const TaskOptions& options) {
+  const ParallelLines lines(files);
+  Part& pairs = parts_[static_cast<std::size_t>(split)];
+  const auto set = static_cast<std::int64_t>(set_names_.size());
+  set_names_.push_back(files.name);
+  const auto read = [this](const fs::path& file, std::size_t number, std::string_view line) {
+    try {
+      return subwords_.ids(line);
+    } catch (const base::BadInput& error) {
+      throw base::BadInput(fmt::format("{}:{}: {}", file.string(), number + 1, error.what()));
+    }
+  };
+  const bool is_trained_on = split == Split::train && options.splits.size() > 1;
+  for (std::size_t number = 0; number < lines.size(); ++number) {
+    const std::vector<std::int32_t> source = read(files.source, number, lines.source(number));
+    const std::vector<std::int32_t> target = read(files.target, number, lines.target(number));
+    const bool empty = source.empty() || target.empty();
+    if (split == Split::train && (empty || std::ssize(source) > longest_pair_ || std::ssize(target) > longest_pair_)) {
+      ++(empty ? pairs.empty : pairs.too_long);
+      continue;
+    }
+    pairs.sources.append(source);
+    pairs.targets.append(target);
+    pairs.sets.push_back(set);
+    if (!is_trained_on) pairs.right_text.emplace_back(lines.target(number));
+  }
+}
+
+std::string Translation::description() const {
+  std::vector<std::string> sizes;
+  for (const auto& [split, name] : {std::pair(Split::train, "training"), std::pair(Split::validation, "validation"),
+                                    std::pair(Split::test, "test")})
+    if (std::ranges::count(splits_, split) > 0) sizes.push_back(fmt::format("{} {}", size(split), name));
+  const Part& train = part(Split::train);
+  std::string left_out;
+  if (train.empty + train.too_long > 0)
+    left_out = fmt::format("; left out of training: {} longer than {} pieces, {} empty", train.too_long, longest_pair_,
+                           train.empty);
+  return fmt::format("translation: {} {}: {} pairs, {} symbols{}", directory_, languages_, fmt::join(sizes, ", "),
+                     vocabulary().size(), left_out);
+}
+
+std::vector<std::string> Translation::groups() const {
+  return set_names_.size() > splits_.size() ? set_names_ : std::vector<std::string>();
+}
+
+Example Translation::example(Split split, std::int64_t index) const {
+  if (index < 0 || index >= size(split))
+    throw std::out_of_range(fmt::format("translation: no example {}; the split has {}", index, size(split)));
+  const auto place = static_cast<std::size_t>(index);
+  Example example;
+  example.source = source_rows(part(split).sources.line(place));
+  example.target = with_end(part(split).targets.line(place));
+  example.group = part(split).sets[place];
+  return example;
+}
+
+std::int64_t Translation::longest_target(Split split) const {
+  std::size_t longest = 0;
+  for (std::size_t pair = 0; pair < part(split).targets.size(); ++pair)
+    longest = std::max(longest, part(split).targets.line(pair).size());
+  return static_cast<std::int64_t>(longest) + 1;
+}
+
+Example Translation::parse(const std::string& line) const {
+  Example example;
+  if (const std::vector<std::int32_t> ids = subwords_.ids(line); !ids.empty()) example.source = source_rows(ids);
+  return example;
+}
+
+std::string Translation::render(const std::vector<std::int64_t>& ids) const { return subwords_.text(ids); }
+
+std::string Translation::right_text(Split split, std::int64_t index) const {
+  return part(split).right_text.at(static_cast<std::size_t>(index));
+}
+
+std::int64_t Translation::longest_output(const Example& example) const {
+  return std::ssize(example.source) + more_than_source;
+}
+
+std::vector<KeptFile> Translation::kept_files() const { return {{subword_model_name, subwords_.model()}}; }
+
+}  // namespace ut::datasets

@@ -1,0 +1,151 @@
+#include "launcher/fetch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "datasets/published.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+using datasets::Published;
+
+/// Runs a program to its end, its standard output in a file where one is named. Throws base::BadInput where there is
+/// no such program or it fails.
+void run_program(std::vector<std::string> words, const fs::path& output = {}) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  constexpr mode_t readable_by_all = 0644;
+  if (!output.empty())
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                       readable_by_all);
+  pid_t process = 0;
+  const int failure = ::posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0)
+    throw base::BadInput(
+        fmt::format("{}: cannot be run: {}; the program is needed here", words.front(), std::strerror(failure)));
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw base::BadInput(fmt::format("{}: failed{}", words.front(),
+                                     WIFEXITED(status) ? fmt::format(" with {}", WEXITSTATUS(status)) : ""));
+}
+
+/// A directory for what is not whole yet. It is removed at the end of its scope; one that a killed process has left is
+/// removed at the start.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path path) : path_(std::move(path)) {
+    std::error_code failure;
+    fs::remove_all(path_, failure);
+    fs::create_directories(path_ / "unpacked", failure);
+    if (failure) throw base::BadInput(fmt::format("{}: cannot be made: {}", path_.string(), failure.message()));
+  }
+  ~Unfinished() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+std::string sha256_of(const fs::path& file, const Unfinished& unfinished) {
+  const fs::path sum = unfinished / "sum";
+  run_program({"sha256sum", "--binary", "--", file.string()}, sum);
+  const std::string line = base::read_file(sum);
+  const std::string digits = line.substr(line.starts_with('\\') ? 1 : 0);  // a name with odd characters
+  return digits.substr(0, digits.find(' '));
+}
+
+void compare_sum(const fs::path& archive, const std::string& expected, const Unfinished& unfinished) {
+  const std::string sum = sha256_of(archive, unfinished);
+  if (expected.empty()) {
+    fmt::print("SHA-256 {}: not compared, that of the published file is not known\n", sum);
+    return;
+  }
+  if (sum != expected)
+    throw base::BadInput(fmt::format("{}: SHA-256 is {}, but should be {}; it is another file or not whole",
+                                     archive.string(), sum, expected));
+  fmt::print("SHA-256 {}: as it should be\n", sum);
+}
+
+/// The archive, where it is now.
+fs::path archive_of(const Published& data, const std::string& from, const Unfinished& unfinished) {
+  if (from.empty()) {
+    fs::path archive = unfinished / "archive";
+    run_program({"curl", "--fail", "--location", "--show-error", "--output", archive.string(), data.address});
+    return archive;
+  }
+  fs::path archive = fs::path(from) / data.mirrored;
+  if (!fs::is_regular_file(archive)) throw base::BadInput(fmt::format("--from {}: has no {}", from, data.mirrored));
+  return archive;
+}
+
+/// The files in gzip's format are made into what they hold.
+void unzip_files(const fs::path& directory) {
+  std::vector<std::string> words = {"gzip", "--decompress", "--"};
+  const std::size_t options = words.size();
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory))
+    if (entry.is_regular_file() && entry.path().extension() == ".gz") words.push_back(entry.path().string());
+  if (words.size() > options) run_program(words);
+}
+
+/// The directory itself, or the one that is all it has.
+fs::path innermost(const fs::path& directory) {
+  const fs::directory_iterator first(directory);
+  if (first == fs::directory_iterator()) throw base::BadInput("the archive is empty");
+  const fs::path only = first->path();
+  return std::next(fs::directory_iterator(directory)) == fs::directory_iterator() && fs::is_directory(only) ? only
+                                                                                                            : directory;
+}
+
+}  // namespace
+
+int fetch_data(const Options& options) {
+  const DataOptions& given = options.data;
+  const Published& data = datasets::find_published(given.name);
+  const fs::path out = fs::path(given.out.empty() ? data.name : given.out).lexically_normal();
+  const fs::path directory = out.has_filename() ? out : out.parent_path();
+  if (fs::exists(directory))
+    throw base::BadInput(fmt::format("{}: is there already; remove it, or give another --out", directory.string()));
+  fmt::print("{}: {}\nlicence: {}\n", data.name, given.from.empty() ? data.address : given.from + "/" + data.mirrored,
+             data.licence);
+  if (!given.from.empty()) fmt::print("published at {}\n", data.address);
+  std::fflush(stdout);
+
+  const Unfinished unfinished(directory.string() + ".part");
+  const fs::path archive = archive_of(data, given.from, unfinished);
+  compare_sum(archive, given.from.empty() ? data.sha256 : data.mirrored_sha256, unfinished);
+  const fs::path unpacked = unfinished / "unpacked";
+  run_program({"tar", "--extract", "--no-same-owner", "--file", archive.string(), "--directory", unpacked.string()});
+  unzip_files(unpacked);
+  fs::rename(innermost(unpacked), directory);
+  fmt::print("{}: unpacked\n", directory.string());
+  return 0;
+}
+
+}  // namespace ut::launcher

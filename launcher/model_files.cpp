@@ -1,0 +1,137 @@
+#include "launcher/model_files.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "core/checkpoint.h"
+#include "core/make_model.h"
+#include "core/safetensors.h"
+#include "launcher/cost_model.h"
+#include "launcher/option_table.h"
+#include "launcher/rank_batch.h"
+#include "launcher/run_directory.h"
+#include "launcher/session.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* model_name = "model.safetensors";
+constexpr const char* vocabulary_name = "vocabulary.txt";
+
+const char* name_of(core::Architecture architecture) {
+  if (architecture == core::Architecture::encoder_decoder) return "encoder-decoder";
+  return architecture == core::Architecture::encoder ? "encoder" : "decoder";
+}
+
+std::string config_of(const core::ModelOptions& model, const Options& options) {
+  nlohmann::ordered_json config{{"model",
+                                 {{"architecture", name_of(model.architecture)},
+                                  {"symbols", model.vocabulary},
+                                  {"words_per_row", model.words_per_row},
+                                  {"encoder_steps", model.encoder_steps},
+                                  {"decoder_steps", model.decoder_steps}}},
+                                {"options", nlohmann::ordered_json::object()}};
+  const auto recorded = recorded_options(options, command_train);
+  for (const OptionEntry& entry : option_table()) {
+    const bool is_of_this_place = entry.name == "data" || entry.group == "Ranks" || entry.group == "Run";
+    if (entry.belongs_to(command_train) && entry.recorded && !is_of_this_place && !entry.get(options).empty())
+      config["options"][entry.name] = recorded[entry.name];
+  }
+  return config.dump(2) + "\n";
+}
+
+at::Tensor offsets_of(const dist::SequenceExchange& exchange) {
+  return at::tensor(exchange.local().offsets, at::kLong);
+}
+
+/// The test split's first examples, and what the model says of them.
+std::string examples_of(const core::Model& model, const datasets::Task& task, const Options& options) {
+  const at::NoGradGuard no_graph;
+  std::vector<datasets::Example> examples;
+  const std::int64_t count = std::min(options.exchange_of_models.examples, task.size(datasets::Split::test));
+  for (std::int64_t index = 0; index < count; ++index) examples.push_back(task.example(datasets::Split::test, index));
+  const dist::Mesh mesh(dist::make_single_communicator(), 1);
+  const core::Batch rows = rank_batch(examples, 0, mesh, options.exchange).rows;
+  core::Safetensors content;
+  if (rows.source) {
+    content.tensors["source"] = rows.source_words;
+    content.tensors["source_offsets"] = offsets_of(*rows.source);
+  }
+  content.tensors["logits"] = model.forward(rows, model.steps(), {}).logits;
+  if (rows.target) {
+    content.tensors["target"] = rows.labels;
+    content.tensors["target_offsets"] = offsets_of(*rows.target);
+  }
+  return core::safetensors_bytes(content);
+}
+
+/// Before memory is taken for a model that options make far larger than the file is.
+void check_size(const core::ModelOptions& model, const fs::path& file) {
+  if (!fs::exists(file)) throw base::BadInput(fmt::format("{}: no such file", file.string()));
+  constexpr double small = 1 << 20;
+  const auto bytes = static_cast<double>(fs::file_size(file));
+  if (parameter_count(model) * sizeof(float) > 2 * bytes + small)
+    throw base::BadInput(fmt::format("{}: {:.0f} bytes, but the options make a model of {:.0f} parameters",
+                                     file.string(), bytes, parameter_count(model)));
+}
+
+}  // namespace
+
+int run_export(const Options& options) {
+  const fs::path out = fs::path(options.exchange_of_models.out).lexically_normal();
+  if (fs::exists(out))
+    throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
+  const auto task = datasets::make_task(options.task);
+  const auto model = load_model(options, *task);
+  fs::path beside = out.has_filename() ? out : out.parent_path();
+  beside += ".tmp";
+  fs::remove_all(beside);
+  fs::create_directories(beside);
+  base::write_file_whole(beside / model_name, core::model_bytes(*model));
+  base::write_file_whole(beside / model_config_name, config_of(model->options(), options));
+  base::write_file_whole(beside / vocabulary_name, task->vocabulary().text());
+  for (const datasets::KeptFile& file : task->kept_files()) base::write_file_whole(beside / file.name, file.content);
+  if (options.exchange_of_models.examples > 0)
+    base::write_file_whole(beside / "examples.safetensors", examples_of(*model, *task, options));
+  fs::rename(beside, out);
+  base::sync_to_disk(fs::absolute(beside).parent_path());
+  if (!options.quiet) fmt::print("{}: {} parameters\n", out.string(), model->parameters().elements());
+  return 0;
+}
+
+int run_import(const Options& options) {
+  const fs::path from = options.exchange_of_models.model;
+  const auto task = datasets::make_task(options.task);
+  const fs::path vocabulary = from / vocabulary_name;
+  if (base::read_file(vocabulary) != task->vocabulary().text())
+    throw base::BadInput(fmt::format(
+        "{}: other symbols than those of this task and data ({} of them); give the --data it was trained on",
+        vocabulary.string(), task->vocabulary().size()));
+  check_size(model_options(options, *task), from / model_name);
+  const auto model = core::make_model(model_options(options, *task), options.seed, at::kCPU);
+  core::load_model_file(from / model_name, *model);
+  const core::Adam optimizer(options.optimizer, model->parameters());
+  const RunDirectory run(options);
+  run.keep(task->kept_files());
+  const nlohmann::json state{{"vocabulary", task->vocabulary().digest()},
+                             {"seed", options.seed},
+                             {"encoder_steps", model->steps().encoder},
+                             {"decoder_steps", model->steps().decoder},
+                             {"options", to_config(options)}};
+  core::write_checkpoint(run.checkpoints(), *model, optimizer, state);
+  core::point_at(run.checkpoints(), "best", optimizer.updates());
+  if (!options.quiet)
+    fmt::print("run directory {}: {} parameters; train on with ut train --resume\n", run.path().string(),
+               model->parameters().elements());
+  return 0;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,104 @@
+#include "launcher/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "launcher/build_info.h"
+#include "launcher/inside_model.h"
+#include "launcher/report_page.h"
+#include "launcher/run_record.h"
+#include "launcher/scaling_table.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace filesystem = std::filesystem;
+using nlohmann::ordered_json;
+
+/// The run as `ut evaluate` would have it.
+Options evaluated_run(const std::string& run_dir, const Options& options) {
+  Options run = parse_options({"evaluate", "--run-dir", run_dir, "--checkpoint", options.checkpoint});
+  run.split = options.split;
+  return run;
+}
+
+/// The directory's last name where no other run has the same, else as it was given.
+std::string name_of(const std::string& run_dir, const std::vector<std::string>& all) {
+  const auto last_name = [](const std::string& given) {
+    return filesystem::absolute(filesystem::path(given) / "").lexically_normal().parent_path().filename().string();
+  };
+  const auto name = last_name(run_dir);
+  const auto alike = std::ranges::count_if(all, [&](const auto& other) { return last_name(other) == name; });
+  return alike == 1 && !name.empty() ? name : run_dir;
+}
+
+ordered_json model_of(const std::string& run_dir, const Options& options) {
+  try {
+    return look_inside(evaluated_run(run_dir, options), options.report);
+  } catch (const base::BadInput& error) {
+    throw base::BadInput(fmt::format("{}: {}; --no-model reports the curves alone", run_dir, error.what()));
+  }
+}
+
+ordered_json collect(const Options& options) {
+  const ReportOptions& given = options.report;
+  const std::string build = build_info();
+  ordered_json report{{"build", build.substr(0, build.find('\n'))}, {"split", datasets::name_of(options.split)}};
+  report["runs"] = ordered_json::array();
+  for (const std::string& run_dir : given.runs) {
+    ordered_json run{{"name", name_of(run_dir, given.runs)}, {"directory", run_dir}};
+    run.update(read_run(run_dir));
+    report["runs"].push_back(std::move(run));
+  }
+  for (std::size_t index = 0; index < given.runs.size() && !given.no_model; ++index)
+    report["runs"][index]["model"] = model_of(given.runs[index], options);
+  report["scaling"] = ordered_json::array();
+  for (const std::string& file : given.scaling)
+    report["scaling"].push_back({{"file", file}, {"rows", read_scaling_table(file)}});
+  return report;
+}
+
+/// As asked for, or in the first run's directory.
+std::string file_to_write(const ReportOptions& given, const std::string& name) {
+  if (given.out.empty()) return (filesystem::path(given.runs.front()) / name).string();
+  const filesystem::path directory = filesystem::absolute(given.out).parent_path();
+  if (!filesystem::is_directory(directory))
+    throw base::BadInput(fmt::format("--out {}: there is no directory {}", given.out, directory.string()));
+  return given.out;
+}
+
+int write_picture(const Options& options, const std::string& picture, bool as_png) {
+  const std::string extension = as_png ? "png" : "svg";
+  const std::string file = file_to_write(options.report, picture + "." + extension);
+  const std::string svg = report_picture(collect(options), picture);
+  if (svg.empty())
+    throw base::BadInput(fmt::format("--{} {}: there is nothing of that to draw here", extension, picture));
+  if (as_png)
+    write_png(svg, file);
+  else
+    base::write_file_whole(file, svg);
+  if (!options.quiet) fmt::print("{}: {}\n", file, picture);
+  return 0;
+}
+
+}  // namespace
+
+int run_report(const Options& options) {
+  const ReportOptions& given = options.report;
+  if (!given.svg.empty()) return write_picture(options, given.svg, false);
+  if (!given.png.empty()) return write_picture(options, given.png, true);
+  const std::string file = file_to_write(given, "report.html");
+  const std::string page = report_page(collect(options));
+  base::write_file_whole(file, page);
+  if (!options.quiet)
+    fmt::print("{}: {} run{}, {:.1f} MB; open it in a browser\n", file, given.runs.size(),
+               given.runs.size() == 1 ? "" : "s", static_cast<double>(page.size()) / 1e6);
+  return 0;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace ut::launcher {
+
+/// Most points that a curve keeps; of each stretch the lowest and the highest stay.
+inline constexpr std::size_t most_points = 2000;
+
+/// A run directory's options and metrics, as a report shows them:
+///   "settings": {name: value}
+///   "curves": {"training": {key: [[update, number or null], …]}, "validation": likewise}
+///   "scores": {split: what the last line of that split says}, but for the validation split's
+///   "ponder": {"encoder": [{"update", "mean", "sd", "histogram", "running"}, …], "decoder": …}
+///   "unreadable": lines of metrics.jsonl that are no JSON object; a torn last one is not counted
+///   "thinned": whether points were left out
+/// Throws base::BadInput where there are no options or no metrics.
+nlohmann::ordered_json read_run(const std::filesystem::path& run_dir);
+
+}  // namespace ut::launcher

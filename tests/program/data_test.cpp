@@ -1,0 +1,123 @@
+// ut data check and ut data fetch, as a person runs them.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/datasets/toy_parallel_text.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(DataCheck, SaysWhatIsThereAndWhatIsWrong) {
+  const TemporaryDirectory directory;
+  write_toy_parallel_text(directory, 200, 10);
+  const std::string data = directory.path().string();
+  const Outcome without = run_ut("data check " + data);
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.output, AllOf(HasSubstr("train: 200 pairs"), HasSubstr("wrong: " + data + "/sentencepiece.model"),
+                                    HasSubstr("ut data sentencepiece --data " + data)));
+  EXPECT_EQ(run_ut("data sentencepiece --vocabulary-size 100 --quiet --data " + data).output, "");
+  const Outcome good = run_ut("data check " + data + " --task translation");
+  EXPECT_EQ(good.exit_code, 0) << good.output;
+  EXPECT_THAT(good.output, HasSubstr("can be trained on: --task translation"));
+  directory.write("test.en", "Bada.\r\n");
+  directory.write("test.de", "Mono.\n");
+  const Outcome warned = run_ut("data check " + data);
+  EXPECT_EQ(warned.exit_code, 0) << warned.output;
+  EXPECT_THAT(warned.output, HasSubstr("warning: " + data + "/test.en:1: ends with a carriage return"));
+  directory.write("test.de", "Mono.\nMono.\n");
+  const Outcome wrong = run_ut("data check " + data);
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.output, HasSubstr("wrong: " + data + "/test.de: 2 lines, but test.en has 1"));
+  const Outcome nowhere = run_ut("data check " + data + "/nowhere");
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.errors, HasSubstr("no such directory"));
+}
+
+class DataFetch : public testing::Test {
+ protected:
+  /// Runs `ut data fetch` in a directory of its own, programs being looked for in `path` first.
+  Outcome fetch(const std::string& arguments, const std::string& path = "$PATH") const {
+    return run_shell(fmt::format("cd {} && PATH={} {} data fetch {}", directory_.path().string(), path,
+                                 std::getenv("UT"), arguments));
+  }
+  /// What is in that directory.
+  std::vector<std::string> found() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path()))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(DataFetch, FromAFolderThatHasTheArchives) {
+  const std::filesystem::path shared = UT_SOURCE_DIR "/../shared/data";
+  if (!std::filesystem::exists(shared / "multi30k-ende.tar.xz")) GTEST_SKIP() << shared << " has no archives";
+  const Outcome fetched = fetch(fmt::format("multi30k --from {}", shared.string()));
+  ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
+  EXPECT_THAT(fetched.output, AllOf(HasSubstr("licence: "), HasSubstr("https://github.com/multi30k/dataset"),
+                                    HasSubstr("as it should be")));
+  EXPECT_THAT(found(), testing::ElementsAre("multi30k"));
+  EXPECT_TRUE(std::filesystem::exists(directory_.path() / "multi30k/raw/train.en"));
+  const Outcome again = fetch(fmt::format("multi30k --from {}", shared.string()));
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.errors, HasSubstr("is there already"));
+  for (const std::string name : {"babi", "agreement", "lambada", "novels", "newstest", "iwslt14"})
+    EXPECT_EQ(fetch(fmt::format("{} --out there/{} --from {}", name, name, shared.string())).exit_code, 0) << name;
+}
+
+TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
+  const TemporaryDirectory mirror;
+  mirror.write("babi.tar.xz", "something else");
+  const Outcome refused = fetch("babi --from " + mirror.path().string());
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, AllOf(HasSubstr("babi.tar.xz: SHA-256 is "), HasSubstr("but should be 9cbe9244")));
+  EXPECT_THAT(fetch("lambada --from " + mirror.path().string()).errors, HasSubstr("has no lambada.tar.xz"));
+  EXPECT_THAT(found(), testing::IsEmpty());
+}
+
+/// A stand-in for curl hands out an archive, so that nothing is asked of the network.
+TEST_F(DataFetch, FromItsAddressWithCurl) {
+  const TemporaryDirectory tools;
+  tools.write("packed/tasks/qa1_train.txt", "1 Ada sat.\n");
+  ASSERT_EQ(run_shell(fmt::format("cd {} && gzip packed/tasks/qa1_train.txt && tar -czf archive -C packed tasks",
+                                  tools.path().string()))
+                .exit_code,
+            0);
+  const auto curl = tools.write(
+      "curl", fmt::format("#!/bin/sh\ncp {} \"$5\" && echo \"$6\" > {}\n", tools / "archive", tools / "address"));
+  std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
+  const Outcome fetched = fetch("babi --out here", tools.path().string() + ":$PATH");
+  ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
+  EXPECT_THAT(fetched.output, AllOf(HasSubstr("not compared, that of the published file is not known"),
+                                    HasSubstr("licence: Creative Commons")));
+  EXPECT_TRUE(std::filesystem::exists(directory_.path() / "here/qa1_train.txt"));
+  EXPECT_EQ(run_shell("cat " + tools / "address").output,
+            "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz\n");
+  EXPECT_THAT(found(), testing::ElementsAre("here"));
+}
+
+TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
+  const Outcome missing = fetch("babi", "/nowhere");
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.errors, HasSubstr("curl: cannot be run"));
+  EXPECT_EQ(std::ranges::count(missing.errors, '\n'), 1) << missing.errors;
+  const TemporaryDirectory tools;
+  std::filesystem::permissions(tools.write("curl", "#!/bin/sh\nexit 22\n"), std::filesystem::perms::owner_all);
+  EXPECT_THAT(fetch("babi", tools.path().string() + ":$PATH").errors, HasSubstr("curl: failed with 22"));
+  EXPECT_THAT(found(), testing::IsEmpty());
+  EXPECT_THAT(fetch("nosuch").errors, AllOf(HasSubstr("nosuch"), HasSubstr("multi30k")));
+}
+
+}  // namespace
+}  // namespace ut::tests

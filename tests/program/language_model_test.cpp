@@ -1,0 +1,168 @@
+// Small languages of which it is known what can be known, learned in seconds.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/philox.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string settings =
+    "--d-model 32 --heads 4 --ffn 64 --steps 3 --batch 32 --threads 1 --dropout 0 --schedule constant --learning-rate "
+    "0.003 --warmup 50 --beta2 0.99 --epsilon 1e-8 --label-smoothing 0 --checkpoint-every 0 --quiet ";
+
+class LanguageModel : public testing::Test {
+ protected:
+  std::string run() const { return directory_ / "run"; }
+  void train(const std::string& task, int updates) const {
+    const Outcome outcome = run_ut(fmt::format("train --task {} --data {} --max-updates {} {} --run-dir {}", task,
+                                               directory_.path().string(), updates, settings, run()));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  }
+  nlohmann::json evaluate(const std::string& options = "") const {
+    return json_of_ut(fmt::format("evaluate --json --run-dir {} {}", run(), options));
+  }
+
+  TemporaryDirectory directory_;
+  base::Random random_{7};
+};
+
+/// a b c and again, from anywhere, but that after c comes a or x, as likely.
+class Cycle : public LanguageModel {
+ protected:
+  void SetUp() override {
+    directory_.write("train.txt", passages(2000, ""));
+    directory_.write("lambada_development_plain_text.txt", passages(100, "c"));
+    directory_.write("lambada_test_plain_text.txt", passages(400, "c"));
+    directory_.write("lambada_control_test_data_plain_text.txt", passages(200, "a"));
+  }
+
+  std::string next(const std::string& word) {
+    if (word == "c") return random_.uniform(0, 1) == 0 ? "a" : "x";
+    return word == "b" ? "c" : "b";
+  }
+
+  /// Eight words each, so that it is known where a passage ends. `before_last`: the word before the last one; empty:
+  /// any. Beside c the last words are a and x in turn.
+  std::string passages(int count, const std::string& before_last) {
+    std::string text;
+    for (int passage = 0; passage < count;) {
+      std::string word(1, static_cast<char>('a' + random_.uniform(0, 2)));
+      std::string line = word;
+      for (int more = 0; more < 6; ++more) line += " " + (word = next(word));
+      if (!before_last.empty() && word != before_last) continue;
+      const char* in_turn[] = {"a", "x"};
+      text += line + " " + (before_last == "c" ? in_turn[passage % 2] : next(word)) + "\n";
+      ++passage;
+    }
+    return text;
+  }
+};
+
+TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
+  train("lambada --lambada-form language-model", 400);
+  const auto branch = evaluate();
+  EXPECT_NEAR(branch.at("perplexity").get<double>(), 2, 0.1);
+  EXPECT_NEAR(branch.at("accuracy").get<double>(), 0.5, 0.15);
+  EXPECT_EQ(branch.at("sequences"), 400);
+  EXPECT_NEAR(std::exp(branch.at("loss").get<double>()), branch.at("perplexity").get<double>(), 1e-9);
+  const auto known = evaluate("--split control --ranks 2 --sequence-parallel 2");
+  EXPECT_LT(known.at("perplexity").get<double>(), 1.02);
+  EXPECT_EQ(known.at("accuracy"), 1);
+  EXPECT_EQ(known.at("sequences"), 200);
+  const Outcome said = run_ut("evaluate --run-dir " + run());
+  EXPECT_THAT(said.output, HasSubstr("on 400 words, perplexity "));
+  EXPECT_THAT(said.output, HasSubstr("mean of the "));
+  const Outcome typed = run_shell(fmt::format("printf 'a b c x\\nb\\n' | $UT decode --run-dir {}", run()));
+  EXPECT_EQ(typed.output, "b\nc\n") << typed.errors;
+  std::ifstream metrics(run() + "/metrics.jsonl");
+  const std::string all((std::istreambuf_iterator<char>(metrics)), {});
+  EXPECT_THAT(all, HasSubstr("\"perplexity\""));
+}
+
+TEST_F(LanguageModel, ASplitThatThereIsNotIsRefused) {
+  for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
+    directory_.write(file, "a b\n");
+  train("lambada --lambada-form language-model", 1);
+  const Outcome outcome = run_ut("evaluate --split control --run-dir " + run());
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("--split control"));
+}
+
+/// The first noun decides; nouns of the other number stand between it and the verb.
+TEST_F(LanguageModel, RanksTheFormsOfAVerb) {
+  const auto sentences = [&](int count, std::int64_t attractors) {
+    std::string text;
+    for (int sentence = 0; sentence < count; ++sentence) {
+      const bool plural = random_.uniform(0, 1) == 1;
+      const auto noun = [&](bool many) {
+        return fmt::format("{}{}", std::array{"cat", "dog", "owl"}[static_cast<std::size_t>(random_.uniform(0, 2))],
+                           many ? "s" : "");
+      };
+      const auto between = attractors < 0 ? random_.uniform(0, 3) : attractors;
+      text += fmt::format("{}\tthe {}", plural ? "VBP" : "VBZ", noun(plural));
+      for (std::int64_t other = 0; other < between; ++other) text += " near the " + noun(!plural);
+      text += "\n";
+    }
+    return text;
+  };
+  directory_.write("numpred.train", sentences(2000, -1));
+  directory_.write("numpred.val", sentences(100, -1));
+  for (const int attractors : {0, 1, 3})
+    directory_.write(fmt::format("numpred.test.{}", attractors), sentences(100 + attractors, attractors));
+  train("agreement --agreement-form language-model --halting act-copy --max-steps 4", 500);
+  const auto scores = evaluate("--ranks 2 --sequence-parallel 1");
+  EXPECT_GE(scores.at("accuracy").get<double>(), 0.97);
+  EXPECT_GE(scores.at("groups").at("3 attractors").at("accuracy").get<double>(), 0.95);
+  EXPECT_EQ(scores.at("groups").at("3 attractors").at("sequences"), 103);
+  double sum = 0;
+  for (const auto& [name, group] : scores.at("groups").items()) sum += group.at("accuracy").get<double>();
+  EXPECT_NEAR(scores.at("mean_of_groups").get<double>(), sum / 3, 1e-12);
+  EXPECT_TRUE(scores.at("groups").at("0 attractors").contains("ponder"));
+}
+
+/// The word after "by" is asked for, and in the test texts no word but that was ever seen.
+TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
+  const auto passages = [&](int count, char kind) {
+    std::string text;
+    for (int passage = 0; passage < count; ++passage) {
+      const auto word = [&] { return fmt::format("{}{}", kind, random_.uniform(0, kind == 'v' ? 20 : 999)); };
+      const std::string answer = word();
+      const auto others = [&](std::string& line) {
+        for (auto more = random_.uniform(1, 5); more > 0; --more) line += word() + " ";
+      };
+      others(text);
+      text += "by " + answer + " ";
+      others(text);
+      text += answer + "\n";
+    }
+    return text;
+  };
+  directory_.write("train.txt", passages(2000, 'v') + passages(500, 'r') + "u v\n");
+  directory_.write("lambada_development_plain_text.txt", passages(100, 'v'));
+  directory_.write("lambada_test_plain_text.txt", passages(300, 'n') + "by m0 m1 m2\n");
+  train("lambada --lambada-form pointing --vocabulary-size 22 --transition separable-convolution", 400);
+  for (const std::string mesh : {"--ranks 1", "--ranks 2 --sequence-parallel 2"}) {
+    const auto scores = evaluate(mesh);
+    EXPECT_EQ(scores.at("sequences"), 301);
+    EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);
+    EXPECT_EQ(scores.at("groups").at("target not in context").at("accuracy"), 0);
+    EXPECT_TRUE(scores.contains("loss"));
+  }
+  const Outcome typed = run_shell(fmt::format("echo 'v1 v2 by v3 v4' | $UT decode --run-dir {}", run()));
+  EXPECT_EQ(typed.output, "v3\n") << typed.errors;
+}
+
+}  // namespace
+}  // namespace ut::tests

@@ -1,0 +1,153 @@
+// Models that leave the program and come back: ut export, ut import, --average; read by tests/reference.py.
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/file.h"
+#include "core/safetensors.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* small_model =
+    "--d-model 16 --heads 2 --ffn 24 --steps 3 --dropout 0.1 --batch 8 --threads 1 --evaluate-every 0 --schedule "
+    "constant --learning-rate 0.01 --warmup 0 ";
+constexpr const char* addition =
+    "--task addition --train-length 7 --evaluation-length 7 --evaluation-examples 9 --train-examples 100 ";
+
+class ModelFiles : public testing::Test {
+ protected:
+  void train(const std::string& options) {
+    const Outcome trained = run_ut(fmt::format("train {}{} --run-dir {}", small_model, options, run_));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+  /// Exports the run, gives the new directory.
+  std::string exported(const std::string& options = "") {
+    std::filesystem::remove_all(directory_ / "model");
+    const Outcome outcome = run_ut(fmt::format("export --run-dir {} --out {} {}", run_, directory_ / "model", options));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    return directory_ / "model";
+  }
+  Outcome import(const std::string& model) {
+    return run_ut(fmt::format("import --model {} --run-dir {}", model, directory_ / "again"));
+  }
+
+  TemporaryDirectory directory_;
+  std::string run_ = directory_ / "run";
+};
+
+TEST_F(ModelFiles, ComeBackToTheBit) {
+  train(std::string(addition) + "--max-updates 5 --halting act-copy --step-signal learned --norm pre");
+  const std::string model = exported();
+  const Outcome imported = import(model);
+  ASSERT_EQ(imported.exit_code, 0) << imported.errors;
+  const std::string again = directory_ / "again";
+  EXPECT_EQ(base::read_file(model + "/model.safetensors"),
+            base::read_file(again + "/checkpoints/update-00000000/model.safetensors"));
+  EXPECT_EQ(base::read_file(model + "/model.safetensors"),
+            base::read_file(run_ + "/checkpoints/update-00000005/model.safetensors"));
+  EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run_), json_of_ut("evaluate --json --run-dir " + again));
+  const Outcome trained = run_ut("train --resume --max-updates 2 --run-dir " + again);
+  EXPECT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_EQ(run_ut(fmt::format("export --run-dir {} --out {}", run_, model)).exit_code, 2) << "it is there already";
+  EXPECT_EQ(import(model).exit_code, 2) << "there is a run already";
+}
+
+TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
+  train(std::string(addition) + "--max-updates 1");
+  const std::string model = exported();
+  const std::filesystem::path file = model + "/model.safetensors";
+  const core::Safetensors whole = core::read_safetensors(file);
+  const std::string bias = "encoder.layer0.transition.bias1";
+  const auto refuses = [&](const std::string& message, const std::function<void(core::Safetensors&)>& change) {
+    core::Safetensors changed = whole;
+    change(changed);
+    base::write_file_whole(file, core::safetensors_bytes(changed));
+    const Outcome outcome = import(model);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+    EXPECT_EQ(outcome.errors, fmt::format("ut: {}: {}\n", file.string(), message));
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "again"));
+  };
+  refuses("has no tensor " + bias + ", which the model needs", [&](auto& file_) { file_.tensors.erase(bias); });
+  refuses("has a tensor more, which the model does not",
+          [&](auto& file_) { file_.tensors["more"] = at::zeros({1}, at::kFloat); });
+  refuses("tensor " + bias + " is Float 23, the model needs Float 24",
+          [&](auto& file_) { file_.tensors[bias] = at::zeros({23}, at::kFloat); });
+  refuses("tensor " + bias + " is Double 24, the model needs Float 24",
+          [&](auto& file_) { file_.tensors[bias] = at::zeros({24}, at::kDouble); });
+  EXPECT_THAT(
+      run_ut(fmt::format("import --d-model 1000000 --model {} --run-dir {}", model, directory_ / "again")).errors,
+      HasSubstr("the options make a model of "));
+  base::write_file_whole(model + "/vocabulary.txt", "<pad>\n<EOS>\nx\n");
+  EXPECT_THAT(import(model).errors, HasSubstr("vocabulary.txt: other symbols"));
+  base::write_file_whole(model + "/config.json", R"({"options": {"d-modle": 16}})");
+  EXPECT_THAT(import(model).errors, HasSubstr("config.json: d-modle: unknown option"));
+  base::write_file_whole(model + "/config.json", "[");
+  EXPECT_THAT(import(model).errors, HasSubstr("config.json: not a JSON object"));
+}
+
+TEST_F(ModelFiles, TheMeanOfCheckpointsIsThatOfTheirParameters) {
+  train(std::string(addition) + "--max-updates 6 --checkpoint-every 2 --keep-checkpoints 3");
+  const auto parameters = [](const std::string& place) { return core::read_safetensors(place + "/model.safetensors"); };
+  const auto mean = parameters(exported("--average 3")).tensors;
+  std::vector<core::Safetensors> parts;
+  for (const char* name : {"2", "4", "6"})
+    parts.push_back(parameters(fmt::format("{}/checkpoints/update-0000000{}", run_, name)));
+  for (const auto& [name, tensor] : mean) {
+    at::Tensor expected = at::zeros_like(tensor, at::kDouble);
+    for (const core::Safetensors& part : parts) expected += part.at(name);
+    EXPECT_TRUE(tensor.equal((expected / 3).to(at::kFloat))) << name;
+    EXPECT_FALSE(tensor.equal(parts.back().at(name))) << name;
+  }
+  EXPECT_NE(json_of_ut("evaluate --teacher-forced --json --average 3 --run-dir " + run_).at("loss"),
+            json_of_ut("evaluate --teacher-forced --json --run-dir " + run_).at("loss"));
+  const Outcome too_many = run_ut("evaluate --average 4 --run-dir " + run_);
+  EXPECT_EQ(too_many.exit_code, 2);
+  EXPECT_EQ(too_many.errors, fmt::format("ut: --average 4: {}/checkpoints has 3 checkpoints; give at most that many, "
+                                         "and train with --keep-checkpoints\n",
+                                         run_));
+}
+
+/// A task and a variant, as options.
+class ByReference : public ModelFiles, public testing::WithParamInterface<const char*> {};
+
+TEST_P(ByReference, LogitsAreTheSame) {
+  const std::string python = fmt::format("{} ", std::getenv("UT_PYTHON") ? std::getenv("UT_PYTHON") : "python3");
+  if (run_shell(python + "-c 'import torch'").exit_code != 0)
+    GTEST_SKIP() << "python3 has no torch: the model is not compared with tests/reference.py (./quickstart test does)";
+  std::string options = fmt::format("--max-updates 10 {} ", GetParam());
+  if (options.find("babi") == std::string::npos) {
+    options += addition;
+  } else {
+    ASSERT_EQ(run_ut(fmt::format("data stories --train 50 --test 20 --out {}", directory_ / "stories")).exit_code, 0);
+    options += fmt::format("--data {} ", directory_ / "stories");
+  }
+  train(options);
+  const std::string model = exported("--examples 7");
+  const Outcome compared = run_shell(fmt::format("{} {}/tests/reference.py {}", python, UT_SOURCE_DIR, model));
+  ASSERT_EQ(compared.exit_code, 0) << compared.errors;
+  EXPECT_LT(std::stod(compared.output), 1e-5);
+  const auto logits = core::read_safetensors(model + "/examples.safetensors").at("logits");
+  EXPECT_GT(logits.std(0).mean().item<double>(), 1e-2) << "examples that are all the same would tell nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ByReference,
+    testing::Values("", "--variant tensor2tensor", "--residual signal-in --block-layers 2 --decoder-steps 2",
+                    "--norm pre --transition separable-convolution --signal halves --step-signal learned",
+                    "--halting act --halting-bias -1 --max-steps 6 --act-output interpolated",
+                    "--halting act --halting-bias -1 --act-kind global --max-steps 6 --norm pre",
+                    "--halting act-copy --halting-bias -0.5 --max-steps 6 --block-layers 2",
+                    "--halting act-copy --halting-bias -0.5 --max-steps 6 --variant tensor2tensor --transition "
+                    "separable-convolution --block-layers 2",
+                    "--task babi --halting act-copy --halting-bias -0.5 --max-steps 6", "--task babi --norm pre"));
+
+}  // namespace
+}  // namespace ut::tests

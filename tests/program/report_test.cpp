@@ -1,0 +1,362 @@
+// `ut report`: what the page and the pictures are made of, and the page as a browser shows it.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string small = "--d-model 16 --heads 2 --ffn 32 --batch 8 --threads 1 --log-every 2 --evaluate-every 10 ";
+
+/// The document that a page shows.
+json document_of(const std::string& page) {
+  const std::string text = base::read_file(page);
+  const std::string begin = "<script type=\"application/json\" id=\"report\">";
+  const auto place = text.find(begin) + begin.size();
+  return json::parse(text.substr(place, text.find("</script>", place) - place));
+}
+
+bool is_there(const std::string& program) { return run_shell("command -v " + program).exit_code == 0; }
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  return text.replace(text.find(what), what.size(), with);
+}
+
+class Report : public testing::Test {
+ protected:
+  /// A run on stories, of which positions halt, and one with a decoder.
+  void train_stories(const std::string& name, const std::string& options = "") const {
+    const std::string stories = directory_ / "stories";
+    ASSERT_EQ(run_ut("data stories --facts 1 --train 200 --validation 20 --test 30 --out " + stories).exit_code, 0);
+    const Outcome trained = run_ut(
+        fmt::format("train --task babi --data {} {} --halting act-copy --max-steps 4 --halting-bias -0.5 --max-updates "
+                    "20 {} --run-dir {}",
+                    stories, small, options, directory_ / name));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+  void train_reverse(const std::string& name) const {
+    const Outcome trained = run_ut(
+        fmt::format("train --task reverse --train-length 8 --evaluation-length 8 --train-examples 100 "
+                    "--evaluation-examples 20 {} --steps 3 --halting act-copy --decoder-halting none --max-updates 10 "
+                    "--run-dir {}",
+                    small, directory_ / name));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+
+  /// A run directory with these metrics, which no program wrote.
+  void write_run(const std::string& name, const std::string& metrics,
+                 const std::string& options = "d-model = 16\n") const {
+    directory_.write(name + "/options.conf", options);
+    directory_.write(name + "/metrics.jsonl", metrics);
+  }
+
+  json report(const std::string& arguments) const {
+    const std::string page = directory_ / "page.html";
+    const Outcome outcome = run_ut(fmt::format("report {} --out {}", arguments, page));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.errors, "");
+    return document_of(page);
+  }
+
+  void expect_refused(const std::string& arguments, const std::string& says) const {
+    const Outcome outcome = run_ut("report " + arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr(says));
+    EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+  }
+
+  /// What `script`, an expression at the page's end, gives in a browser. The browser must find no fault with the page.
+  json in_browser(const std::string& page, const std::string& script) const {
+    std::string text = base::read_file(page);
+    text = replaced(text, "<title>",
+                    "<script>var problems = []; addEventListener('error', e => problems.push(e.message)); "
+                    "addEventListener('securitypolicyviolation', e => problems.push(e.blockedURI)); "
+                    "console.error = console.warn = text => problems.push(String(text));</script><title>");
+    text = replaced(text, "</body>",
+                    "<script>{ let found; try { found = (() => {" + script +
+                        "})(); } catch (error) { problems.push(String(error.stack)); } const outcome = "
+                        "document.createElement('pre'); outcome.id = 'outcome'; outcome.textContent = "
+                        "encodeURIComponent(JSON.stringify({found, problems})); document.body.append(outcome); "
+                        "}</script></body>");
+    const auto copy = directory_.write("browsed.html", text);
+    const Outcome seen = run_shell(
+        fmt::format("timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+                    "--enable-logging=stderr --user-data-dir={} --window-size=1300,900 --virtual-time-budget=3000 "
+                    "--dump-dom file://{}",
+                    directory_ / "browser", copy.string()));
+    EXPECT_EQ(seen.exit_code, 0) << seen.errors;
+    EXPECT_THAT(seen.errors, testing::Not(HasSubstr(":CONSOLE")));
+    const std::string begin = "<pre id=\"outcome\">";
+    const auto place = seen.output.find(begin);
+    if (place == std::string::npos) throw std::runtime_error("the page did not get to its end: " + seen.errors);
+    const auto end = seen.output.find("</pre>", place);
+    const json outcome = json::parse(decoded(seen.output.substr(place + begin.size(), end - place - begin.size())));
+    EXPECT_EQ(outcome.at("problems"), json::array());
+    return outcome.value("found", json());
+  }
+
+  static std::string decoded(const std::string& text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size(); ++at)
+      if (text[at] == '%') {
+        result += static_cast<char>(std::stoi(text.substr(at + 1, 2), nullptr, 16));
+        at += 2;
+      } else {
+        result += text[at];
+      }
+    return result;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Report, ShowsAModelAtWorkAsEvaluateScoresIt) {
+  train_stories("run");
+  const std::string run = directory_ / "run";
+  const json model = report(run + " --examples 30 --split test").at("runs").at(0).at("model");
+  const json evaluated = json_of_ut("evaluate --json --teacher-forced --run-dir " + run);
+  double right = 0;
+  double steps = 0;
+  double rows = 0;
+  for (const json& example : model.at("examples")) {
+    right += example.at("said") == example.at("wanted") ? 1 : 0;
+    for (const json& updates : example.at("stacks").at("encoder").at("updates")) steps += updates.get<double>();
+    rows += static_cast<double>(example.at("source").size());
+  }
+  ASSERT_EQ(model.at("examples").size(), 30);
+  EXPECT_DOUBLE_EQ(right / 30, evaluated.at("accuracy").get<double>());
+  EXPECT_NEAR(steps / rows, evaluated.at("ponder").at("encoder").at("mean").get<double>(), 1e-9);
+}
+
+TEST_F(Report, MapsHaveTheRowsThatRunAndWeightsThatSumToOne) {
+  train_stories("stories");
+  train_reverse("reverse");
+  const json found = report(fmt::format("{} {}", directory_ / "stories", directory_ / "reverse"));
+  EXPECT_EQ(found.at("runs").at(0).at("model").at("examples").at(0).at("maps").size(), 1);
+  EXPECT_EQ(found.at("runs").at(1).at("model").at("examples").at(0).at("maps").size(), 3);
+  for (const json& run : found.at("runs"))
+    for (const json& example : run.at("model").at("examples"))
+      for (const auto& [name, steps] : example.at("maps").items())
+        for (const json& seen : steps) {
+          std::size_t run_on = 0;
+          for (const json& updates : example.at("stacks").at(name == "encoder" ? "encoder" : "decoder").at("updates"))
+            run_on += updates.get<int>() >= seen.at("step").get<int>() ? 1 : 0;
+          EXPECT_EQ(seen.at("queries").size(), run_on);
+          for (const json& head : seen.at("weights")) {
+            ASSERT_EQ(head.size(), run_on);
+            for (const json& query : head) {
+              ASSERT_EQ(query.size(), example.at(name == "decoder" ? "given" : "source").size());
+              double sum = 0;
+              for (const json& weight : query) sum += weight.get<double>();
+              EXPECT_NEAR(sum, 10000, 20);
+            }
+          }
+        }
+}
+
+TEST_F(Report, TornLinesAndLossesThatAreNoNumbers) {
+  write_run("run",
+            "{\"update\":1,\"loss\":2.5}\nnot json\n{\"update\":2,\"loss\":null}\n{\"update\":3,\"loss\":NaN}\n"
+            "{\"update\":4,\"loss\":1.5}\n{\"update\":4,\"split\":\"test\",\"accuracy\":0.5}\n{\"update\":5,\"lo");
+  const json run = report((directory_ / "run") + " --no-model").at("runs").at(0);
+  EXPECT_EQ(run.at("curves").at("training").at("loss"), json::parse("[[1,2.5],[2,null],[4,1.5]]"));
+  EXPECT_EQ(run.at("unreadable"), 2);
+  EXPECT_EQ(run.at("scores").at("test").at("accuracy"), 0.5);
+  EXPECT_EQ(run.at("thinned"), false);
+}
+
+TEST_F(Report, LongCurvesAreThinnedOutAndKeepTheirSpikes) {
+  std::string metrics;
+  for (int update = 1; update <= 30000; ++update)
+    metrics += fmt::format("{{\"update\":{},\"loss\":{}}}\n", update,
+                           update == 12345   ? "99.5"
+                           : update == 23456 ? "-7"
+                                             : fmt::format("{}", 1 + update % 7));
+  write_run("run", metrics);
+  const json run = report((directory_ / "run") + " --no-model").at("runs").at(0);
+  const json& points = run.at("curves").at("training").at("loss");
+  EXPECT_LE(points.size(), 2000);
+  EXPECT_GT(points.size(), 1000);
+  EXPECT_EQ(run.at("thinned"), true);
+  EXPECT_EQ(points.front().at(0), 1);
+  EXPECT_EQ(points.back().at(0), 30000);
+  EXPECT_TRUE(std::ranges::is_sorted(points, {}, [](const json& point) { return point.at(0).get<int>(); }));
+  EXPECT_NE(std::ranges::find(points, json{12345, 99.5}), points.end());
+  EXPECT_NE(std::ranges::find(points, json{23456, -7}), points.end());
+}
+
+TEST_F(Report, SaysInOneLineWhatIsMissing) {
+  const std::string run = directory_ / "run";
+  expect_refused("", "no run directory given");
+  expect_refused(run, "there is no run (no options.conf)");
+  directory_.write("run/options.conf", "task = copy\n");
+  expect_refused(run, "no metrics yet");
+  directory_.write("run/metrics.jsonl", "");
+  expect_refused(run, "no whole line");
+  directory_.write("run/metrics.jsonl", "{\"update\":1,\"loss\":2}\n");
+  expect_refused(run, "no checkpoint yet");
+  expect_refused(run + " --no-model --out /nowhere/at/all.html", "there is no directory");
+  expect_refused(run + " --no-model --svg attention", "nothing of that to draw");
+  expect_refused(run + " --no-model --svg nonsense", "needs one of loss, score");
+  expect_refused(fmt::format("{} --no-model --scaling {}", run, directory_.write("table.csv", "a,b\n1,2\n").string()),
+                 "has no column kind");
+  EXPECT_FALSE(std::filesystem::exists(run + "/report.html"));
+  EXPECT_EQ(run_ut("report --no-model " + run).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(run + "/report.html"));
+}
+
+TEST_F(Report, DrawsEveryPictureAlone) {
+  train_reverse("run");
+  const std::string table =
+      directory_
+          .write("scaling.csv",
+                 "kind,size,ranks,sequence_parallel,exchange,efficiency\nweak-data,256:4,1,1,none,1"
+                 "\nweak-data,256:4,2,1,none,0.9\n")
+          .string();
+  for (const std::string name :
+       {"loss", "score", "learning-rate", "gradient-norm", "rows-per-second", "ponder", "ponder-histogram", "running",
+        "ponder-words", "attention", "attention-decoder", "attention-source", "scaling"}) {
+    SCOPED_TRACE(name);
+    const std::string file = directory_ / (name + ".svg");
+    const Outcome drawn =
+        run_ut(fmt::format("report {} --scaling {} --svg {} --out {}", directory_ / "run", table, name, file));
+    ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
+    EXPECT_THAT(base::read_file(file), testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    EXPECT_THAT(base::read_file(file), testing::Not(HasSubstr("NaN")));
+    if (is_there("rsvg-convert")) {
+      EXPECT_EQ(run_shell("rsvg-convert " + file).exit_code, 0);
+    }
+  }
+}
+
+TEST_F(Report, APictureAsPngOrWhatItTakes) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n");
+  const std::string command = fmt::format("report {} --no-model --png loss", directory_ / "run");
+  const Outcome without = run_shell(fmt::format("PATH=/nowhere {} {}", std::getenv("UT"), command));
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_EQ(without.errors, "ut: --png: needs the program rsvg-convert (Debian's librsvg2-bin); or take --svg\n");
+  if (!is_there("rsvg-convert")) GTEST_SKIP() << "no rsvg-convert here (Debian's librsvg2-bin)";
+  ASSERT_EQ(run_ut(command).exit_code, 0);
+  EXPECT_THAT(base::read_file(directory_ / "run/loss.png"), testing::StartsWith("\x89PNG"));
+}
+
+/// For tests that open the page.
+class ReportInBrowser : public Report {
+ protected:
+  void SetUp() override {
+    if (!is_there("chromium")) GTEST_SKIP() << "no chromium here";
+  }
+};
+
+const std::string page_helpers = R"(
+  const plot = name => document.querySelector(`[data-picture=${name}]`);
+  const count = (name, what) => plot(name) ? plot(name).querySelectorAll(what).length : 0;
+  const move = (id, value) => { const slider = document.getElementById(id); slider.value = value; slider.dispatchEvent(new Event('input')); };
+  const point = (target, x, y) => target.dispatchEvent(new PointerEvent('pointermove', {clientX: x, clientY: y, bubbles: true}));
+  const tip = () => document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent;
+  const changes = (name, act) => { const before = plot(name).innerHTML; act(); return plot(name).innerHTML !== before; };
+)";
+
+TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
+  train_stories("one");
+  train_stories("two", "--seed 2 --learning-rate 0.002");
+  train_reverse("three");
+  const std::string page = directory_ / "page.html";
+  const std::string table =
+      directory_
+          .write("scaling.csv",
+                 "kind,size,ranks,sequence_parallel,exchange,efficiency\nweak-data,256:4,1,1,none,1"
+                 "\nweak-data,256:4,2,1,none,0.9\n")
+          .string();
+  const Outcome made = run_ut(fmt::format("report {} {} {} --scaling {} --out {}", directory_ / "one",
+                                          directory_ / "two", directory_ / "three", table, page));
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  const json found = in_browser(page, page_helpers + R"(
+    const result = {};
+    result.shapes = {};
+    for (const name of ['loss', 'score', 'learning-rate', 'gradient-norm', 'rows-per-second', 'ponder', 'scaling'])
+      result.shapes[name] = count(name, 'path.line');
+    for (const name of ['ponder-histogram', 'running', 'ponder-words']) result.shapes[name] = count(name, 'rect.bar');
+    result.cells = count('attention', 'rect.cell');
+    result.steps = Number(document.getElementById('step').max);
+    result.step_moves = changes('attention', () => move('step', 2));
+    result.said = document.getElementById('step').parentElement.textContent;
+    result.head_changes = changes('attention', () => document.querySelectorAll('.heads button')[1].click());
+    result.smoothing = changes('loss', () => move('smooth', 0.8)) && count('loss', 'path.raw') === 3;
+    result.log = changes('loss', () => plot('loss').parentElement.querySelector('button').click());
+    result.ponder_moves = changes('ponder-histogram', () => move('ponder-update', 0));
+
+    const box = plot('loss').getBoundingClientRect();
+    point(plot('loss'), box.left + box.width / 2, box.top + 100);
+    result.curve_tip = tip();
+    point(plot('running').querySelector('.catch'), 5, 5);
+    result.bar_tip = tip();
+    document.querySelectorAll('.heads button')[0].click();
+    const spec = plot('attention').spec;
+    const map = plot('attention').firstElementChild.getBoundingClientRect();
+    const row = spec.ran[0];
+    point(plot('attention'), map.left + spec.frame.left + 1.5 * spec.frame.size, map.top + spec.frame.top + (row + 0.5) * spec.frame.size);
+    result.map_tip = tip();
+    result.map_weight = (spec.weights[0][1] / 10000).toFixed(4);
+
+    document.querySelector('#runs button').click();
+    result.after_hiding = count('loss', 'path.line:not(.raw)');
+    const ground = () => getComputedStyle(document.body).backgroundColor;
+    const before = ground();
+    document.getElementById('theme').click();
+    result.theme = before !== ground();
+    const pick = document.getElementById('model-of');
+    pick.value = 2;
+    pick.dispatchEvent(new Event('change'));
+    result.maps = [...plot('attention').closest('.card').querySelectorAll('.head button')].map(button => {
+      button.click();
+      return [button.textContent, count('attention', 'rect.cell') > 0];
+    });
+    result.different = document.querySelector('#settings table').textContent;
+    return result;
+  )");
+  for (const auto& [name, shapes] : found.at("shapes").items()) EXPECT_GT(shapes.get<int>(), 1) << name;
+  EXPECT_GT(found.at("cells").get<int>(), 20);
+  EXPECT_GE(found.at("steps").get<int>(), 2);
+  for (const char* what : {"step_moves", "head_changes", "smoothing", "log", "ponder_moves", "theme"})
+    EXPECT_EQ(found.at(what), true) << what;
+  EXPECT_THAT(found.at("said").get<std::string>(), testing::StartsWith("step 2 of "));
+  EXPECT_THAT(found.at("curve_tip").get<std::string>(), testing::AllOf(HasSubstr("update "), HasSubstr("smoothed")));
+  EXPECT_EQ(found.at("bar_tip"), "step 1: 100 % run");
+  EXPECT_THAT(found.at("map_tip").get<std::string>(), testing::StartsWith(found.at("map_weight").get<std::string>()));
+  EXPECT_LT(found.at("after_hiding").get<int>(), found.at("shapes").at("loss").get<int>());
+  EXPECT_EQ(found.at("maps"), json::parse(R"([["encoder over itself",true],["decoder over itself",true],
+                                              ["decoder over the source",true]])"));
+  EXPECT_THAT(found.at("different").get<std::string>(),
+              testing::AllOf(HasSubstr("learning-rate"), HasSubstr("seed"), testing::Not(HasSubstr("d-model"))));
+}
+
+TEST_F(ReportInBrowser, TextOfFilesIsOnlyText) {
+  const std::string evil = "</script><script>window.evil = 1</script><img src=x onerror=\"window.evil=1\"> & <!--";
+  write_run("a<b>&c", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n", "task = " + evil + "\n");
+  const std::string table =
+      directory_.write("scaling.csv", "kind,size,ranks,exchange,efficiency\n<img src=x onerror=evil()>,<b>,1,none,1\n")
+          .string();
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(
+      run_ut(fmt::format("report '{}' --no-model --scaling {} --out {}", directory_ / "a<b>&c", table, page)).exit_code,
+      0);
+  const json found = in_browser(page, R"(
+    return {evil: window.evil === undefined, name: document.querySelector('h1').textContent,
+            value: document.querySelector('#settings code').textContent, images: document.images.length,
+            bold: document.querySelectorAll('.picture b').length};
+  )");
+  EXPECT_EQ(found, json({{"evil", true}, {"name", "a<b>&c"}, {"value", evil}, {"images", 0}, {"bold", 0}}));
+}
+
+}  // namespace
+}  // namespace ut::tests

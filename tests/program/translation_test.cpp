@@ -1,0 +1,129 @@
+// Translation between two made-up languages, from the files to a score, as a person runs it.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "tests/datasets/toy_parallel_text.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A model that has learned for some 20 s; all tests look at the same one and change copies.
+class Translation : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory = std::make_unique<TemporaryDirectory>();
+    write_toy_parallel_text(*directory, 3000, 100);
+    ASSERT_EQ(run_ut(fmt::format("data sentencepiece --vocabulary-size 100 --data {}", data())).exit_code, 0);
+    const Outcome trained =
+        run_ut(fmt::format("train --task translation --data {} --run-dir {} --d-model 64 --heads 4 --ffn 128 --steps 2 "
+                           "--batch-rows 1200 --batch-window 256 --dropout 0 --label-smoothing 0 --learning-rate 0.002 "
+                           "--warmup 50 --max-updates 400 --evaluate-every 100 --checkpoint-every 0 --threads 1",
+                           data(), run()));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+  static void TearDownTestSuite() { directory.reset(); }
+
+  static std::string data() { return directory->path().string(); }
+  static std::string run() { return *directory / "run"; }
+  static Outcome decode(const std::string& lines, const std::string& options) {
+    const std::string file = directory->write("lines", lines).string();
+    return run_shell(fmt::format("{} decode {} < {}", std::getenv("UT"), options, file));
+  }
+  /// The run in another place, without the data.
+  static std::string moved_run(const TemporaryDirectory& place) {
+    std::filesystem::copy(run(), place / "run", std::filesystem::copy_options::recursive);
+    const std::string config = place / "run/options.conf";
+    std::string options = base::read_file(config);
+    for (auto found = options.find(data()); found != std::string::npos; found = options.find(data()))
+      options.replace(found, data().size(), "/gone");
+    place.write("run/options.conf", options);
+    return place / "run";
+  }
+
+  static inline std::unique_ptr<TemporaryDirectory> directory;
+};
+
+TEST_F(Translation, IsLearnedAndScoredAsText) {
+  const auto scores = json_of_ut("evaluate --json --run-dir " + run());
+  EXPECT_GT(scores.at("bleu").get<double>(), 80);
+  EXPECT_EQ(scores.at("bleu_signature"), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0");
+  EXPECT_EQ(scores.at("sequences"), 100);
+  const auto shared = json_of_ut("evaluate --json --ranks 2 --run-dir " + run());
+  EXPECT_EQ(shared.at("bleu"), scores.at("bleu"));
+  EXPECT_FALSE(json_of_ut("evaluate --json --teacher-forced --run-dir " + run()).contains("bleu"));
+}
+
+TEST_F(Translation, ScoreOfTheDecodedLinesIsThatOfTheEvaluation) {
+  const Outcome evaluated = run_ut("evaluate --run-dir " + run());
+  const Outcome decoded = decode(base::read_file(data() + "/test.en"), "--run-dir " + run());
+  ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
+  const std::string file = directory->write("decoded", decoded.output).string();
+  const Outcome scored =
+      run_shell(fmt::format("{} score --reference {}/test.de < {}", std::getenv("UT"), data(), file));
+  ASSERT_EQ(scored.exit_code, 0) << scored.errors;
+  EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output));
+  EXPECT_EQ(scored.output.find("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = "), 0u);
+}
+
+TEST_F(Translation, EmptyLinesStayEmpty) {
+  const std::string line = base::read_file(data() + "/test.en").substr(0, 5);
+  const Outcome decoded = decode("\n" + line + "\n  \n" + line + "\n\n", "--evaluation-batch 1 --run-dir " + run());
+  ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
+  EXPECT_EQ(std::ranges::count(decoded.output, '\n'), 5);
+  EXPECT_EQ(decoded.output.front(), '\n');
+  EXPECT_THAT(decoded.output, testing::EndsWith("\n\n"));
+  EXPECT_NE(decoded.output, "\n\n\n\n\n");
+  EXPECT_EQ(decode("", "--run-dir " + run()).output, "");
+  EXPECT_EQ(decode("\n", "--ranks 2 --run-dir " + run()).output, "\n");
+}
+
+TEST_F(Translation, TheRunIsEnoughToDecode) {
+  const TemporaryDirectory place;
+  const std::string moved = moved_run(place);
+  const std::string line = base::read_file(data() + "/test.en");
+  const Outcome decoded = decode(line, "--run-dir " + moved);
+  EXPECT_EQ(decoded.exit_code, 0) << decoded.errors;
+  EXPECT_EQ(decoded.output, decode(line, "--run-dir " + run()).output);
+  const Outcome evaluated = run_ut("evaluate --run-dir " + moved);
+  EXPECT_EQ(evaluated.exit_code, 2);
+  EXPECT_THAT(evaluated.errors, HasSubstr("--data /gone: no such directory"));
+  EXPECT_EQ(run_ut(fmt::format("evaluate --data {} --run-dir {}", data(), moved)).exit_code, 0);
+}
+
+TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {
+  const TemporaryDirectory place;
+  const std::string moved = moved_run(place);
+  const std::string model = moved + "/sentencepiece.model";
+  ASSERT_EQ(run_ut(fmt::format("data sentencepiece --vocabulary-size 90 --data {} --out {}", data(), model)).exit_code,
+            0);
+  Outcome decoded = decode("Bada.\n", "--run-dir " + moved);
+  EXPECT_EQ(decoded.exit_code, 2);
+  EXPECT_THAT(decoded.errors, HasSubstr("made with another vocabulary"));
+  std::filesystem::remove(model);
+  decoded = decode("Bada.\n", "--run-dir " + moved);
+  EXPECT_EQ(decoded.exit_code, 2);
+  EXPECT_THAT(decoded.errors, AllOf(HasSubstr("/gone"), HasSubstr("no such directory")));
+}
+
+TEST_F(Translation, WithoutAModelOfPiecesTheCommandThatMakesItIsSaid) {
+  const TemporaryDirectory place;
+  write_toy_parallel_text(place, 100, 10);
+  const std::string command = fmt::format("train --task translation --data {} --run-dir {} --max-updates 1 ",
+                                          place.path().string(), place / "run");
+  const Outcome refused = run_ut(command);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("make it with: ut data sentencepiece --data " + place.path().string()));
+  EXPECT_FALSE(std::filesystem::exists(place / "run"));
+}
+
+}  // namespace
+}  // namespace ut::tests
