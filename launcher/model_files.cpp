@@ -108,7 +108,7 @@ int run_export(const Options& options) {
 }
 
 int run_import(const Options& options) {
-  const fs::path from = options.exchange_of_models.model;
+  const fs::path from = options.exchange_of_models.from;
   const auto task = datasets::make_task(options.task);
   const fs::path vocabulary = from / vocabulary_name;
   if (base::read_file(vocabulary) != task->vocabulary().text())

@@ -855,8 +855,8 @@ void add_model_files(Table& table) {
                  [](auto& o) -> auto& { return o.exchange_of_models.examples; }, 0)});
   table.add("Model files", command_import, false,
             {path(
-                "model", "DIR", "directory that ut export, or another program, has made",
-                [](auto& o) -> auto& { return o.exchange_of_models.model; })});
+                "from", "DIR", "directory that ut export, or another program, has made",
+                [](auto& o) -> auto& { return o.exchange_of_models.from; })});
 }
 
 void add_run(Table& table) {

@@ -40,7 +40,7 @@ const std::vector<CommandEntry>& commands() {
        "run a trained model on lines of standard input"},
       {"export", command_export, "ut export --run-dir DIR --out DIR [options]",
        "write a trained model for other programs: safetensors and JSON"},
-      {"import", command_import, "ut import --model DIR --run-dir DIR [options]",
+      {"import", command_import, "ut import --from DIR --run-dir DIR [options]",
        "make a run of such a model, to be evaluated, decoded with or trained on"},
       {"score", command_score, "ut score --reference FILE [options] < lines", "score text beside its right form: BLEU"},
       {"bench", command_bench, "ut bench [options]",
@@ -467,7 +467,7 @@ void check_data(const Options& options, const CommandEntry& command) {
         fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
 }
 
-Options parse_for(const CommandEntry& command, std::vector<std::string> arguments) {
+Options parse_for(const CommandEntry& command, const std::vector<std::string>& arguments) {
   auto command_line = read_command_line(arguments, command);
   std::vector<std::vector<Assignment>> sources;
   std::erase_if(command_line, [&](const Assignment& assignment) {
@@ -480,9 +480,9 @@ Options parse_for(const CommandEntry& command, std::vector<std::string> argument
   if (command.bit == command_export && options.exchange_of_models.out.empty())
     throw base::BadInput("--out: not given, needs the directory to write to");
   if (command.bit == command_import) {
-    if (options.exchange_of_models.model.empty())
-      throw base::BadInput("--model: not given, needs a directory as ut export writes one");
-    sources.insert(sources.begin(), read_model_options(options.exchange_of_models.model, command));
+    if (options.exchange_of_models.from.empty())
+      throw base::BadInput("--from: not given, needs a directory as ut export writes one");
+    sources.insert(sources.begin(), read_model_options(options.exchange_of_models.from, command));
   }
   if ((command.bit & command_data) != 0) {
     check_data(options, command);
@@ -532,7 +532,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   if (name == "--version" || name == "version") return command_only("version");
   const bool wants_help = std::any_of(rest.begin(), rest.end(), asks_for_help);
   if (is_group(name)) {
-    if (rest.empty() || rest.front().starts_with("-")) {
+    if (rest.empty() || rest.front().starts_with('-')) {
       if (wants_help) return command_only("help", name);
       throw base::BadInput(fmt::format("ut {}: needs what to do: {}", name, fmt::join(names_below(name), ", ")));
     }

@@ -68,7 +68,7 @@ struct ScoreOptions {
 struct ModelExchangeOptions {
   std::string out;            // export: the directory that is made
   std::int64_t examples = 0;  // export: of the test split, whose logits are written too
-  std::string model;          // import: the directory that is read
+  std::string from;           // import: the directory that is read
 };
 
 /// What `ut report` takes.

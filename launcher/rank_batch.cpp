@@ -124,7 +124,7 @@ void move_to(at::Device device, core::Batch& batch) {
 }  // namespace
 
 std::vector<std::int64_t> RankBatch::sequences_of_labels() const {
-  const std::vector<std::int64_t> of_row = dist::sequence_numbers(read_from());
+  std::vector<std::int64_t> of_row = dist::sequence_numbers(read_from());
   if (!rows.read_rows.defined()) return of_row;
   const at::Tensor read = rows.read_rows.cpu();
   std::vector<std::int64_t> of_label;

@@ -2,7 +2,7 @@
 
   python3 reference.py DIR      beside DIR/examples.safetensors: prints the largest difference of its logits from these
 
-launcher/model_files.h has the parameters' names. Halting by noise (--act-kind random) is not here.
+The README has the names of the parameters ("Models in and out"). Halting by noise (--act-kind random) is not here.
 """
 import json, math, struct, sys
 import torch

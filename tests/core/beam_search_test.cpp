@@ -71,6 +71,7 @@ Symbols searched_plainly(const LogProbabilities& tell, std::int64_t source, std:
   struct Known {
     double value;
     Symbols symbols;
+    std::size_t place = 0;  // those that were ahead come first already, and of them the smaller symbol
   };
   std::vector<Known> running{{0, {}}};
   std::vector<Known> ended;
@@ -79,12 +80,11 @@ Symbols searched_plainly(const LogProbabilities& tell, std::int64_t source, std:
     for (const Known& prefix : running) {
       const auto values = tell(source, prefix.symbols);
       for (std::size_t symbol = 0; symbol < values.size(); ++symbol) {
-        longer.push_back({prefix.value + values[symbol], prefix.symbols});
+        longer.push_back({prefix.value + values[symbol], prefix.symbols, longer.size()});
         longer.back().symbols.push_back(static_cast<std::int64_t>(symbol));
       }
     }
-    // Those that were ahead come first already, and of them the smaller symbol.
-    std::ranges::stable_sort(longer, std::greater(), &Known::value);
+    std::ranges::sort(longer, {}, [](const Known& known) { return std::pair(-known.value, known.place); });
     if (std::cmp_greater(longer.size(), 2 * options.width)) longer.resize(static_cast<std::size_t>(2 * options.width));
     running.clear();
     for (Known& prefix : longer)

@@ -60,8 +60,10 @@ TEST(Bench, CountsParametersAndTheWorkOfProducts) {
   // Attention's four matrices, the transition's two with their biases, two norms.
   EXPECT_EQ(result.at("parameters"), 16 * 16 + 4 * 16 * 16 + 2 * 16 * 32 + 32 + 16 + 2 * 2 * 16);
   // 48 rows through these matrices, each looking at 12 keys and values, three times; the scores of 4 answers.
-  constexpr std::int64_t of_step = 48 * (4 * 16 * 16 + 2 * 16 * 32) + 48 * 12 * 2 * 16;
-  constexpr std::int64_t multiplied = 3 * of_step + 4 * 16 * 16;
+  constexpr std::int64_t rows = 48;
+  constexpr std::int64_t of_step = rows * (4 * 16 * 16 + 2 * 16 * 32) + rows * 12 * 2 * 16;
+  constexpr std::int64_t scores = std::int64_t{4} * 16 * 16;
+  constexpr std::int64_t multiplied = 3 * of_step + scores;
   EXPECT_EQ(result.at("flops_per_update"), 3 * 2 * multiplied);  // forward, and twice that backward
   for (const std::string ranks : {"--ranks 2 --sequence-parallel 1", "--ranks 2 --sequence-parallel 2"})
     EXPECT_EQ(bench("--encoder-only --steps 3 " + ranks).at("flops_per_update"), 3 * 2 * multiplied) << ranks;
@@ -71,8 +73,8 @@ TEST(Bench, CountsParametersAndTheWorkOfProducts) {
         .at("flops_per_update")
         .get<double>();
   };
-  EXPECT_EQ(halting(1), 3 * 2 * (of_step + 4 * 16 * 16));
-  EXPECT_EQ(halting(6), 3 * 2 * (6 * of_step + 4 * 16 * 16));
+  EXPECT_EQ(halting(1), 3 * 2 * (of_step + scores));
+  EXPECT_EQ(halting(6), 3 * 2 * (6 * of_step + scores));
 }
 
 TEST(Bench, SaysWhatEachExchangeFormSendsAndHowLongARankWaitsForIt) {

@@ -113,7 +113,7 @@ TEST_F(LanguageModel, RanksTheFormsOfAVerb) {
       const auto between = attractors < 0 ? random_.uniform(0, 3) : attractors;
       text += fmt::format("{}\tthe {}", plural ? "VBP" : "VBZ", noun(plural));
       for (std::int64_t other = 0; other < between; ++other) text += " near the " + noun(!plural);
-      text += "\n";
+      text += '\n';
     }
     return text;
   };

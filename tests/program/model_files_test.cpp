@@ -36,7 +36,7 @@ class ModelFiles : public testing::Test {
     return directory_ / "model";
   }
   Outcome import(const std::string& model) {
-    return run_ut(fmt::format("import --model {} --run-dir {}", model, directory_ / "again"));
+    return run_ut(fmt::format("import --from {} --run-dir {}", model, directory_ / "again"));
   }
 
   TemporaryDirectory directory_;
@@ -75,15 +75,15 @@ TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
     EXPECT_EQ(outcome.errors, fmt::format("ut: {}: {}\n", file.string(), message));
     EXPECT_FALSE(std::filesystem::exists(directory_ / "again"));
   };
-  refuses("has no tensor " + bias + ", which the model needs", [&](auto& file_) { file_.tensors.erase(bias); });
+  refuses("has no tensor " + bias + ", which the model needs", [&](auto& held) { held.tensors.erase(bias); });
   refuses("has a tensor more, which the model does not",
-          [&](auto& file_) { file_.tensors["more"] = at::zeros({1}, at::kFloat); });
+          [&](auto& held) { held.tensors["more"] = at::zeros({1}, at::kFloat); });
   refuses("tensor " + bias + " is Float 23, the model needs Float 24",
-          [&](auto& file_) { file_.tensors[bias] = at::zeros({23}, at::kFloat); });
+          [&](auto& held) { held.tensors[bias] = at::zeros({23}, at::kFloat); });
   refuses("tensor " + bias + " is Double 24, the model needs Float 24",
-          [&](auto& file_) { file_.tensors[bias] = at::zeros({24}, at::kDouble); });
+          [&](auto& held) { held.tensors[bias] = at::zeros({24}, at::kDouble); });
   EXPECT_THAT(
-      run_ut(fmt::format("import --d-model 1000000 --model {} --run-dir {}", model, directory_ / "again")).errors,
+      run_ut(fmt::format("import --d-model 1000000 --from {} --run-dir {}", model, directory_ / "again")).errors,
       HasSubstr("the options make a model of "));
   base::write_file_whole(model + "/vocabulary.txt", "<pad>\n<EOS>\nx\n");
   EXPECT_THAT(import(model).errors, HasSubstr("vocabulary.txt: other symbols"));
@@ -122,7 +122,7 @@ TEST_P(ByReference, LogitsAreTheSame) {
   const std::string python = fmt::format("{} ", std::getenv("UT_PYTHON") ? std::getenv("UT_PYTHON") : "python3");
   if (run_shell(python + "-c 'import torch'").exit_code != 0)
     GTEST_SKIP() << "python3 has no torch: the model is not compared with tests/reference.py (./quickstart test does)";
-  std::string options = fmt::format("--max-updates 10 {} ", GetParam());
+  std::string options = fmt::format("--max-updates 100 {} ", GetParam());
   if (options.find("babi") == std::string::npos) {
     options += addition;
   } else {

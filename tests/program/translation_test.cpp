@@ -26,7 +26,7 @@ class Translation : public testing::Test {
     const Outcome trained =
         run_ut(fmt::format("train --task translation --data {} --run-dir {} --d-model 64 --heads 4 --ffn 128 --steps 2 "
                            "--batch-rows 1200 --batch-window 256 --dropout 0 --label-smoothing 0 --learning-rate 0.002 "
-                           "--warmup 50 --max-updates 400 --evaluate-every 100 --checkpoint-every 0 --threads 1",
+                           "--warmup 50 --max-updates 700 --evaluate-every 350 --checkpoint-every 0 --threads 1",
                            data(), run()));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
