@@ -122,7 +122,7 @@ TEST_P(ByReference, LogitsAreTheSame) {
   const std::string python = fmt::format("{} ", std::getenv("UT_PYTHON") ? std::getenv("UT_PYTHON") : "python3");
   if (run_shell(python + "-c 'import torch'").exit_code != 0)
     GTEST_SKIP() << "python3 has no torch: the model is not compared with tests/reference.py (./quickstart test does)";
-  std::string options = fmt::format("--max-updates 100 {} ", GetParam());
+  std::string options = fmt::format("--max-updates 10 {} ", GetParam());
   if (options.find("babi") == std::string::npos) {
     options += addition;
   } else {
@@ -135,7 +135,7 @@ TEST_P(ByReference, LogitsAreTheSame) {
   ASSERT_EQ(compared.exit_code, 0) << compared.errors;
   EXPECT_LT(std::stod(compared.output), 1e-5);
   const auto logits = core::read_safetensors(model + "/examples.safetensors").at("logits");
-  EXPECT_GT(logits.std(0).mean().item<double>(), 1e-2) << "examples that are all the same would tell nothing";
+  EXPECT_GT(logits.std(0).mean().item<double>(), 1e-3) << "examples that are all the same would tell nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(
