@@ -64,17 +64,17 @@ TEST(Bench, CountsParametersAndTheWorkOfProducts) {
   constexpr std::int64_t of_step = rows * (4 * 16 * 16 + 2 * 16 * 32) + rows * 12 * 2 * 16;
   constexpr std::int64_t scores = std::int64_t{4} * 16 * 16;
   constexpr std::int64_t multiplied = 3 * of_step + scores;
-  EXPECT_EQ(result.at("flops_per_update"), 3 * 2 * multiplied);  // forward, and twice that backward
+  EXPECT_EQ(result.at("flops_per_update"), 6 * multiplied);  // forward, and twice that backward
   for (const std::string ranks : {"--ranks 2 --sequence-parallel 1", "--ranks 2 --sequence-parallel 2"})
-    EXPECT_EQ(bench("--encoder-only --steps 3 " + ranks).at("flops_per_update"), 3 * 2 * multiplied) << ranks;
+    EXPECT_EQ(bench("--encoder-only --steps 3 " + ranks).at("flops_per_update"), 6 * multiplied) << ranks;
   // As many as the positions take steps.
   const auto halting = [](double ponder) {
     return bench(fmt::format("--encoder-only --halting act-copy --max-steps 6 --bench-ponder {}", ponder))
         .at("flops_per_update")
         .get<double>();
   };
-  EXPECT_EQ(halting(1), 3 * 2 * (of_step + scores));
-  EXPECT_EQ(halting(6), 3 * 2 * (6 * of_step + scores));
+  EXPECT_EQ(halting(1), 6 * (of_step + scores));
+  EXPECT_EQ(halting(6), 6 * (6 * of_step + scores));
 }
 
 TEST(Bench, SaysWhatEachExchangeFormSendsAndHowLongARankWaitsForIt) {
