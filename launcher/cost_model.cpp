@@ -422,7 +422,7 @@ double parameter_count(const core::ModelOptions& model) {
   const double d = real(model.d_model);
   if (model.kind == core::ModelKind::lstm) {
     const double stacks = model.architecture == core::Architecture::encoder_decoder ? 2 : 1;
-    return real(model.vocabulary) * d + stacks * real(model.lstm_layers) * 8 * d * d;  // but for small ones
+    return real(model.vocabulary) * d + stacks * real(model.lstm_layers) * 8 * d * d;  // biases and attention left out
   }
   const auto stack = [&](bool decoder, core::Halting halting, std::int64_t steps) {
     return block_parameters(model, decoder) + (model.norm == core::Norm::pre ? 2 * d : 0) +

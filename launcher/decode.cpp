@@ -49,12 +49,8 @@ Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span
   std::int64_t read = 0;
   for (const std::int64_t sequence : batch.sequences_of_labels()) {
     const auto& example = examples[batch.first_example + static_cast<std::size_t>(sequence)];
-    std::int64_t answer = answers[read++].item<std::int64_t>();
-    if (!example.candidates.empty()) {
-      const auto place = std::ranges::find(example.candidates, answer) - example.candidates.begin();
-      answer = example.source[static_cast<std::size_t>(place)].front();
-    }
-    outputs[static_cast<std::size_t>(sequence)] = {answer};
+    const std::int64_t answer = answers[read++].item<std::int64_t>();
+    outputs[static_cast<std::size_t>(sequence)] = {example.candidates.empty() ? answer : pointed_word(example, answer)};
   }
   return outputs;
 }
@@ -80,13 +76,13 @@ Outputs decode_batch(const Session& session, const core::Model& model, std::span
   const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
   if (!session.task->has_target() || !session.task->has_source())
     return gather_outputs(read_answers(model, batch, examples, steps), batch, examples.size(), 1, session.mesh.world());
-  const auto mine = examples.subspan(batch.first_example, batch.sources.ids.size());
-  Outputs outputs = core::decode(model, batch.rows, batch.sources, steps,
-                                 decoding_options(session.options, *session.task, mine), session.mesh.sequence())
-                        .outputs;
+  core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
+  const std::int64_t longest = std::ranges::max(how.limits);
+  const auto first = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
+  how.limits = {first, first + std::ssize(batch.sources.ids)};
+  Outputs outputs = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).outputs;
   if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
-  const auto limits = decoding_options(session.options, *session.task, examples).limits;
-  return gather_outputs(outputs, batch, examples.size(), *std::ranges::max_element(limits), session.mesh.world());
+  return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
 }
 
 /// The outputs of all examples, `--evaluation-batch` at a time; said as soon as they are there.

@@ -115,11 +115,8 @@ class Inside {
 
   /// Labels in words, a row each; rows that nothing is asked of have none.
   std::vector<std::string> labels(std::vector<std::int64_t> ids, const datasets::Example& example) const {
-    for (std::int64_t& id : ids) {
-      const auto pointed = std::ranges::find(example.candidates, id);
-      if (id >= 0 && pointed != example.candidates.end())
-        id = example.source[static_cast<std::size_t>(pointed - example.candidates.begin())].front();
-    }
+    for (std::int64_t& id : ids)
+      if (id >= 0 && !example.candidates.empty()) id = pointed_word(example, id);
     std::vector<std::string> text(example.target.empty() ? 0 : static_cast<std::size_t>(example.first_label));
     std::ranges::move(symbols(ids, "(outside the vocabulary)"), std::back_inserter(text));
     return text;

@@ -133,6 +133,11 @@ std::vector<std::int64_t> RankBatch::sequences_of_labels() const {
   return of_label;
 }
 
+std::int64_t pointed_word(const datasets::Example& example, std::int64_t candidate) {
+  const auto place = std::ranges::find(example.candidates, candidate) - example.candidates.begin();
+  return example.source[static_cast<std::size_t>(place)].front();
+}
+
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
                      const RandomOffset& offset) {
   const auto count = static_cast<std::int64_t>(all.size());

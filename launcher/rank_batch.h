@@ -31,6 +31,9 @@ struct RankBatch {
   std::vector<std::int64_t> sequences_of_labels() const;
 };
 
+/// The word of the source that answers point at by the number `candidate`.
+std::int64_t pointed_word(const datasets::Example& example, std::int64_t candidate);
+
 /// Cuts this rank's rows out of `examples`: its data group's share of the sequences, its own share of each sequence's
 /// positions. `first_id` is the first example's number in the update's global batch: a row's identity is that, not
 /// where it lands. Exchanges use the mesh, which must outlive them; the cut of `exchange` is that of the targets.

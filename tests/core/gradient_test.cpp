@@ -6,26 +6,13 @@
 
 #include <cmath>
 
+#include "tests/core/model_parts.h"
 #include "tests/core/random_batch.h"
 
 namespace ut::core {
 namespace {
 
-struct Kind {
-  Architecture architecture;
-  TransitionKind transition;
-  bool points = false;
-};
-
-std::string name_of(const Kind& kind) {
-  const char* names[] = {"EncoderDecoder", "Encoder", "Decoder"};
-  return fmt::format("{}{}With{}", names[static_cast<int>(kind.architecture)], kind.points ? "Pointing" : "",
-                     kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
-}
-
-std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
-
-class Gradient : public testing::TestWithParam<Kind> {
+class Gradient : public testing::TestWithParam<ModelParts> {
  protected:
   Gradient() {
     options_.architecture = GetParam().architecture;
@@ -126,15 +113,7 @@ TEST_P(Gradient, EqualsCentralDifferencesWithHalting) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Gradient,
-                         testing::Values(Kind{Architecture::encoder_decoder, TransitionKind::feed_forward},
-                                         Kind{Architecture::encoder_decoder, TransitionKind::separable_convolution},
-                                         Kind{Architecture::encoder, TransitionKind::feed_forward},
-                                         Kind{Architecture::encoder, TransitionKind::separable_convolution},
-                                         Kind{Architecture::encoder, TransitionKind::feed_forward, true},
-                                         Kind{Architecture::decoder, TransitionKind::feed_forward},
-                                         Kind{Architecture::decoder, TransitionKind::separable_convolution}),
-                         [](const auto& kind) { return name_of(kind.param); });
+INSTANTIATE_TEST_SUITE_P(Kinds, Gradient, every_model(), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace ut::core

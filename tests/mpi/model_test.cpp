@@ -8,6 +8,7 @@
 #include "dist/gradient_synchronisation.h"
 #include "dist/mesh.h"
 #include "dist/staging.h"
+#include "tests/core/model_parts.h"
 #include "tests/core/random_batch.h"
 #include "tests/mpi/stand_in_device.h"
 #include "tests/mpi/world.h"
@@ -86,19 +87,7 @@ void expect_same_on_every_mesh(const ModelOptions& options, const Examples& exam
       make_world);
 }
 
-struct Kind {
-  Architecture architecture;
-  TransitionKind transition;
-  bool points = false;
-};
-
-std::ostream& operator<<(std::ostream& stream, const Kind& kind) {
-  const char* names[] = {"EncoderDecoder", "Encoder", "Decoder"};
-  return stream << names[static_cast<int>(kind.architecture)] << (kind.points ? "Pointing" : "")
-                << (kind.transition == TransitionKind::feed_forward ? "WithFeedForward" : "WithConvolution");
-}
-
-class MeshModel : public testing::TestWithParam<Kind> {
+class MeshModel : public testing::TestWithParam<ModelParts> {
  protected:
   MeshModel() {
     options_.architecture = GetParam().architecture;
@@ -299,15 +288,7 @@ TEST_P(MeshModel, GivesTheSameCurveWithPositionsThatHaltForGood) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, MeshModel,
-                         testing::Values(Kind{Architecture::encoder_decoder, TransitionKind::feed_forward},
-                                         Kind{Architecture::encoder_decoder, TransitionKind::separable_convolution},
-                                         Kind{Architecture::encoder, TransitionKind::feed_forward},
-                                         Kind{Architecture::encoder, TransitionKind::separable_convolution},
-                                         Kind{Architecture::encoder, TransitionKind::feed_forward, true},
-                                         Kind{Architecture::decoder, TransitionKind::feed_forward},
-                                         Kind{Architecture::decoder, TransitionKind::separable_convolution}),
-                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Kinds, MeshModel, every_model(), testing::PrintToStringParamName());
 
 TEST(MeshGradients, CostTheSameBytesHoweverManySteps) {
   for_meshes([](const dist::Mesh& mesh) {

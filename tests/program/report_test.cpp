@@ -59,6 +59,14 @@ class Report : public testing::Test {
     directory_.write(name + "/metrics.jsonl", metrics);
   }
 
+  std::string write_scaling_table() const {
+    return directory_
+        .write("scaling.csv",
+               "kind,size,ranks,sequence_parallel,exchange,efficiency\nweak-data,256:4,1,1,none,1"
+               "\nweak-data,256:4,2,1,none,0.9\n")
+        .string();
+  }
+
   json report(const std::string& arguments) const {
     const std::string page = directory_ / "page.html";
     const Outcome outcome = run_ut(fmt::format("report {} --out {}", arguments, page));
@@ -216,12 +224,7 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
 
 TEST_F(Report, DrawsEveryPictureAlone) {
   train_reverse("run");
-  const std::string table =
-      directory_
-          .write("scaling.csv",
-                 "kind,size,ranks,sequence_parallel,exchange,efficiency\nweak-data,256:4,1,1,none,1"
-                 "\nweak-data,256:4,2,1,none,0.9\n")
-          .string();
+  const std::string table = write_scaling_table();
   for (const std::string name :
        {"loss", "score", "learning-rate", "gradient-norm", "rows-per-second", "ponder", "ponder-histogram", "running",
         "ponder-words", "attention", "attention-decoder", "attention-source", "scaling"}) {
@@ -271,12 +274,7 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
   train_stories("two", "--seed 2 --learning-rate 0.002");
   train_reverse("three");
   const std::string page = directory_ / "page.html";
-  const std::string table =
-      directory_
-          .write("scaling.csv",
-                 "kind,size,ranks,sequence_parallel,exchange,efficiency\nweak-data,256:4,1,1,none,1"
-                 "\nweak-data,256:4,2,1,none,0.9\n")
-          .string();
+  const std::string table = write_scaling_table();
   const Outcome made = run_ut(fmt::format("report {} {} {} --scaling {} --out {}", directory_ / "one",
                                           directory_ / "two", directory_ / "three", table, page));
   ASSERT_EQ(made.exit_code, 0) << made.errors;
