@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -24,14 +25,19 @@ constexpr const char* model_file = "model.safetensors";
 constexpr const char* optimizer_file = "optimizer.safetensors";
 constexpr const char* state_file = "state.json";
 constexpr int format_version = 1;
+constexpr std::string_view name_prefix = "update-";
+constexpr std::string_view unfinished = ".tmp";
 
-std::string name_of(std::int64_t update) { return fmt::format("update-{:08d}", update); }
+std::string name_of(std::int64_t update) { return fmt::format("{}{:08d}", name_prefix, update); }
 
-/// Tells checkpoints from what a write that was killed left beside them.
-bool is_checkpoint_name(std::string_view name) {
-  constexpr std::string_view prefix = "update-";
-  return name.starts_with(prefix) && name.size() > prefix.size() &&
-         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+/// Of a checkpoint's name; none where it is no such name: what a write that was killed has left beside them.
+std::optional<std::int64_t> update_of(std::string_view name) {
+  if (!name.starts_with(name_prefix)) return std::nullopt;
+  name.remove_prefix(name_prefix.size());
+  std::int64_t update = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), update);
+  const bool is_number = error == std::errc{} && end == name.data() + name.size() && update >= 0;
+  return is_number ? std::optional(update) : std::nullopt;
 }
 
 std::string optimizer_bytes(const Model& model, const Adam& optimizer) {
@@ -47,14 +53,6 @@ std::string optimizer_bytes(const Model& model, const Adam& optimizer) {
 std::string digest_of(const json& state) {
   const std::string text = state.dump();
   return base::digest(text.data(), text.size());
-}
-
-std::string whole_file(const fs::path& path, const std::string& digest) {
-  std::string bytes = base::read_file(path);
-  if (base::digest(bytes.data(), bytes.size()) != digest)
-    throw base::BadInput(fmt::format(
-        "{}: altered or cut short since it was written (its digest differs); use another checkpoint", path.string()));
-  return bytes;
 }
 
 /// Copies the named tensors into `targets`; they must be the same set with the same shapes and type.
@@ -83,9 +81,95 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
 std::vector<fs::path> all_checkpoints(const fs::path& directory) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.is_directory() && is_checkpoint_name(entry.path().filename().string())) found.push_back(entry.path());
+    if (entry.is_directory() && update_of(entry.path().filename().string())) found.push_back(entry.path());
   std::sort(found.rbegin(), found.rend());
   return found;
+}
+
+/// Under another name first: a kill leaves it whole or no checkpoint.
+void remove_checkpoint(const fs::path& checkpoint) {
+  fs::path aside = checkpoint;
+  aside += ".old";
+  aside += unfinished;
+  fs::remove_all(aside);
+  fs::rename(checkpoint, aside);
+  fs::remove_all(aside);
+}
+
+/// Writes the files of a checkpoint into a directory of its own.
+void write_files(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {
+  if (!fs::is_directory(directory.parent_path()))
+    throw std::runtime_error(fmt::format("{}: is not there any more", directory.parent_path().string()));
+  fs::create_directory(directory);
+  json whole = state;
+  whole["format"] = format_version;
+  whole["update"] = optimizer.updates();
+  const auto add = [&](const char* file, const std::string& bytes) {
+    base::write_file_whole(directory / file, bytes);
+    whole["digests"][file] = base::digest(bytes.data(), bytes.size());
+  };
+  add(model_file, model_bytes(model));
+  add(optimizer_file, optimizer_bytes(model, optimizer));
+  whole["digest"] = digest_of(whole);
+  base::write_file_whole(directory / state_file, whole.dump(2) + "\n");
+}
+
+/// Of files that are not as they were written.
+class Damaged : public base::BadInput {
+ public:
+  using base::BadInput::BadInput;
+};
+
+std::string file_of_checkpoint(const fs::path& path) {
+  if (!fs::is_regular_file(path)) throw Damaged(fmt::format("{}: is not there any more", path.string()));
+  return base::read_file(path);
+}
+
+std::string whole_file(const fs::path& path, const std::string& digest) {
+  std::string bytes = file_of_checkpoint(path);
+  if (base::digest(bytes.data(), bytes.size()) != digest)
+    throw Damaged(fmt::format("{}: altered or cut short since it was written (its digest differs)", path.string()));
+  return bytes;
+}
+
+json state_of(const fs::path& checkpoint) {
+  const fs::path path = checkpoint / state_file;
+  json state = json::parse(file_of_checkpoint(path), nullptr, false);
+  if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
+    throw Damaged(fmt::format("{}: altered or cut short since it was written", path.string()));
+  const auto digest = state["digest"].get<std::string>();
+  state.erase("digest");
+  if (digest_of(state) != digest)
+    throw Damaged(fmt::format("{}: altered since it was written (its digest differs)", path.string()));
+  if (state.value("format", 0) != format_version)
+    throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}", path.string(),
+                                     state.value("format", 0), format_version));
+  return state;
+}
+
+bool is_whole(const fs::path& checkpoint) {
+  try {
+    const json digests = state_of(checkpoint).at("digests");
+    for (const char* file : {model_file, optimizer_file})
+      whole_file(checkpoint / file, digests.at(file).get<std::string>());
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Read what is in a checkpoint; where it is damaged, the message names the one to take instead.
+template <class Read>
+auto with_advice(const fs::path& checkpoint, const Read& read) {
+  try {
+    return read();
+  } catch (const Damaged& damage) {
+    for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
+      if (other.filename() < checkpoint.filename() && is_whole(other))
+        throw base::BadInput(fmt::format("{}; {} is whole, take it with --checkpoint {}", damage.what(),
+                                         other.filename().string(), other.filename().string()));
+    throw base::BadInput(fmt::format("{}; there is no earlier one", damage.what()));
+  }
 }
 
 }  // namespace
@@ -105,34 +189,45 @@ void point_at(const fs::path& directory, const std::string& pointer, std::int64_
 }
 
 void write_checkpoint(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {
-  const std::string name = name_of(optimizer.updates());
-  const fs::path beside = directory / (name + ".tmp");
+  const fs::path checkpoint = directory / name_of(optimizer.updates());
+  fs::path beside = checkpoint;
+  beside += unfinished;
   fs::remove_all(beside);
-  fs::create_directories(beside);
-  json whole = state;
-  whole["format"] = format_version;
-  whole["update"] = optimizer.updates();
-  const auto add = [&](const char* file, const std::string& bytes) {
-    base::write_file_whole(beside / file, bytes);
-    whole["digests"][file] = base::digest(bytes.data(), bytes.size());
-  };
-  add(model_file, model_bytes(model));
-  add(optimizer_file, optimizer_bytes(model, optimizer));
-  whole["digest"] = digest_of(whole);
-  base::write_file_whole(beside / state_file, whole.dump(2) + "\n");
-  fs::remove_all(directory / name);  // of a run that went on from an earlier update
-  fs::rename(beside, directory / name);
+  try {
+    write_files(beside, model, optimizer, state);
+  } catch (...) {
+    std::error_code ignored;  // the cause counts
+    fs::remove_all(beside, ignored);
+    throw;
+  }
+  if (fs::exists(checkpoint)) remove_checkpoint(checkpoint);
+  fs::rename(beside, checkpoint);
   base::sync_to_disk(directory);
   point_at(directory, "latest", optimizer.updates());
+  for (const fs::path& later : all_checkpoints(directory))
+    if (update_of(later.filename().string()) > optimizer.updates()) remove_checkpoint(later);
 }
 
-void remove_old_checkpoints(const fs::path& directory, std::int64_t keep) {
+void remove_old_checkpoints(const fs::path& directory, std::int64_t keep, std::int64_t keep_every) {
   const std::vector<fs::path> found = all_checkpoints(directory);
   std::vector<fs::path> wanted;
   for (const char* pointer : {"latest", "best"})
     if (fs::exists(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
-  for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index)
-    if (std::ranges::find(wanted, found[index]) == wanted.end()) fs::remove_all(found[index]);
+  for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index) {
+    const bool is_kept = keep_every > 0 && update_of(found[index].filename().string()).value_or(0) % keep_every == 0;
+    if (!is_kept && std::ranges::find(wanted, found[index]) == wanted.end()) remove_checkpoint(found[index]);
+  }
+}
+
+void remove_unfinished(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().filename().string().ends_with(unfinished)) found.push_back(entry.path());
+  for (const fs::path& path : found) fs::remove_all(path);
+}
+
+bool has_checkpoint(const fs::path& directory, std::int64_t update) {
+  return fs::is_directory(directory / name_of(update));
 }
 
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
@@ -142,12 +237,10 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
     name = base::read_file(directory / which);
     name.erase(name.find_last_not_of(" \n\r\t") + 1);
-  } else if (which.starts_with("update-")) {
-    std::int64_t update = 0;
-    const auto [end, error] = std::from_chars(which.data() + 7, which.data() + which.size(), update);
-    if (error == std::errc{} && end == which.data() + which.size()) name = name_of(update);
+  } else if (const auto update = update_of(which)) {
+    name = name_of(*update);
   }
-  if (!is_checkpoint_name(name) || !fs::is_directory(directory / name))
+  if (!update_of(name) || !fs::is_directory(directory / name))
     throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
                                      name.empty() ? which : name));
   return directory / name;
@@ -164,28 +257,16 @@ std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t
 }
 
 json read_state(const fs::path& checkpoint) {
-  const fs::path path = checkpoint / state_file;
-  json state = json::parse(base::read_file(path), nullptr, false);
-  if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
-    throw base::BadInput(
-        fmt::format("{}: altered or cut short since it was written; use another checkpoint", path.string()));
-  const auto digest = state["digest"].get<std::string>();
-  state.erase("digest");
-  if (digest_of(state) != digest)
-    throw base::BadInput(
-        fmt::format("{}: altered since it was written (its digest differs); use another checkpoint", path.string()));
-  if (state.value("format", 0) != format_version)
-    throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}", path.string(),
-                                     state.value("format", 0), format_version));
-  return state;
+  return with_advice(checkpoint, [&] { return state_of(checkpoint); });
 }
 
 void load_checkpoint(const fs::path& checkpoint, Model& model, Adam* optimizer) {
   const json state = read_state(checkpoint);
   const json& digests = state.at("digests");
   const auto read = [&](const char* file) {
-    return parse_safetensors(whole_file(checkpoint / file, digests.at(file).get<std::string>()),
-                             (checkpoint / file).string());
+    const fs::path path = checkpoint / file;
+    const auto digest = digests.at(file).get<std::string>();
+    return parse_safetensors(with_advice(checkpoint, [&] { return whole_file(path, digest); }), path.string());
   };
   fill(model.parameters().all(), read(model_file), "", checkpoint / model_file);
   if (optimizer == nullptr) return;

@@ -12,16 +12,24 @@ namespace ut::core {
 
 /// Writes `directory`/update-00001000 with model.safetensors, optimizer.safetensors and state.json: beside it, synced,
 /// renamed, so that it is whole or absent at any kill. `state` is what the caller wants back; the files' digests are
-/// put beside it. Then points `directory`/latest at it. Called by one rank; no collective inside.
-/// Throws std::runtime_error where it cannot be written.
+/// put beside it. Then points `directory`/latest at it, and removes those of later updates, which a run that went on
+/// from an earlier one has left. Called by one rank; no collective inside.
+/// Throws std::runtime_error where it cannot be written; then there is nothing of it.
 void write_checkpoint(const std::filesystem::path& directory, const Model& model, const Adam& optimizer,
                       const nlohmann::json& state);
 
 /// Makes `directory`/`pointer` (latest, best) name the checkpoint of this update.
 void point_at(const std::filesystem::path& directory, const std::string& pointer, std::int64_t update);
 
-/// Removes all but the newest `keep` checkpoints and those that latest and best name.
-void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep);
+/// Removes all but the newest `keep` checkpoints, those of updates that `keep_every` divides (0: none), and those that
+/// latest and best name.
+void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep, std::int64_t keep_every = 0);
+
+/// Removes what writes that were killed have left. Only while nobody writes there.
+void remove_unfinished(const std::filesystem::path& directory);
+
+/// Whether there is one of this update.
+bool has_checkpoint(const std::filesystem::path& directory, std::int64_t update);
 
 /// The checkpoint that `which` means: latest, best, or update-N. Throws base::BadInput where there is none.
 std::filesystem::path find_checkpoint(const std::filesystem::path& directory, const std::string& which);
@@ -29,11 +37,13 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& directory, co
 /// The newest `count` checkpoints, the newest first. Throws base::BadInput where there are fewer.
 std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& directory, std::int64_t count);
 
-/// A checkpoint's state.json, its digest checked. Throws base::BadInput where it is missing, altered or cut short.
+/// A checkpoint's state.json, its digest checked. Throws base::BadInput where it is missing, altered or cut short, and
+/// names the newest earlier checkpoint that is whole.
 nlohmann::json read_state(const std::filesystem::path& checkpoint);
 
 /// Fills the model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
-/// where one is altered or cut short, or where names or shapes are not the model's.
+/// where one is altered or cut short (and an earlier checkpoint that is whole), or where names or shapes are not the
+/// model's.
 void load_checkpoint(const std::filesystem::path& checkpoint, Model& model, Adam* optimizer);
 
 /// Fills the model with the mean of what it has in these checkpoints, summed in float64. Throws as load_checkpoint().

@@ -33,13 +33,15 @@ Adam::Adam(const OptimizerOptions& options, const Parameters& parameters)
 at::Tensor Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, double rate) {
   const at::NoGradGuard no_graph;
   const at::Tensor norm = gradient.norm();
-  if (options_.clip_norm > 0) gradient.mul_((options_.clip_norm / norm).clamp_max(1));
+  const at::Tensor left_out = norm.isfinite().logical_not();  // read where the parameters are: nobody waits for it
+  if (options_.clip_norm > 0) gradient.mul_(at::where(left_out, 1, (options_.clip_norm / norm).clamp_max(1)));
   ++updates_;
   // The library's divides the second moment by its correction before it adds epsilon; here epsilon is added first.
   const double correction = 1 - std::pow(options_.beta2, static_cast<double>(updates_));
   at::_fused_adamw_({parameters}, {gradient}, {first_}, {second_}, {},
                     {at::full({}, updates_, gradient.options().dtype(at::kFloat))}, rate, options_.beta1,
-                    options_.beta2, options_.weight_decay, options_.epsilon / std::sqrt(correction), false, false);
+                    options_.beta2, options_.weight_decay, options_.epsilon / std::sqrt(correction), false, false, {},
+                    left_out.to(at::kFloat));
   return norm;
 }
 

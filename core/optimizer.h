@@ -25,7 +25,8 @@ class Adam {
   Adam(const OptimizerOptions& options, const Parameters& parameters);
 
   /// Applies `gradient` [elements] to `parameters` [elements], clipped by its global norm where asked for.
-  /// Returns that norm, before clipping.
+  /// Returns that norm, before clipping. Where it is not finite, parameters and moments stay as they are, and so does
+  /// the gradient; it counts as an update all the same.
   at::Tensor step(const at::Tensor& parameters, const at::Tensor& gradient, double rate);
 
   std::int64_t updates() const { return updates_; }

@@ -2,13 +2,22 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace ut::dist {
 
 GradientSynchronisation::GradientSynchronisation(const at::Tensor& flat_gradient, Span early, Communicator& world)
     : gradient_(flat_gradient), early_(early), world_(world) {}
 
-at::Tensor GradientSynchronisation::part(std::int64_t begin, std::int64_t end) const {
-  return gradient_.narrow(0, begin, end - begin);
+at::Tensor GradientSynchronisation::part(std::int64_t begin, std::int64_t end) {
+  at::Tensor elements = gradient_.narrow(0, begin, end - begin);
+  own_.push_back(elements.sum());
+  return elements;
+}
+
+bool GradientSynchronisation::were_finite() const {
+  return std::ranges::all_of(own_, [](const at::Tensor& sum) { return std::isfinite(sum.item<double>()); });
 }
 
 void GradientSynchronisation::start_early() {

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <vector>
 
 #include "dist/communicator.h"
 #include "dist/rows.h"
@@ -23,13 +24,17 @@ class GradientSynchronisation {
   void progress() { world_.progress(); }
   /// All are complete: waits until they are summed. Collective.
   void finish();
+  /// Whether this rank's own gradients, before they were summed, were finite. Waits for the device.
+  bool were_finite() const;
 
  private:
-  at::Tensor part(std::int64_t begin, std::int64_t end) const;
+  /// [end - begin], about to be handed over.
+  at::Tensor part(std::int64_t begin, std::int64_t end);
 
   at::Tensor gradient_;
   Span early_;
   Communicator& world_;
+  std::vector<at::Tensor> own_;   // [], the sums of this rank's elements, which are not finite if one of these is not
   std::function<void()> summed_;  // the early ones, where they are under way
 };
 

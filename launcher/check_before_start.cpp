@@ -20,7 +20,7 @@ void check_before_start(const Options& options) {
   }
   check_run_directory(options);
   if (!options.resume) return;
-  const auto checkpoint = core::find_checkpoint(checkpoint_directory(options.run_dir), "latest");
+  const auto checkpoint = core::find_checkpoint(checkpoint_directory(options.run_dir), options.resume_from);
   check_vocabulary(checkpoint.string(), core::read_state(checkpoint).value("vocabulary", ""), *task);
 }
 

@@ -1,5 +1,6 @@
 #include "launcher/kept_memory.h"
 
+#include <c10/util/Logging.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -13,6 +14,8 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, grown_at_once);
 }
+
+void throw_when_out_of_memory() { FLAGS_caffe2_use_fatal_for_enforce = false; }
 
 std::int64_t page_faults() {
   rusage usage{};

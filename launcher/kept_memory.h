@@ -8,6 +8,9 @@ namespace ut::launcher {
 /// fresh pages have to be made and cleared by the kernel, one fault each.
 void keep_freed_memory();
 
+/// LibTorch throws where there is no more memory, so that it can be told whose; by itself it ends the process.
+void throw_when_out_of_memory();
+
 /// Pages that this process was given so far.
 std::int64_t page_faults();
 

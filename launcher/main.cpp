@@ -16,6 +16,7 @@
 #include "launcher/options.h"
 #include "launcher/ranks.h"
 #include "launcher/report.h"
+#include "launcher/run_directory.h"
 #include "launcher/score.h"
 #include "launcher/spawn.h"
 #include "launcher/stop_request.h"
@@ -46,12 +47,14 @@ int run_command(const Options& options, const std::vector<std::string>& argument
     return run_on_ranks(options, environment, command_named(options.command));
   }
   check_before_start(options);
-  return run_under_mpirun(
-      {ranks, options.threads, options.command == "decode", arguments, hosts, options.timeout, options.stop_signals});
+  const std::string metrics = options.command == "train" ? metrics_file(options.run_dir).string() : "";
+  return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments, hosts, options.timeout,
+                           options.stop_signals, metrics});
 }
 
 int run(const std::vector<std::string>& arguments) {
   keep_freed_memory();
+  throw_when_out_of_memory();
   const Options options = parse_options(arguments);
   if (options.command == "help") {
     fmt::print("{}", help(options.topic));

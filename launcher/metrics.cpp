@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -42,6 +43,17 @@ void truncate_after(const std::filesystem::path& path, std::int64_t update) {
     begin = end + 1;
   }
   if (kept != content) base::write_file_whole(path, kept);
+}
+
+std::optional<std::int64_t> last_update(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::optional<std::int64_t> last;
+  for (std::string line; std::getline(file, line);) {
+    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto found = record.is_object() ? record.find("update") : record.end();
+    if (found != record.end() && found->is_number_integer()) last = found->get<std::int64_t>();
+  }
+  return last;
 }
 
 MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t update) : path_(std::move(path)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 namespace ut::launcher {
 
@@ -29,5 +30,8 @@ class MetricsLog {
 /// Drops the lines of updates after `update`, and whatever a kill has left torn: the file is the old one or the new
 /// one, whole. Does nothing where there is no file. Throws std::runtime_error where it cannot be written.
 void truncate_after(const std::filesystem::path& path, std::int64_t update);
+
+/// The update of the last whole line; none where there is none.
+std::optional<std::int64_t> last_update(const std::filesystem::path& path);
 
 }  // namespace ut::launcher

@@ -602,23 +602,36 @@ void add_training(Table& table) {
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
        changeable(whole(
            "keep-checkpoints", "newest ones kept, beside the best", [](auto& o) -> auto& { return o.keep_checkpoints; },
-           1))});
+           1)),
+       changeable(whole(
+           "keep-every", "updates between checkpoints that are kept for good; 0: none is",
+           [](auto& o) -> auto& { return o.keep_every; }, 0)),
+       changeable(choice<OnNonFinite>("on-nonfinite", "what becomes of an update whose gradients are not finite",
+                                      [](auto& o) -> auto& { return o.on_nonfinite; },
+                                      {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
+       changeable(whole(
+           "nonfinite-limit", "such updates in a row that are skipped; the next one ends the run",
+           [](auto& o) -> auto& { return o.nonfinite_limit; }, 1)),
+       changeable(whole(
+           "check-ranks", "updates between comparisons of the ranks' parameters, which are the same bits; 0: none",
+           [](auto& o) -> auto& { return o.check_ranks; }, 0))});
 }
 
-OptionEntry checkpoint() {
+template <typename Field>
+OptionEntry checkpoint(std::string description, Field field) {
   OptionEntry entry;
   entry.name = "checkpoint";
   entry.placeholder = "NAME";
   entry.expected = "latest, best or update-N";
-  entry.description = "of the run: latest, best or update-N";
-  entry.set = [](Options& options, const std::string& text) {
+  entry.description = std::move(description);
+  entry.set = [=](Options& options, const std::string& text) {
     const std::string prefix = "update-";
     const bool numbered = text.starts_with(prefix) && parse_number<std::uint32_t>(text.substr(prefix.size()));
     if (text != "latest" && text != "best" && !numbered) return false;
-    options.checkpoint = text;
+    field(options) = text;
     return true;
   };
-  entry.get = [](const Options& options) { return options.checkpoint; };
+  entry.get = [=](const Options& options) { return field(options); };
   return entry;
 }
 
@@ -638,7 +651,9 @@ void add_evaluation(Table& table) {
                                       {"validation", datasets::Split::validation},
                                       {"train", datasets::Split::train},
                                       {"control", datasets::Split::control}})});
-  table.add("Evaluation", command_evaluate | command_decode | command_export | command_report, false, {checkpoint()});
+  table.add("Evaluation", command_evaluate | command_decode | command_export | command_report, false,
+            {checkpoint(
+                "of the run: latest, best or update-N", [](auto& o) -> auto& { return o.checkpoint; })});
   table.add("Evaluation", command_evaluate | command_decode | command_export, false,
             {without_default(whole(
                 "average", "instead: the mean of the parameters of the newest N checkpoints",
@@ -871,8 +886,11 @@ void add_run(Table& table) {
   table.add("Run", command_train, true, {stop_signals()});
   table.add("Run", command_train, false,
             {flag(
-                "resume", "go on with the run in --run-dir, from its latest checkpoint",
-                [](auto& o) -> auto& { return o.resume; })});
+                 "resume", "go on with the run in --run-dir, from its latest checkpoint",
+                 [](auto& o) -> auto& { return o.resume; }),
+             checkpoint(
+                 "with --resume: go on from latest, best or update-N; what came after it is done again",
+                 [](auto& o) -> auto& { return o.resume_from; })});
   table.add("Run", every_command, false,
             {flag(
                 "quiet", "say only errors and results", [](auto& o) -> auto& { return o.quiet; })});

@@ -22,6 +22,10 @@ enum class DeviceChoice { automatic, cpu, cuda };
 /// What carries the ranks' messages. automatic: nccl between GPUs that are each one rank's own, else mpi.
 enum class CommunicatorChoice { automatic, mpi, nccl };
 
+/// What becomes of an update whose gradients are not finite. skip: it is left out, but not too many in a row. stop: the
+/// run ends.
+enum class OnNonFinite { skip, stop };
+
 /// What `ut data …` takes.
 struct DataOptions {
   std::string out;  // stories, fetch: directory; sentencepiece: file
@@ -114,8 +118,12 @@ struct Options {
   std::int64_t evaluate_every = 500;    // updates; 0: only at the end
   std::int64_t checkpoint_every = 500;  // updates; 0: only at the end
   std::int64_t keep_checkpoints = 2;    // newest ones kept, beside the best
-  std::int64_t evaluation_batch = 64;   // sequences, over all ranks
-  std::int64_t evaluation_limit = 0;    // examples per evaluation; 0: all
+  std::int64_t keep_every = 0;          // updates between those that are kept for good; 0: none is
+  OnNonFinite on_nonfinite = OnNonFinite::skip;
+  std::int64_t nonfinite_limit = 10;   // updates in a row that may be left out
+  std::int64_t check_ranks = 1000;     // updates between comparisons of the ranks' parameters; 0: none
+  std::int64_t evaluation_batch = 64;  // sequences, over all ranks
+  std::int64_t evaluation_limit = 0;   // examples per evaluation; 0: all
 
   std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
@@ -134,6 +142,7 @@ struct Options {
 
   std::string run_dir;
   bool resume = false;
+  std::string resume_from = "latest";  // a checkpoint: latest, best or update-N
   bool quiet = false;
 
   datasets::Split split = datasets::Split::test;  // evaluate, report

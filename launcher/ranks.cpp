@@ -13,6 +13,7 @@
 #include "dist/mpi.h"
 #include "launcher/device.h"
 #include "launcher/mesh_by_plan.h"
+#include "launcher/rank_checks.h"
 #include "launcher/rank_hosts.h"
 #include "launcher/shared_text.h"
 
@@ -24,19 +25,35 @@ void say(const std::string& message) {
   fmt::print(stderr, "ut: {}\n", message);
 }
 
+/// Says what happened to a rank.
+void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
+  const std::string when = update < 0 ? "" : fmt::format(", update {}", update);
+  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause.substr(0, cause.find('\n'))));
+}
+
 /// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
 /// for the same reason it is said once.
 void say_failure(std::int64_t rank, std::int64_t update, const std::string& cause) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min<std::int64_t>(rank, 20)));
-  const std::string when = update < 0 ? "" : fmt::format(", update {}", update);
-  say(fmt::format("rank {} on host {}{}: {}", rank, host_name(), when, cause.substr(0, cause.find('\n'))));
+  say_of_rank(rank, host_name(), update, cause);
+}
+
+[[noreturn]] void end_all(int ranks, int exit_code) {
+  if (ranks > 1) dist::MpiSession::abort(exit_code);
+  std::_Exit(exit_code);
 }
 
 /// Says what happened and ends all ranks.
 [[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const std::exception& error, int exit_code) {
   say_failure(rank, at_update, error.what());
-  if (ranks > 1) dist::MpiSession::abort(exit_code);
-  std::_Exit(exit_code);
+  end_all(ranks, exit_code);
+}
+
+/// The same of a failure that all ranks know of: rank 0 says it and ends the others.
+[[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const FailureOfRank& failure) {
+  if (rank == 0) say_of_rank(failure.rank(), failure.host(), at_update, failure.what());
+  if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(5));
+  end_all(ranks, 1);
 }
 
 /// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not be able to
@@ -83,6 +100,7 @@ int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> worl
     check_sequence_parallel(options.sequence_parallel, world->size());
     if (!options.task.task.empty()) task = datasets::make_task(options.task);
   });
+  if (task) check_same_data(*task, *world);
   const Options used = with_mesh_by_plan(options, task.get(), *world);
   dist::Mesh mesh(std::move(world), static_cast<int>(used.sequence_parallel));
   Session session{used, mesh, std::move(task), update};
@@ -90,8 +108,12 @@ int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> worl
     return command(session);
   } catch (const AgreedBadInput&) {
     throw;
+  } catch (const FailureOfRank& failure) {
+    fail(mesh.world().rank(), mesh.world().size(), session.update, failure);
   } catch (const base::BadInput& error) {
     fail(mesh.world().rank(), mesh.world().size(), session.update, error, 2);
+  } catch (const std::bad_alloc&) {
+    fail(mesh.world().rank(), mesh.world().size(), session.update, std::runtime_error("out of memory"), 1);
   } catch (const std::exception& error) {
     fail(mesh.world().rank(), mesh.world().size(), session.update, error, 1);
   }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "core/checkpoint.h"
 
 namespace ut::launcher {
 namespace {
@@ -61,6 +62,8 @@ int take_lock(const filesystem::path& path, int flags) {
 
 filesystem::path checkpoint_directory(const filesystem::path& run_dir) { return run_dir / "checkpoints"; }
 
+filesystem::path metrics_file(const filesystem::path& run_dir) { return run_dir / "metrics.jsonl"; }
+
 void check_run_directory(const Options& options) {
   const filesystem::path path = options.run_dir;
   check_writable(path);
@@ -79,6 +82,7 @@ RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
   filesystem::create_directories(checkpoints(), failure);
   if (failure) throw refusal(path_, fmt::format("cannot be written to: {}", failure.message()));
   lock_ = take_lock(path_, O_RDWR | O_CREAT);
+  core::remove_unfinished(checkpoints());
   base::write_file_whole(path_ / config_name, to_config(options));
 }
 

@@ -11,6 +11,9 @@ namespace ut::launcher {
 /// Where a run keeps its checkpoints.
 std::filesystem::path checkpoint_directory(const std::filesystem::path& run_dir);
 
+/// Where its updates and scores are recorded.
+std::filesystem::path metrics_file(const std::filesystem::path& run_dir);
+
 /// Whether training may start in the run directory; writes nothing. Throws base::BadInput where the directory cannot
 /// be written to, has a run's checkpoints already and --resume is not given, has none and it is given, or another
 /// process trains there.
@@ -31,7 +34,7 @@ class RunDirectory {
   void keep(const std::vector<datasets::KeptFile>& files) const;
 
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path metrics() const { return metrics_file(path_); }
   std::filesystem::path events() const { return path_ / "tensorboard"; }
   std::filesystem::path checkpoints() const { return checkpoint_directory(path_); }
 

@@ -26,6 +26,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launcher/metrics.h"
+#include "launcher/mpirun_errors.h"
 
 namespace ut::launcher {
 namespace {
@@ -155,6 +157,45 @@ class TerminalRelay {
   int writing_ = -1;
 };
 
+/// Copies standard error of mpirun and the ranks, but for what mpirun says about the end of ranks.
+class ErrorRelay {
+ public:
+  ErrorRelay() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw system_error("pipe");
+    ::fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+  }
+  ErrorRelay(const ErrorRelay&) = delete;
+  ErrorRelay& operator=(const ErrorRelay&) = delete;
+  ~ErrorRelay() {
+    copy();
+    put(errors_.rest());
+    for (const int end : ends_)
+      if (end >= 0) ::close(end);
+  }
+
+  int reading_end() const { return ends_[0]; }
+  int writing_end() const { return ends_[1]; }
+  /// Once the child has it.
+  void close_writing_end() { ::close(std::exchange(ends_[1], -1)); }
+  /// All that has come so far.
+  void copy() {
+    std::array<char, 4096> bytes{};
+    for (;;) {
+      const auto count = ends_[0] < 0 ? 0 : ::read(ends_[0], bytes.data(), bytes.size());
+      if (count == 0 && ends_[0] >= 0) ::close(std::exchange(ends_[0], -1));  // nobody writes any more
+      if (count <= 0) return;
+      put(errors_.pass_on(std::string_view(bytes.data(), static_cast<std::size_t>(count))));
+    }
+  }
+  const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
+
+ private:
+  static void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+  std::array<int, 2> ends_{-1, -1};
+  MpirunErrors errors_;
+};
+
 /// Ranks that share the cores of a host.
 std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
   if (request.hosts.empty()) return request.ranks;
@@ -177,13 +218,14 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
 }
 
 /// In the child: becomes mpirun. Does not return.
-[[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input) {
+[[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input, int errors) {
   // Ctrl-C goes to the terminal's foreground group: only to the parent, which lets the ranks finish their update.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(1);
   ::signal(SIGPIPE, SIG_DFL);
   if (input >= 0) ::dup2(input, STDIN_FILENO);
+  ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -192,14 +234,16 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
 }
 
 /// Passes signals and input on until mpirun has ended. Returns its wait status, and whether it was asked to stop.
-std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay) {
+std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, ErrorRelay& errors) {
   bool asked_to_stop = false;
   bool interrupted = false;
   for (;;) {
-    std::array<pollfd, 2> sources{pollfd{signals.descriptor(), POLLIN, 0},
-                                  pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0}};
+    std::array<pollfd, 3> sources{pollfd{signals.descriptor(), POLLIN, 0},
+                                  pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
+                                  pollfd{errors.reading_end(), POLLIN, 0}};
     if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) throw system_error("poll");
     if (sources[1].revents != 0) relay.copy();
+    if (sources[2].revents != 0) errors.copy();
     if (sources[0].revents == 0) continue;
     const int signal = signals.next();
     if (signal == SIGCHLD) {
@@ -213,7 +257,14 @@ std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, Termina
   }
 }
 
-int exit_code(int status, bool asked_to_stop) {
+/// As `rank 1 on host n2, after update 120: `.
+std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& metrics) {
+  const auto update = metrics.empty() ? std::nullopt : last_update(metrics);
+  return fmt::format("rank {} on host {}{}: ", ended.rank, ended.host,
+                     update ? fmt::format(", after update {}", *update) : "");
+}
+
+int exit_code(int status, bool asked_to_stop, const std::string& who) {
   constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
   const int signal = code - signal_base;
@@ -225,7 +276,7 @@ int exit_code(int status, bool asked_to_stop) {
   if (asked_to_stop)
     fmt::print(stderr, "ut: stopped before it could finish\n");
   else
-    fmt::print(stderr, "ut: a rank was ended by signal {} ({}){}\n", signal, ::strsignal(signal),
+    fmt::print(stderr, "ut: {}ended by signal {} ({}){}\n", who, signal, ::strsignal(signal),
                signal == SIGKILL ? ": out of memory?" : "");
   return 1;
 }
@@ -294,7 +345,7 @@ std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t time
 
 std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
                                         const std::string& executable, bool as_root) {
-  std::vector<std::string> command = {mpirun, "--quiet", "--bind-to", "none"};
+  std::vector<std::string> command = {mpirun, "--bind-to", "none"};
   if (request.hosts.empty()) {
     command.emplace_back("--oversubscribe");
   } else {
@@ -324,6 +375,7 @@ int run_under_mpirun(const SpawnRequest& request) {
   const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
   TerminalRelay relay(relayed);
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ErrorRelay errors;
   const WaitingSignals signals(request.stop_signals);
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
@@ -332,11 +384,14 @@ int run_under_mpirun(const SpawnRequest& request) {
   if (mpirun == 0) {
     signals.restore();
     set_rank_environment(request, cores);
-    become_mpirun(command, parent, relayed ? relay.reading_end() : nothing);
+    become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, errors.writing_end());
   }
   if (nothing >= 0) ::close(nothing);
-  const auto [status, asked_to_stop] = attend(mpirun, signals, relay);
-  return exit_code(status, asked_to_stop);
+  errors.close_writing_end();
+  const auto [status, asked_to_stop] = attend(mpirun, signals, relay, errors);
+  errors.copy();
+  const auto& ended = errors.ended_by_signal();
+  return exit_code(status, asked_to_stop, ended ? who_and_when(*ended, request.metrics) : "a rank was ");
 }
 
 std::int64_t terminal_columns(const Environment& get) {

@@ -43,6 +43,7 @@ struct SpawnRequest {
   std::vector<Host> hosts;             // filled in this order; none: on this machine, however many cores it has
   std::int64_t timeout = 300;          // seconds in which a host that cannot be reached any more ends the job, >= 10
   std::vector<int> stop_signals;       // that reach all ranks as SIGUSR1
+  std::string metrics;                 // file in which updates are recorded, for messages; empty: none
 };
 
 /// What mpirun is called with. `mpirun` and `executable` are paths that all hosts have.
@@ -59,7 +60,8 @@ std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks);
 /// Runs this program again as `ranks` ranks under mpirun, and waits. `stop_signals` and SIGUSR1 reach all ranks as
 /// SIGUSR1; a second SIGINT ends them at once. If this process dies, so do they.
 /// Returns the code that the first rank to fail ended with, or 0; 1, after a line on standard error, where a signal
-/// ended a rank or a host was lost. Throws base::BadInput where mpirun is missing.
+/// ended a rank (with its number, host and the last update recorded) or a host was lost. Throws base::BadInput where
+/// mpirun is missing.
 int run_under_mpirun(const SpawnRequest& request);
 
 /// Width of the terminal that standard output is, or 0 where it is none. Under mpirun what the starting `ut` saw:

@@ -38,9 +38,10 @@ int train(Session& session) {
     const double rate =
         core::learning_rate(options.optimizer.schedule, run.update(), options.max_updates, options.model.d_model);
     const at::Tensor norm = run.optimizer().step(parameters, gradient, rate);
-    gradient.zero_();
 
-    run.report({loss, rate, norm, input.batch.rows(), pondered});
+    run.report({loss, rate, norm, input.batch.rows(), pondered, synchronisation});
+    gradient.zero_();
+    if (run.rank_check_is_due()) run.check_ranks();
     if (run.evaluation_is_due()) run.evaluate();
     if (run.checkpoint_is_due()) run.write_checkpoint();
   }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -45,7 +46,8 @@ TrainingRun::TrainingRun(Session& session)
     : session_(session),
       model_(
           core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
-      optimizer_(session.options.optimizer, model_->parameters()) {
+      optimizer_(session.options.optimizer, model_->parameters()),
+      non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   agree(world, [&] {
     if (session.options.resume) resume();
@@ -57,6 +59,7 @@ TrainingRun::TrainingRun(Session& session)
     used.ranks = world.size();
     directory_.emplace(used);
     directory_->keep(session.task->kept_files());
+    if (used.resume) core::point_at(directory_->checkpoints(), "latest", update());
     metrics_.emplace(directory_->metrics(), update());
     events_.emplace(directory_->events(), update() + 1);
     progress_.emplace(session.options.quiet);
@@ -93,7 +96,9 @@ void TrainingRun::write_down(const nlohmann::ordered_json& record) {
 }
 
 void TrainingRun::resume() {
-  const auto checkpoint = core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "latest");
+  const Options& options = session_.options;
+  const auto directory = checkpoint_directory(options.run_dir);
+  const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);
   check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), *session_.task);
   core::load_checkpoint(checkpoint, *model_, &optimizer_);
@@ -101,6 +106,7 @@ void TrainingRun::resume() {
   cursor_ = {state.value("samples", std::int64_t{0}), state.value("part_of_window", std::int64_t{0})};
   earlier_hours_ = state.value("hours", 0.0);
   best_update_ = state.value("best_update", std::int64_t{-1});
+  if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
   if (best_update_ >= 0) best_score_ = state.value("best_score", 0.0);
   evaluated_at_ = state.value("evaluated_at", std::int64_t{-1});
 }
@@ -126,6 +132,7 @@ void TrainingRun::report(const UpdateResult& result) {
       at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
   session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
   const double loss = sums[0].item<double>();
+  look_at(loss, result);
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
   rows_since_log_ += result.rows;
@@ -160,6 +167,17 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.score = best_score_;
   if (!pondered.is_empty()) shown.ponder = pondered.mean();
   progress_->report(shown, last);
+}
+
+void TrainingRun::look_at(double loss, const UpdateResult& result) {
+  if (std::isfinite(loss) && std::isfinite(result.gradient_norm.item<double>())) return non_finite_.went_well();
+  const bool here = !result.synchronisation.were_finite() || !std::isfinite(result.loss.item<double>());
+  const std::string what = non_finite_.left_out(*model_, here, session_.mesh.world());
+  if (session_.speaks()) progress_->say(fmt::format("update {}: {}", update(), what));
+}
+
+bool TrainingRun::rank_check_is_due() const {
+  return session_.mesh.world().size() > 1 && is_due(update(), session_.options.check_ranks);
 }
 
 bool TrainingRun::evaluation_is_due() const { return is_due(update(), session_.options.evaluate_every); }
@@ -214,7 +232,8 @@ void TrainingRun::write_checkpoint() {
     state["best_update"] = best_update_;
   }
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
-  core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints);
+  core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
+                               session_.options.keep_every);
 }
 
 bool TrainingRun::finished() const {

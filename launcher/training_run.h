@@ -9,10 +9,12 @@
 #include "base/event_file.h"
 #include "core/model.h"
 #include "core/optimizer.h"
+#include "dist/gradient_synchronisation.h"
 #include "launcher/input.h"
 #include "launcher/metrics.h"
 #include "launcher/ponder_counts.h"
 #include "launcher/progress.h"
+#include "launcher/rank_checks.h"
 #include "launcher/run_directory.h"
 #include "launcher/session.h"
 
@@ -25,6 +27,7 @@ struct UpdateResult {
   at::Tensor gradient_norm;
   std::int64_t rows;  // of all ranks
   Pondered pondered;  // this rank's rows
+  const dist::GradientSynchronisation& synchronisation;
 };
 
 /// All of a training run that lasts from update to update: model, optimizer, place in the data, scores, and what is
@@ -44,8 +47,12 @@ class TrainingRun {
   /// None where answers are pointed at: what does not stand in a text has no probability.
   double label_smoothing() const { return session_.task->points() ? 0 : session_.options.label_smoothing; }
 
-  /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping.
+  /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping. Where loss or
+  /// gradients are not finite, says which and whose, or throws FailureOfRank, as --on-nonfinite has it.
   void report(const UpdateResult& result);
+  bool rank_check_is_due() const;
+  /// Throws FailureOfRank where a rank's parameters are not those of the others.
+  void check_ranks() { check_same_on_all_ranks(*model_, optimizer_, session_.mesh.world()); }
   bool evaluation_is_due() const;
   /// Scores the validation split; a new best is written as a checkpoint.
   void evaluate();
@@ -57,6 +64,7 @@ class TrainingRun {
 
  private:
   void resume();
+  void look_at(double loss, const UpdateResult& result);
   void say_what_is_trained();
   /// Into metrics.jsonl, and for TensorBoard.
   void write_down(const nlohmann::ordered_json& record);
@@ -83,7 +91,8 @@ class TrainingRun {
   std::int64_t best_update_ = -1;
   std::int64_t evaluated_at_ = -1;
   std::int64_t written_at_ = -1;  // update of the newest checkpoint
-  bool stop_ = false;             // somebody asked for it
+  NonFiniteUpdates non_finite_;
+  bool stop_ = false;  // somebody asked for it
   bool time_is_over_ = false;
 };
 

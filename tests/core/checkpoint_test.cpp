@@ -201,5 +201,52 @@ TEST_F(Checkpoint, RemovalCountsWholeCheckpointsOnly) {
   EXPECT_TRUE(has("update-00000002"));
 }
 
+TEST_F(Checkpoint, RemovalKeepsEveryNth) {
+  for (int written = 0; written < 7; ++written) {
+    update(1);
+    write();
+  }
+  remove_old_checkpoints(directory_.path(), 1, 3);
+  for (const auto& [update, kept] : {std::pair{1, false}, {2, false}, {3, true}, {5, false}, {6, true}, {7, true}})
+    EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
+}
+
+TEST_F(Checkpoint, OfALaterUpdateIsRemovedByARunThatWentOnFromAnEarlierOne) {
+  update(2);
+  write();
+  update(2);
+  write();
+  adam_.restore(2);
+  update(1);
+  write();
+  EXPECT_TRUE(has("update-00000002"));
+  EXPECT_TRUE(has("update-00000003"));
+  EXPECT_FALSE(has("update-00000004"));
+  EXPECT_EQ(find_checkpoint(directory_.path(), "latest"), directory_.path() / "update-00000003");
+}
+
+TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeIt) {
+  for (int written = 0; written < 4; ++written) {
+    update(1);
+    write();
+  }
+  directory_.write("update-00000003/optimizer.safetensors", "damaged");
+  fs::remove(directory_.path() / "update-00000004/state.json");
+  EXPECT_THAT(load_refusal(directory_.path() / "update-00000004"), HasSubstr("--checkpoint update-00000002"));
+  directory_.write("update-00000001/model.safetensors", "damaged");
+  EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no earlier one"));
+}
+
+TEST_F(Checkpoint, LeftoversOfKilledWritesAreRemovedAndNothingElse) {
+  update(1);
+  write();
+  directory_.write("update-00000002.tmp/model.safetensors", "half of a");
+  directory_.write("update-00000001.old.tmp/model.safetensors", "the rest of an old one");
+  directory_.write("latest.tmp", "update-0");
+  remove_unfinished(directory_.path());
+  EXPECT_FALSE(has("update-00000002.tmp") || has("update-00000001.old.tmp") || has("latest.tmp"));
+  EXPECT_EQ(load_refusal(find_checkpoint(directory_.path(), "latest")), "");
+}
+
 }  // namespace
 }  // namespace ut::core

@@ -113,5 +113,29 @@ TEST(Schedule, WithoutAWarmUpStartsAtItsRate) {
     EXPECT_NEAR(learning_rate({kind, 0.5, 0}, 0, 10, 64), 0.5, 1e-15);
 }
 
+TEST(Adam, LeavesOutAnUpdateWhoseGradientIsNotFinite) {
+  for (const double clip : {0.0, 1.0}) {
+    for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      const Parameters parameters = parameters_of(8);
+      OptimizerOptions options;
+      options.clip_norm = clip;
+      Adam adam(options, parameters);
+      adam.step(parameters.flat(), random_tensor({8}, 1), 0.1);
+      const at::Tensor before = parameters.flat().clone();
+      const at::Tensor first = adam.first_moment().clone();
+      const at::Tensor second = adam.second_moment().clone();
+      at::Tensor gradient = random_tensor({8}, 2);
+      gradient[3] = value;
+      const at::Tensor given = gradient.clone();
+      EXPECT_FALSE(std::isfinite(adam.step(parameters.flat(), gradient, 0.1).item<double>()));
+      EXPECT_TRUE(parameters.flat().equal(before));
+      EXPECT_TRUE(adam.first_moment().equal(first));
+      EXPECT_TRUE(adam.second_moment().equal(second));
+      EXPECT_EQ(gradient.isfinite().sum().item<std::int64_t>(), 7) << "it can still be seen which element it was";
+      EXPECT_EQ(adam.updates(), 2);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ut::core

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ut::launcher {
+
+/// What mpirun and the ranks say on standard error, without the paragraphs that mpirun adds about how ranks ended:
+/// these are told in one line by `ut`, which learns here what only mpirun knows. What Open MPI's own layers report of
+/// broken connections is held back, and said only where nobody says why the job ended.
+class MpirunErrors {
+ public:
+  struct Ended {
+    int rank;
+    std::string host;
+  };
+
+  /// Takes bytes as they come; returns those that are passed on.
+  std::string pass_on(std::string_view bytes);
+  /// At the end: what still waited for the end of its line or paragraph.
+  std::string rest();
+  /// The rank that a signal ended, where mpirun has said so.
+  const std::optional<Ended>& ended_by_signal() const { return ended_; }
+
+ private:
+  std::string take_line(const std::string& line);
+  std::string hold_back(const std::string& line);
+  std::string end_paragraph();
+
+  std::string line_;  // begun
+  bool in_paragraph_ = false;
+  std::string paragraph_;
+  std::string held_back_;
+  bool told_ = false;  // by a rank, in a line of ours
+  std::optional<Ended> ended_;
+};
+
+}  // namespace ut::launcher

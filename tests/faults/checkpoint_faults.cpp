@@ -1,0 +1,196 @@
+// Checkpoints: whole or absent at any kill, and whatever happens to the disk; one that was damaged is never taken.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "base/file.h"
+#include "core/checkpoint.h"
+#include "tests/faults/faults.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+class Checkpoints : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+  std::string run_ = directory_ / "run";
+};
+
+/// A pattern of pgrep and pkill: the processes of a run, or its ranks (and what starts them) without mpirun.
+std::string processes_of(const std::string& run, bool all) {
+  return fmt::format("'^({}{}) .*[-]-run-dir {}( |$)'", std::getenv("UT"), all ? "|[^ ]*mpirun" : "", run);
+}
+
+/// Starts the run, or goes on with it, and kills it after so long: all of its processes, or one rank.
+void run_and_kill(const std::string& run, const std::string& mesh, std::chrono::milliseconds after, bool all) {
+  const bool begun = std::filesystem::exists(run + "/checkpoints/latest");
+  const std::string command = begun ? fmt::format("train --resume --run-dir {}", run)
+                                    : fmt::format("{} {} --run-dir {}", small_training(1'000'000), mesh, run);
+  const std::string victims = fmt::format("pgrep -f -- {}{}", processes_of(run, all), all ? "" : " | tail -n 1");
+  run_shell(fmt::format("timeout -s KILL 60 {} {} --quiet & job=$!; sleep {}; {} | xargs -r kill -KILL; wait $job",
+                        std::getenv("UT"), command, static_cast<double>(after.count()) / 1000, victims));
+}
+
+TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
+  const std::string mesh = "--ranks 2 --sequence-parallel 2";
+  const int kills = thorough() ? 200 : 8;
+  std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same moments every time
+  std::uniform_int_distribution<int> moments(900, 2500);
+  Account account;
+  for (int kill = 0; kill < kills; ++kill) {
+    run_and_kill(run_, mesh, std::chrono::milliseconds(moments(random)), kill % 2 == 0);
+    if (!std::filesystem::exists(run_ + "/checkpoints")) continue;
+    const std::int64_t kept = expect_whole_checkpoints(run_);
+    const auto done = static_cast<std::int64_t>(losses_of(run_).size());
+    EXPECT_LE(done - kept, 6) << "checkpoints come at every fifth update";
+    account.tried(done - kept, 0);
+  }
+  const std::int64_t kept = expect_whole_checkpoints(run_);
+  ASSERT_GT(kept, kills) << "it got on between the kills";
+  resume(run_, kept + 3);
+  const std::string whole = run_ + "-whole";
+  ASSERT_EQ(run_ut(small_training(kept + 3) + mesh + " --run-dir " + whole).exit_code, 0);
+  expect_equal_losses(losses_of(whole), losses_of(run_), 0);
+  expect_equal_parameters(whole, run_, 0);
+}
+
+TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
+  const std::string whole = run_ + "-whole";
+  ASSERT_EQ(run_ut(small_training(30) + "--run-dir " + whole).exit_code, 0);
+  const int step = thorough() ? 1 : 19;
+  Account account;
+  for (int operation = 1;; operation += step) {
+    std::filesystem::remove_all(run_);
+    const FaultyRun faulty =
+        run_with_fault(fmt::format("kill-at:-1:{}", operation), small_training(22), run_, std::chrono::seconds(30));
+    if (faulty.outcome.exit_code == 0) break;  // there are not so many
+    ASSERT_EQ(faulty.outcome.exit_code, 128 + 9);
+    const std::int64_t kept = expect_whole_checkpoints(run_);
+    account.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
+    if (kept > 0)
+      resume(run_, 30);
+    else
+      ASSERT_EQ(run_ut(small_training(30) + "--run-dir " + run_).exit_code, 0);
+    expect_equal_losses(losses_of(whole), losses_of(run_), 0);
+    expect_equal_parameters(whole, run_, 0);
+    for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
+      EXPECT_NE(entry.path().extension(), ".tmp") << "what a kill has left is cleared away";
+  }
+}
+
+TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
+  Account account;
+  for (const auto& [kind, says] : {std::pair{"full", "No space left on device"}, {"broken", "Input/output error"}}) {
+    std::filesystem::remove_all(run_);
+    const FaultyRun faulty =
+        run_with_fault(fmt::format("{}:0:30", kind), small_training(100) + "--quiet --ranks 2 --sequence-parallel 1 ",
+                       run_, std::chrono::seconds(20));
+    EXPECT_EQ(faulty.outcome.exit_code, 1);
+    EXPECT_THAT(faulty.outcome.errors, MatchesRegex(fmt::format("ut: rank 0 on host [^\n ]+, update [0-9]+: "
+                                                                "[^\n]*/checkpoints/[^\n]*{}[^\n]*\n",
+                                                                says)));
+    const std::int64_t kept = expect_whole_checkpoints(run_);
+    EXPECT_GT(kept, 0);
+    for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
+      EXPECT_NE(entry.path().extension(), ".tmp") << "half of a checkpoint was left";
+    account.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
+    resume(run_, kept + 2);
+  }
+}
+
+TEST_F(Checkpoints, WhoseDirectoryIsRemovedAreMissed) {
+  Account account;
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome =
+      run_shell(fmt::format("(until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; mv {0} {0}-gone; rm -rf "
+                            "{0}-gone) & timeout 30 {1} {2} --quiet "
+                            "--ranks 2 --sequence-parallel 2 --run-dir {0}",
+                            run_, std::getenv("UT"), small_training(1'000'000)));
+  account.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.errors, MatchesRegex("ut: rank 0 on host [^\n ]+, update [0-9]+: [^\n]*/run[^\n]*\n"));
+}
+
+TEST_F(Checkpoints, OfARunThatAnotherProcessWorksOnAreLeftAlone) {
+  Account account;
+  const Outcome outcome = run_shell(fmt::format(
+      "timeout -s KILL 30 {1} {2} --quiet --run-dir {0} & until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; "
+      "{1} train --resume --run-dir {0}; code=$?; pkill -KILL -f -- {3}; exit $code",
+      run_, std::getenv("UT"), small_training(1'000'000), processes_of(run_, true)));
+  account.tried(0, 0);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("ut: --run-dir " + run_ + ": another process trains there"));
+  expect_whole_checkpoints(run_);
+}
+
+TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
+  ASSERT_EQ(run_ut(small_training(20) + "--run-dir " + run_).exit_code, 0);
+  const std::filesystem::path newest = core::find_checkpoint(run_ + "/checkpoints", "latest");
+  ASSERT_EQ(newest.filename(), "update-00000020");
+  const std::string go_on = "train --resume --max-updates 25 --run-dir " + run_;
+  Account account;
+  for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+    const std::string content = base::read_file(newest / file);
+    const std::size_t last = content.size() - 2;  // the last byte of state.json is an end of line
+    for (const std::size_t at : {std::size_t{0}, std::size_t{9}, last / 3, last / 2, last}) {
+      for (const int bit : {0, 6}) {
+        std::string altered = content;
+        altered[at] = static_cast<char>(altered[at] ^ (1 << bit));
+        base::write_file_whole(newest / file, altered);
+        const Outcome refused = run_ut(go_on);
+        EXPECT_EQ(refused.exit_code, 2) << file << " byte " << at;
+        EXPECT_THAT(refused.errors, MatchesRegex(fmt::format("ut: [^\n]*update-00000020/{}: [^\n]*--checkpoint "
+                                                             "update-00000015[^\n]*\n",
+                                                             file)));
+        account.tried(5, 0);
+        if (!thorough()) break;
+      }
+    }
+    base::write_file_whole(newest / file, content);
+  }
+  base::write_file_whole(newest / "model.safetensors", "damaged");
+  const Outcome earlier = run_ut(go_on + " --checkpoint update-15");
+  EXPECT_EQ(earlier.exit_code, 0) << earlier.errors;
+  const std::string whole = run_ + "-whole";
+  ASSERT_EQ(run_ut(small_training(25) + "--run-dir " + whole).exit_code, 0);
+  expect_equal_losses(losses_of(whole), losses_of(run_), 0);
+  expect_equal_parameters(whole, run_, 0);
+}
+
+TEST_F(Checkpoints, OfAnotherFormatAreRefused) {
+  ASSERT_EQ(run_ut(small_training(5) + "--run-dir " + run_).exit_code, 0);
+  const std::filesystem::path state_file = core::find_checkpoint(run_ + "/checkpoints", "latest") / "state.json";
+  auto state = nlohmann::json::parse(base::read_file(state_file));
+  Account account;
+  for (const int format : {0, 2}) {
+    state.erase("digest");
+    state["format"] = format;
+    const std::string text = state.dump();
+    state["digest"] = base::digest(text.data(), text.size());
+    base::write_file_whole(state_file, state.dump());
+    const Outcome refused = run_ut("train --resume --max-updates 9 --run-dir " + run_);
+    account.tried(0, 0);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.errors, HasSubstr(fmt::format("checkpoint format {}, this program reads format 1", format)));
+  }
+}
+
+TEST_F(Checkpoints, AreKeptAsAskedFor) {
+  const Outcome outcome =
+      run_ut(small_training(60) + "--evaluate-every 0 --keep-checkpoints 2 --keep-every 20 --run-dir " + run_);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  std::vector<std::string> kept;
+  for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
+    if (entry.is_directory()) kept.push_back(entry.path().filename().string());
+  EXPECT_THAT(
+      kept, testing::UnorderedElementsAre("update-00000020", "update-00000040", "update-00000055", "update-00000060"));
+}
+
+}  // namespace
+}  // namespace ut::tests

@@ -1,0 +1,167 @@
+// What goes wrong in a rank, for tests: a library that is loaded before all others (LD_PRELOAD) and stands between the
+// program and MPI or the file system. It does nothing but to the rank, and at the moment, that UT_FAULT names:
+//
+//   UT_FAULT=KIND:RANK:N    RANK: -1 where there are no ranks
+//
+//   throw flip memory segfault kill stop    when the gradients of the Nth update are handed over
+//   nan infinity                       in the float64 gradients of the update after the Nth, before they are
+//   full broken                        from the Nth operation on a file of a checkpoint on: no space left, an error of
+//                                      the disk
+//   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
+//
+// flip: one bit of one summed gradient, on this rank alone; not its lowest, which rounding may make good.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+struct Fault {
+  std::string kind;
+  long at = 0;
+};
+
+/// What is to go wrong in this process; an empty kind: nothing.
+const Fault& fault() {
+  static const Fault found = [] {
+    const char* text = std::getenv("UT_FAULT");
+    const char* rank_text = std::getenv("OMPI_COMM_WORLD_RANK");
+    const std::string rank = rank_text == nullptr ? "-1" : rank_text;
+    if (text == nullptr) return Fault{};
+    const std::string all = text;
+    const auto first = all.find(':');
+    const auto second = all.find(':', first + 1);
+    if (all.substr(first + 1, second - first - 1) != rank) return Fault{};
+    return Fault{all.substr(0, first), std::stol(all.substr(second + 1))};
+  }();
+  return found;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+bool memory_is_gone = false;
+
+/// The gradients of the Nth update, while they are summed.
+struct Summed {
+  void* buffer = nullptr;
+  const MPI_Request* request = nullptr;
+};
+Summed to_flip;
+/// A buffer of gradients that is put wrong when rows are exchanged next, in the update after it.
+void* to_poison = nullptr;
+
+void happen(void* buffer, const MPI_Request* request) {
+  const std::string& kind = fault().kind;
+  if (kind == "throw") throw std::runtime_error("a fault that a test has put here");
+  if (kind == "nan" || kind == "infinity") to_poison = buffer;
+  if (kind == "flip") to_flip = {buffer, request};
+  if (kind == "memory") memory_is_gone = true;
+  if (kind == "segfault") raise(SIGSEGV);
+  if (kind == "kill") raise(SIGKILL);
+  if (kind == "stop") raise(SIGSTOP);
+}
+
+bool is_of_checkpoint(std::string_view path) { return path.find("/checkpoints/") != std::string_view::npos; }
+
+bool is_of_checkpoint(int descriptor) {
+  std::array<char, 64> link{};
+  std::array<char, PATH_MAX> path{};
+  std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", descriptor);
+  const auto length = readlink(link.data(), path.data(), path.size());
+  return length > 0 && is_of_checkpoint(std::string_view(path.data(), static_cast<std::size_t>(length)));
+}
+
+/// Whether an operation on these files fails, with errno. The process may end here.
+template <class File>
+bool fails(File file) {
+  const std::string& kind = fault().kind;
+  if (kind != "full" && kind != "broken" && kind != "kill-at") return false;
+  if (!is_of_checkpoint(file)) return false;
+  static long operations = 0;
+  if (++operations < fault().at) return false;
+  if (kind == "kill-at") raise(SIGKILL);
+  errno = kind == "full" ? ENOSPC : EIO;
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm group,
+                   MPI_Request* request) {
+  static long updates = 0;
+  if (!fault().kind.empty() && ++updates == fault().at) happen(to, request);
+  return PMPI_Iallreduce(from, to, count, type, operation, group, request);
+}
+
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const int code = PMPI_Waitall(count, requests, statuses);
+  if (to_flip.buffer != nullptr && requests == to_flip.request)
+    static_cast<unsigned char*>(std::exchange(to_flip, {}).buffer)[3] ^= 1;
+  return code;
+}
+
+/// What the program reports to the others at the end of an update comes before its gradients are made 0 again.
+int MPI_Ibcast(void* rows, int count, MPI_Datatype type, int root, MPI_Comm group, MPI_Request* request) {
+  if (to_poison != nullptr)
+    static_cast<double*>(std::exchange(to_poison, nullptr))[0] = fault().kind == "nan" ? std::nan("") : HUGE_VAL;
+  return PMPI_Ibcast(rows, count, type, root, group, request);
+}
+
+/// Which LibTorch takes memory with.
+int posix_memalign(void** memory, size_t alignment, size_t size) {
+  static const auto real = next<int (*)(void**, size_t, size_t)>("posix_memalign");
+  return memory_is_gone ? ENOMEM : real(memory, alignment, size);
+}
+
+ssize_t write(int descriptor, const void* bytes, size_t size) {
+  static const auto real = next<ssize_t (*)(int, const void*, size_t)>("write");
+  return fails(descriptor) ? -1 : real(descriptor, bytes, size);
+}
+
+ssize_t writev(int descriptor, const iovec* parts, int count) {
+  static const auto real = next<ssize_t (*)(int, const iovec*, int)>("writev");
+  return fails(descriptor) ? -1 : real(descriptor, parts, count);
+}
+
+int fsync(int descriptor) {
+  static const auto real = next<int (*)(int)>("fsync");
+  return fails(descriptor) ? -1 : real(descriptor);
+}
+
+int rename(const char* from, const char* to) {
+  static const auto real = next<int (*)(const char*, const char*)>("rename");
+  return fails(from) ? -1 : real(from, to);
+}
+
+int unlinkat(int directory, const char* path, int flags) {
+  static const auto real = next<int (*)(int, const char*, int)>("unlinkat");
+  if (fault().kind == "kill-at" && is_of_checkpoint(directory)) fails("/checkpoints/");
+  return real(directory, path, flags);
+}
+
+int mkdir(const char* path, mode_t mode) {
+  static const auto real = next<int (*)(const char*, mode_t)>("mkdir");
+  return fails(path) ? -1 : real(path, mode);
+}
+
+}  // extern "C"

@@ -1,0 +1,125 @@
+// A rank that fails: the job ends in seconds, all of it, with one line that says which rank, where, when and why; what
+// the run had is whole, and it goes on from there to the same end.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/faults/faults.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::MatchesRegex;
+
+constexpr std::int64_t all_updates = 40;
+
+struct Case {
+  std::string kind;
+  int ranks;
+  std::string says;  // after `ut: rank N on host H`
+  int update = 23;   // at which it comes
+};
+
+void PrintTo(const Case& tried, std::ostream* out) { *out << tried.ranks << " ranks: " << tried.kind; }
+
+std::vector<Case> cases() {
+  const std::string gradients = "update 23: the gradient of [a-z0-9_.]+ is not finite \\(--on-nonfinite stop\\)";
+  std::vector<Case> all;
+  for (const int ranks : {2, 4}) {
+    all.push_back({"throw", ranks, "update 22: a fault that a test has put here"});
+    all.push_back({"memory", ranks, "update 22: [^\n]*(memory|allocate)[^\n]*"});
+    all.push_back({"segfault", ranks, "after update 22: ended by signal 11 \\(Segmentation fault\\)"});
+    all.push_back({"kill", ranks, "after update 22: ended by signal 9 \\(Killed\\): out of memory\\?"});
+    all.push_back({"nan", ranks, gradients});
+    all.push_back({"infinity", ranks, gradients});
+    all.push_back({"flip", ranks, "update 2[3-9]: its [^\n]+ has other bits than on the other ranks [^\n]*"});
+    all.push_back({"stop", ranks, "update 2[12]: waited 1[0-9] s for the other ranks in MPI_[^\n]*"});
+  }
+  if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
+  return all;
+}
+
+class Rank : public testing::TestWithParam<Case> {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
+  const Case& tried = GetParam();
+  const bool hangs = tried.kind == "stop";
+  const std::string mesh = fmt::format("--ranks {} --sequence-parallel 2 --exchange broadcast ", tried.ranks);
+  const std::string whole = directory_ / "whole";
+  ASSERT_EQ(run_ut(small_training(all_updates) + mesh + "--run-dir " + whole).exit_code, 0);
+  Account account;
+  const std::string run = directory_ / "run";
+  const FaultyRun faulty =
+      run_with_fault(fmt::format("{}:1:23", tried.kind),
+                     small_training(all_updates) + mesh + "--quiet --on-nonfinite stop --check-ranks 5 --timeout 10 ",
+                     run, std::chrono::seconds(hangs ? 30 : 20));
+  EXPECT_EQ(faulty.outcome.exit_code, 1);
+  // Of a rank that hangs another one tells.
+  EXPECT_THAT(faulty.outcome.errors,
+              MatchesRegex(fmt::format("ut: rank {} on host [^\n ]+, {}\n", hangs ? "[0-9]" : "1", tried.says)));
+  const std::int64_t kept = expect_whole_checkpoints(run);
+  EXPECT_EQ(kept, 20) << "a checkpoint every fifth update";
+  account.tried(22 - kept, faulty.seconds);
+  resume(run, all_updates);
+  expect_equal_losses(losses_of(whole), losses_of(run), 0);
+  expect_equal_parameters(whole, run, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Rank, testing::ValuesIn(cases()),
+                         [](const auto& test) { return fmt::format("{}_of_{}", test.param.kind, test.param.ranks); });
+
+class Updates : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(Updates, WithGradientsThatAreNotFiniteAreLeftOut) {
+  const std::string run = directory_ / "run";
+  Account account;
+  const FaultyRun faulty =
+      run_with_fault("nan:1:12", small_training(30) + "--ranks 2 --sequence-parallel 2 --exchange broadcast ", run,
+                     std::chrono::seconds(30));
+  account.tried(1, faulty.seconds);
+  EXPECT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;
+  EXPECT_THAT(faulty.outcome.output, testing::HasSubstr("is not finite, from rank 1 on host "));
+  EXPECT_THAT(faulty.outcome.output, testing::HasSubstr("the update is left out, 1 of at most 10 in a row"));
+  const std::vector<double> losses = losses_of(run);
+  ASSERT_EQ(losses.size(), 30);
+  for (const double loss : losses) EXPECT_TRUE(std::isfinite(loss));
+}
+
+TEST_F(Updates, OfARankWhoseDataIsWrongAreNotBegun) {
+  const std::string good = "1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n";
+  for (const std::string rank : {"0", "1"})
+    for (const std::string file : {"qa1_train.txt", "qa1_valid.txt", "qa1_test.txt"})
+      directory_.write(fmt::format("data{}/{}", rank, file), good);
+  Account account;
+  const auto refused = [&](const std::string& text) {
+    directory_.write("data1/qa1_train.txt", text);
+    const std::string run = directory_ / "run";
+    const std::string command = fmt::format(
+        "{} train --task babi --d-model 8 --heads 2 --ffn 8 --steps 1 --batch 1 --max-updates 2 "
+        "--sequence-parallel 2 --run-dir {} --data {}/data",
+        std::getenv("UT"), run, directory_.path().string());
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome outcome = run_shell(fmt::format(
+        "OMP_NUM_THREADS=1 mpirun --quiet --allow-run-as-root --oversubscribe --bind-to none -n 1 {0}0 : -n "
+        "1 {0}1",
+        command));
+    account.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_FALSE(std::filesystem::exists(run)) << "something was written";
+    return outcome.errors;
+  };
+  EXPECT_THAT(refused("1 Mary moved to the hall.\n2 Where is Mary?\n"),
+              MatchesRegex("ut: rank 1: [^\n]*data1/qa1_train.txt: no questions[^\n]*\n"));
+  EXPECT_THAT(refused("1 Mary moved to the hall.\n2 Where is Mary?\tgarden\t1\n"),
+              MatchesRegex("ut: --data: rank 1 on host [^\n ]+ has other data than the other ranks[^\n]*\n"));
+}
+
+}  // namespace
+}  // namespace ut::tests
