@@ -16,7 +16,7 @@ void Watchdog::watch(const std::stop_token& stop) const {
   const milliseconds interval = std::clamp(limit_ / 20, milliseconds(10), milliseconds(1000));
   std::mutex mutex;
   std::condition_variable_any stopped;
-  std::unique_lock lock(mutex);
+  std::unique_lock lock(mutex);  // cppcheck-suppress localMutex; nothing is guarded, the wait wants one
   std::uint64_t seen = 0;
   milliseconds waited{0};
   while (!stopped.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {

@@ -517,8 +517,7 @@ Options command_only(const std::string& command, const std::string& topic = "") 
 
 }  // namespace
 
-Options::Options() {
-  stop_signals = {SIGTERM, SIGUSR1, SIGINT};
+Options::Options() : stop_signals{SIGTERM, SIGUSR1, SIGINT} {
   optimizer.schedule = {core::ScheduleKind::constant, 1e-3, 300};
   optimizer.clip_norm = 1.0;
   model.halting.balance = 1.5;  // costs nothing measurable where rows halt evenly, saves a fifth where they do not

@@ -46,7 +46,9 @@ double PonderCounts::standard_deviation() const {
 }
 
 std::vector<std::int64_t> PonderCounts::histogram() const {
-  return {rows_.begin() + (rows_.empty() ? 0 : 1), rows_.end()};
+  std::vector<std::int64_t> counts = rows_;
+  if (!counts.empty()) counts.erase(counts.begin());
+  return counts;
 }
 
 std::vector<double> PonderCounts::running_share() const {
