@@ -12,7 +12,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "core/safetensors.h"
+#include "core/state_reader.h"
 
 namespace ut::core {
 namespace {
@@ -130,7 +132,7 @@ void remove_old_checkpoints(const fs::path& directory, std::int64_t keep) {
   const std::vector<fs::path> found = all_checkpoints(directory);
   std::vector<fs::path> wanted;
   for (const char* pointer : {"latest", "best"})
-    if (fs::exists(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
+    if (base::is_there(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
   for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index)
     if (std::ranges::find(wanted, found[index]) == wanted.end()) fs::remove_all(found[index]);
 }
@@ -138,7 +140,7 @@ void remove_old_checkpoints(const fs::path& directory, std::int64_t keep) {
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   std::string name = which;
   if (which == "latest" || which == "best") {
-    if (!fs::exists(directory / which))
+    if (!base::is_there(directory / which))
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
     name = base::read_file(directory / which);
     name.erase(name.find_last_not_of(" \n\r\t") + 1);
@@ -147,7 +149,8 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
     const auto [end, error] = std::from_chars(which.data() + 7, which.data() + which.size(), update);
     if (error == std::errc{} && end == which.data() + which.size()) name = name_of(update);
   }
-  if (!is_checkpoint_name(name) || !fs::is_directory(directory / name))
+  std::error_code unusable;  // as where the name is longer than names can be
+  if (!is_checkpoint_name(name) || !fs::is_directory(directory / name, unusable))
     throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
                                      name.empty() ? which : name));
   return directory / name;
@@ -165,7 +168,7 @@ std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t
 
 json read_state(const fs::path& checkpoint) {
   const fs::path path = checkpoint / state_file;
-  json state = json::parse(base::read_file(path), nullptr, false);
+  auto state = base::parse_json(base::read_file(path));
   if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
     throw base::BadInput(
         fmt::format("{}: altered or cut short since it was written; use another checkpoint", path.string()));
@@ -174,26 +177,31 @@ json read_state(const fs::path& checkpoint) {
   if (digest_of(state) != digest)
     throw base::BadInput(
         fmt::format("{}: altered since it was written (its digest differs); use another checkpoint", path.string()));
-  if (state.value("format", 0) != format_version)
+  const std::int64_t format = StateReader(state, checkpoint).whole("format", 0);
+  if (format != format_version)
     throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}", path.string(),
-                                     state.value("format", 0), format_version));
+                                     format, format_version));
   return state;
 }
 
-void load_checkpoint(const fs::path& checkpoint, Model& model, Adam* optimizer) {
+void load_checkpoint(const fs::path& checkpoint, const Parameters& parameters, Adam* optimizer) {
   const json state = read_state(checkpoint);
-  const json& digests = state.at("digests");
+  const std::int64_t update = StateReader(state, checkpoint).whole("update", 0);
+  const json digests = state.value("digests", json());
   const auto read = [&](const char* file) {
-    return parse_safetensors(whole_file(checkpoint / file, digests.at(file).get<std::string>()),
+    if (!digests.is_object() || !digests.contains(file) || !digests[file].is_string())
+      throw base::BadInput(
+          fmt::format("{}: has no digest of {}; use another checkpoint", (checkpoint / state_file).string(), file));
+    return parse_safetensors(whole_file(checkpoint / file, digests[file].get<std::string>()),
                              (checkpoint / file).string());
   };
-  fill(model.parameters().all(), read(model_file), "", checkpoint / model_file);
+  const auto& all = parameters.all();
+  fill(all, read(model_file), "", checkpoint / model_file);
   if (optimizer == nullptr) return;
   const Safetensors moments = read(optimizer_file);
-  const auto& parameters = model.parameters().all();
-  fill(views_of(optimizer->first_moment(), parameters), moments, "first_moment.", checkpoint / optimizer_file);
-  fill(views_of(optimizer->second_moment(), parameters), moments, "second_moment.", checkpoint / optimizer_file);
-  optimizer->restore(state.at("update").get<std::int64_t>());
+  fill(views_of(optimizer->first_moment(), all), moments, "first_moment.", checkpoint / optimizer_file);
+  fill(views_of(optimizer->second_moment(), all), moments, "second_moment.", checkpoint / optimizer_file);
+  optimizer->restore(update);
 }
 
 void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {

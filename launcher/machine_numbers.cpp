@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace ut::launcher {
 namespace {
@@ -167,7 +167,7 @@ nlohmann::ordered_json to_json(const MachineNumbers& numbers) {
 }
 
 MachineNumbers parse_machine_numbers(const std::string& text, const std::string& origin) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = base::parse_json(text);
   if (!json.is_object()) throw base::BadInput(fmt::format("{}: not a JSON object", origin));
   const Reader read(origin);
   MachineNumbers numbers;

@@ -6,12 +6,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 
 namespace ut::launcher {
 namespace {
@@ -22,7 +22,7 @@ std::runtime_error cannot_write(const std::filesystem::path& path) {
 
 /// Whether the line is a whole record of an update that is kept.
 bool is_kept(const std::string& line, std::int64_t update) {
-  const auto record = nlohmann::json::parse(line, nullptr, false);
+  const auto record = base::parse_json(line);
   if (!record.is_object()) return false;
   const auto found = record.find("update");
   return found == record.end() || (found->is_number() && found->get<std::int64_t>() <= update);
@@ -46,8 +46,8 @@ void truncate_after(const std::filesystem::path& path, std::int64_t update) {
 
 MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t update) : path_(std::move(path)) {
   truncate_after(path_, update);
-  constexpr mode_t readable_by_all = 0644;
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, readable_by_all);
+  constexpr mode_t as_the_umask_says = 0666;
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, as_the_umask_says);
   if (descriptor_ < 0) throw cannot_write(path_);
 }
 
