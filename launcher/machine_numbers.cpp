@@ -70,6 +70,12 @@ class Reader {
     if (value <= 0) refuse(name, "a number above 0");
     return value;
   }
+  std::int64_t count(const nlohmann::json& from, const std::string& name, double least) const {
+    constexpr double most = 1 << 30;
+    const double value = number(from, name);
+    if (value < least || value > most) refuse(name, fmt::format("a number from {:.0f} to {:.0f}", least, most));
+    return static_cast<std::int64_t>(value);
+  }
   RateCurve curve(const nlohmann::json& from, const std::string& name) const {
     RateCurve result;
     const auto found = from.find(name);
@@ -188,9 +194,9 @@ MachineNumbers parse_machine_numbers(const std::string& text, const std::string&
   numbers.memory_bytes = read.positive(json, "memory_bytes");
   numbers.within = read.link(json, "within");
   numbers.between = read.link(json, "between");
-  numbers.cores_per_node = static_cast<std::int64_t>(read.number(json, "cores_per_node"));
-  numbers.threads = static_cast<std::int64_t>(read.positive(json, "threads"));
-  numbers.ranks_per_node = static_cast<std::int64_t>(read.positive(json, "ranks_per_node"));
+  numbers.cores_per_node = read.count(json, "cores_per_node", 0);
+  numbers.threads = read.count(json, "threads", 1);
+  numbers.ranks_per_node = read.count(json, "ranks_per_node", 1);
   return numbers;
 }
 

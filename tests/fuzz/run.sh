@@ -31,7 +31,7 @@ memory=/dev/shm
 [[ -w $memory ]] || memory=${TMPDIR:-/tmp}
 scratch=$(mktemp -d -p "$memory" ut-fuzz-XXXXXX)
 trap 'rm -rf "$scratch"' EXIT
-export TMPDIR=$scratch UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THREADS=1
+export TMPDIR=$scratch UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=quarantine_size_mb=64 OMP_NUM_THREADS=1
 
 # The parser's line of the table; its last column is the number of findings.
 fuzz() {
