@@ -27,10 +27,10 @@ struct Family {
   std::map<std::string, std::string> files;  // by name
   std::string altered;                       // the one that is made a bad one
   std::string line;                          // one of it, after its last, without its end
-  std::string beside = {friend void PrintTo(const Family& family, std::ostream* stream){*stream << family.task;
-}
-};  // namespace
-};  // namespace ut::datasets
+  std::string beside = {};                   // the file that has as many lines, in text of two languages
+};
+
+void PrintTo(const Family& family, std::ostream* stream) { *stream << family.task; }
 
 const std::string& pieces() {
   static const std::string model = [] {
