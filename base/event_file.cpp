@@ -147,8 +147,8 @@ EventFile::EventFile(const filesystem::path& directory, std::int64_t first_step)
   filesystem::create_directories(directory, failure);
   if (failure) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path_.string(), failure.message()));
   path_ /= fmt::format("{}{:010d}.ut", prefix, time_of_new_file(directory));
-  constexpr mode_t readable_by_all = 0644;
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, readable_by_all);
+  constexpr mode_t as_the_umask_says = 0666;
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, as_the_umask_says);
   if (descriptor_ < 0) throw cannot_write(path_);
   const std::string start_of_session = Message().whole(1, 1).content();  // tensorflow.SessionLog: status = 1
   write(event_record(event_at(0).bytes(3, "brain.Event:2").content()) +

@@ -6,26 +6,34 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 
 namespace ut::base {
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code unseen;
+  return std::filesystem::exists(path, unseen);
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::error_code code;
-  if (!std::filesystem::exists(path, code)) throw BadInput(fmt::format("{}: no such file", path.string()));
+  if (!is_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, code))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
   std::ifstream stream(path, std::ios::binary);
-  std::ostringstream content;
-  content << stream.rdbuf();
-  if (!stream.is_open() || stream.bad() || content.bad())
+  std::string content;
+  if (const auto size = std::filesystem::file_size(path, code); !code) content.reserve(size);  // 0 for a pipe
+  std::array<char, 1 << 16> piece{};
+  while (stream.read(piece.data(), piece.size()), stream.gcount() > 0)
+    content.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
+  if (!stream.is_open() || stream.bad())
     throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
-  return std::move(content).str();
+  return content;
 }
 
 void sync_to_disk(const std::filesystem::path& path) {

@@ -13,7 +13,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "core/safetensors.h"
+#include "core/state_reader.h"
 
 namespace ut::core {
 namespace {
@@ -36,7 +38,7 @@ std::optional<std::int64_t> update_of(std::string_view name) {
   name.remove_prefix(name_prefix.size());
   std::int64_t update = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), update);
-  const bool is_number = error == std::errc{} && end == name.data() + name.size() && update >= 0;
+  const bool is_number = error == std::errc{} && end == name.data() + name.size() && !name.starts_with('-');
   return is_number ? std::optional(update) : std::nullopt;
 }
 
@@ -134,24 +136,33 @@ std::string whole_file(const fs::path& path, const std::string& digest) {
 
 json state_of(const fs::path& checkpoint) {
   const fs::path path = checkpoint / state_file;
-  json state = json::parse(file_of_checkpoint(path), nullptr, false);
+  json state = base::parse_json(file_of_checkpoint(path));
   if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
     throw Damaged(fmt::format("{}: altered or cut short since it was written", path.string()));
   const auto digest = state["digest"].get<std::string>();
   state.erase("digest");
   if (digest_of(state) != digest)
     throw Damaged(fmt::format("{}: altered since it was written (its digest differs)", path.string()));
-  if (state.value("format", 0) != format_version)
+  const std::int64_t format = StateReader(state, checkpoint).whole("format", 0);
+  if (format != format_version)
     throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}", path.string(),
-                                     state.value("format", 0), format_version));
+                                     format, format_version));
   return state;
+}
+
+/// What the state says of one of its files.
+std::string digest_in(const json& digests, const char* file, const fs::path& checkpoint) {
+  if (!digests.is_object() || !digests.contains(file) || !digests[file].is_string())
+    throw base::BadInput(
+        fmt::format("{}: has no digest of {}; use another checkpoint", (checkpoint / state_file).string(), file));
+  return digests[file].get<std::string>();
 }
 
 bool is_whole(const fs::path& checkpoint) {
   try {
     const json digests = state_of(checkpoint).at("digests");
     for (const char* file : {model_file, optimizer_file})
-      whole_file(checkpoint / file, digests.at(file).get<std::string>());
+      whole_file(checkpoint / file, digest_in(digests, file, checkpoint));
     return true;
   } catch (const std::exception&) {
     return false;
@@ -212,7 +223,7 @@ void remove_old_checkpoints(const fs::path& directory, std::int64_t keep, std::i
   const std::vector<fs::path> found = all_checkpoints(directory);
   std::vector<fs::path> wanted;
   for (const char* pointer : {"latest", "best"})
-    if (fs::exists(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
+    if (base::is_there(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
   for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index) {
     const bool is_kept = keep_every > 0 && update_of(found[index].filename().string()).value_or(0) % keep_every == 0;
     if (!is_kept && std::ranges::find(wanted, found[index]) == wanted.end()) remove_checkpoint(found[index]);
@@ -233,14 +244,15 @@ bool has_checkpoint(const fs::path& directory, std::int64_t update) {
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   std::string name = which;
   if (which == "latest" || which == "best") {
-    if (!fs::exists(directory / which))
+    if (!base::is_there(directory / which))
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
     name = base::read_file(directory / which);
     name.erase(name.find_last_not_of(" \n\r\t") + 1);
   } else if (const auto update = update_of(which)) {
     name = name_of(*update);
   }
-  if (!update_of(name) || !fs::is_directory(directory / name))
+  std::error_code unusable;  // as where the name is longer than names can be
+  if (!update_of(name) || !fs::is_directory(directory / name, unusable))
     throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
                                      name.empty() ? which : name));
   return directory / name;
@@ -260,21 +272,22 @@ json read_state(const fs::path& checkpoint) {
   return with_advice(checkpoint, [&] { return state_of(checkpoint); });
 }
 
-void load_checkpoint(const fs::path& checkpoint, Model& model, Adam* optimizer) {
+void load_checkpoint(const fs::path& checkpoint, const Parameters& parameters, Adam* optimizer) {
   const json state = read_state(checkpoint);
-  const json& digests = state.at("digests");
+  const std::int64_t update = StateReader(state, checkpoint).whole("update", 0);
+  const json digests = state.value("digests", json());
   const auto read = [&](const char* file) {
     const fs::path path = checkpoint / file;
-    const auto digest = digests.at(file).get<std::string>();
+    const std::string digest = digest_in(digests, file, checkpoint);
     return parse_safetensors(with_advice(checkpoint, [&] { return whole_file(path, digest); }), path.string());
   };
-  fill(model.parameters().all(), read(model_file), "", checkpoint / model_file);
+  const auto& all = parameters.all();
+  fill(all, read(model_file), "", checkpoint / model_file);
   if (optimizer == nullptr) return;
   const Safetensors moments = read(optimizer_file);
-  const auto& parameters = model.parameters().all();
-  fill(views_of(optimizer->first_moment(), parameters), moments, "first_moment.", checkpoint / optimizer_file);
-  fill(views_of(optimizer->second_moment(), parameters), moments, "second_moment.", checkpoint / optimizer_file);
-  optimizer->restore(state.at("update").get<std::int64_t>());
+  fill(views_of(optimizer->first_moment(), all), moments, "first_moment.", checkpoint / optimizer_file);
+  fill(views_of(optimizer->second_moment(), all), moments, "second_moment.", checkpoint / optimizer_file);
+  optimizer->restore(update);
 }
 
 void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {

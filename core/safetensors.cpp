@@ -3,13 +3,15 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace ut::core {
 namespace {
@@ -33,21 +35,77 @@ const char* name_of(at::ScalarType type) {
   throw std::runtime_error(fmt::format("safetensors: no name for data type {}", toString(type)));
 }
 
-/// One header entry and its bytes. Throws std::exception where they do not fit.
-at::Tensor tensor_of(const json& entry, std::string_view data) {
-  const auto type = type_named(entry.at("dtype").get<std::string>());
-  const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
-  const auto begin = entry.at("data_offsets").at(0).get<std::uint64_t>();
-  const auto end = entry.at("data_offsets").at(1).get<std::uint64_t>();
+/// What the header says of a tensor.
+struct Entry {
+  std::string name;
+  at::ScalarType type;
+  std::vector<std::int64_t> shape;
+  std::string_view bytes;
+};
+
+std::uint64_t whole_number(const json& value, const char* what) {
+  if (!value.is_number_unsigned()) throw std::invalid_argument(fmt::format("{} that are no whole numbers", what));
+  return value.get<std::uint64_t>();
+}
+
+const json& list_of(const json& entry, const char* name) {
+  const auto found = entry.find(name);
+  if (found == entry.end() || !found->is_array()) throw std::invalid_argument(fmt::format("no list {}", name));
+  return *found;
+}
+
+/// Checks it against the bytes that are there. Throws std::exception where it does not fit.
+Entry entry_of(const std::string& name, const json& entry, std::string_view data) {
+  constexpr std::size_t most_dimensions = 64;
+  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string())
+    throw std::invalid_argument("no object with dtype, shape and data_offsets");
+  const at::ScalarType type = type_named(entry["dtype"].get<std::string>());
+  const json& offsets = list_of(entry, "data_offsets");
+  if (offsets.size() != 2) throw std::invalid_argument("data_offsets that are not two");
+  const std::uint64_t begin = whole_number(offsets[0], "data_offsets");
+  const std::uint64_t end = whole_number(offsets[1], "data_offsets");
   if (begin > end || end > data.size()) throw std::invalid_argument("offsets beyond the end of the file");
-  std::uint64_t bytes = at::elementSize(type);
-  for (const std::int64_t size : shape)
-    if (size < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes))
+  const json& sizes = list_of(entry, "shape");
+  if (sizes.size() > most_dimensions) throw std::invalid_argument("an impossible shape");
+  std::vector<std::int64_t> shape;
+  auto bytes = static_cast<std::int64_t>(at::elementSize(type));
+  std::int64_t span = bytes;  // as if no size were 0: strides are made of the others
+  for (const json& value : sizes) {
+    const std::uint64_t size = whole_number(value, "sizes");
+    if (size > std::numeric_limits<std::int64_t>::max()) throw std::invalid_argument("an impossible shape");
+    shape.push_back(static_cast<std::int64_t>(size));
+    bytes *= size == 0 ? 0 : 1;
+    if (__builtin_mul_overflow(span, std::max<std::int64_t>(1, shape.back()), &span))
       throw std::invalid_argument("an impossible shape");
-  if (bytes != end - begin) throw std::invalid_argument("shape and offsets that do not agree");
-  at::Tensor tensor = at::empty(shape, type);
-  if (bytes > 0) std::memcpy(tensor.mutable_data_ptr(), data.data() + begin, bytes);
+  }
+  if (bytes > 0) bytes = span;
+  if (std::cmp_not_equal(bytes, end - begin)) throw std::invalid_argument("shape and offsets that do not agree");
+  return {name, type, std::move(shape), data.substr(begin, end - begin)};
+}
+
+/// One that begins before another has ended, so that more memory than the file is could be taken; else none.
+const Entry* find_shared(std::vector<Entry>& entries) {
+  const auto end_of = [](const Entry& entry) { return entry.bytes.data() + entry.bytes.size(); };
+  std::ranges::sort(entries, {}, [&](const Entry& entry) { return std::pair(entry.bytes.data(), end_of(entry)); });
+  for (std::size_t place = 1; place < entries.size(); ++place)
+    if (end_of(entries[place - 1]) > entries[place].bytes.data()) return &entries[place];
+  return nullptr;
+}
+
+at::Tensor tensor_of(const Entry& entry) {
+  at::Tensor tensor = at::empty(entry.shape, entry.type);
+  if (!entry.bytes.empty()) std::memcpy(tensor.mutable_data_ptr(), entry.bytes.data(), entry.bytes.size());
   return tensor;
+}
+
+std::map<std::string, std::string> metadata_of(const json& entry) {
+  std::map<std::string, std::string> metadata;
+  if (!entry.is_object()) throw std::invalid_argument("no object");
+  for (const auto& [key, value] : entry.items()) {
+    if (!value.is_string()) throw std::invalid_argument("a value that is no text");
+    metadata[key] = value.get<std::string>();
+  }
+  return metadata;
 }
 
 }  // namespace
@@ -66,21 +124,24 @@ Safetensors parse_safetensors(const std::string& bytes, const std::string& name)
     std::memcpy(&header_size, bytes.data(), sizeof header_size);
     if (header_size > bytes.size() - sizeof header_size) throw std::invalid_argument("longer than the file");
     const std::string_view all(bytes);
-    const json header = json::parse(all.substr(sizeof header_size, header_size));
+    const auto header = base::parse_json(all.substr(sizeof header_size, header_size));
     if (!header.is_object()) throw std::invalid_argument("not a JSON object");
     const std::string_view data = all.substr(sizeof header_size + header_size);
     Safetensors content;
-    std::size_t taken = 0;
+    std::vector<Entry> entries;
     for (const auto& [key, entry] : header.items()) {
       tensor = key;
       if (key == "__metadata__") {
-        content.metadata = entry.get<std::map<std::string, std::string>>();
+        content.metadata = metadata_of(entry);
         continue;
       }
-      content.tensors[key] = tensor_of(entry, data);
-      taken += content.tensors[key].nbytes();
-      if (taken > data.size()) throw std::invalid_argument("shares its bytes with others");
+      entries.push_back(entry_of(key, entry, data));
     }
+    if (const Entry* shared = find_shared(entries)) {
+      tensor = shared->name;
+      throw std::invalid_argument("shares its bytes with others");
+    }
+    for (const Entry& entry : entries) content.tensors[entry.name] = tensor_of(entry);
     return content;
   } catch (const std::exception& error) {
     throw base::BadInput(fmt::format("{}: not a whole safetensors file: {}: {}", name, tensor, error.what()));

@@ -32,6 +32,7 @@ MissingWord::Form form_of(const std::string& name) {
 void read_prefixes(const fs::path& file, const Take& take) {
   const std::string content = base::read_file(file);
   for_each_line(content, [&](std::size_t number, std::string_view line) {
+    check_line(line, file.string(), number);
     const auto fail = [&](std::string_view what) {
       throw base::BadInput(fmt::format("{}:{}: {}; a line is VBZ or VBP, a tab, and the words before the verb",
                                        file.string(), number, what));
@@ -42,6 +43,7 @@ void read_prefixes(const fs::path& file, const Take& take) {
     if (verb != "VBZ" && verb != "VBP") fail(fmt::format("'{}' before the tab", verb));
     const std::vector<std::string_view> words = split_at_spaces(line.substr(tab + 1));
     if (words.empty()) fail("no words");
+    check_words(words, file.string(), number);
     take(line, words, verb);
   });
 }
@@ -66,6 +68,7 @@ bool parse_number(std::string_view text, Number& number) {
 std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
   std::vector<Verb> verbs;
   for_each_line(content, [&](std::size_t number, std::string_view line) {
+    check_line(line, file.string(), number);
     const std::vector<std::string_view> columns = split_at_spaces(line);
     Verb verb;
     if (columns.size() != 4 || !parse_number(columns[0], verb.place) || verb.place == 0 ||
@@ -74,6 +77,7 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
           fmt::format("{}:{}: '{}'; a line is the verb's place, from 1 with words counted from 0, its right form, its "
                       "wrong form and the number of attractors, up to {}",
                       file.string(), number, line, most_attractors));
+    check_words(columns, file.string(), number);
     verb.right = columns[1];
     verb.wrong = columns[2];
     verbs.push_back(verb);
@@ -86,7 +90,7 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 Agreement::Agreement(const TaskOptions& options) : MissingWord(form_of(options.agreement_form)) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
-  if (form() == Form::all_words && fs::exists(directory / "subj_agr_filtered.text"))
+  if (form() == Form::all_words && base::is_there(directory / "subj_agr_filtered.text"))
     read_sentences(directory);
   else
     read_numbers(directory);
@@ -100,7 +104,7 @@ void Agreement::read_numbers(const fs::path& directory) {
 
 void Agreement::read_training(const fs::path& directory) {
   const fs::path train = directory / "numpred.train";
-  const bool has_train = fs::exists(train);
+  const bool has_train = base::is_there(train);
   if (has_train) {
     read_prefixes(train, [&](std::string_view, const auto& words, std::string_view verb) {
       add(Split::train, words, verb, unknown_attractors, other_number(verb));
@@ -117,7 +121,7 @@ void Agreement::read_training(const fs::path& directory) {
 void Agreement::read_tests(const fs::path& directory) {
   for (std::uint8_t attractors = 0; attractors <= most_attractors; ++attractors) {
     const fs::path file = directory / fmt::format("numpred.test.{}", attractors);
-    if (!fs::exists(file)) {
+    if (!base::is_there(file)) {
       missing_.push_back(file.filename().string());
       continue;
     }
@@ -136,6 +140,7 @@ void Agreement::read_sentences(const fs::path& directory) {
   std::size_t lines = 0;
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     lines = number;
+    check_line(line, file.string(), number);
     if (number > verbs.size()) return;
     const Verb& verb = verbs[number - 1];
     std::vector<std::string_view> words = split_at_spaces(line);
@@ -144,6 +149,7 @@ void Agreement::read_sentences(const fs::path& directory) {
       throw base::BadInput(fmt::format("{}:{}: {} words, but {} has the verb at {}, counted from 0", file.string(),
                                        number, words.size(), verbs_file.filename().string(), verb.place));
     words[verb.place] = verb.right;
+    check_words(words, file.string(), number);
     const std::uint64_t tenth = text_hash(line) % 10;
     const Split split = tenth == 0 ? Split::validation : tenth <= 2 ? Split::test : Split::train;
     if (split != Split::train) words.resize(verb.place + 1);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "datasets/vocabulary.h"
 
 namespace ut::datasets {
 namespace {
@@ -45,7 +46,7 @@ class Reader {
   }
 
   void read_line(std::string_view line) {
-    if (line.find('\0') != std::string_view::npos) fail(line_, "a NUL byte; a text file is needed");
+    check_line(line, name_, static_cast<std::size_t>(line_));
     if (trimmed(line).empty()) {
       if (empty_line_ == 0) empty_line_ = line_;
       return;
@@ -87,6 +88,7 @@ class Reader {
     if (answer.empty()) fail(line_, "question without answer; it is 'NUMBER QUESTION<tab>ANSWER'");
     if (answer.find_first_of(space) != std::string::npos)
       fail(line_, fmt::format("the answer '{}' has several words; a list is joined by commas", answer));
+    check_words({answer}, name_, static_cast<std::size_t>(line_));
     question.answer = table_.number(answer);
     question.facts = static_cast<std::int64_t>(stories_.back().facts.size());
     stories_.back().questions.push_back(std::move(question));

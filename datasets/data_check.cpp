@@ -34,7 +34,7 @@ class Flaw {
   void say(const fs::path& file, std::vector<std::string>& lines) const {
     if (count_ == 0) return;
     const std::string more = count_ > 1 ? fmt::format(" ({} such lines)", count_) : "";
-    lines.push_back(fmt::format("{}:{}: {}{}", file.string(), first_, what_, more));
+    lines.push_back(base::shown(fmt::format("{}:{}: {}{}", file.string(), first_, what_, more)));
   }
 
  private:
@@ -59,17 +59,20 @@ void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
   Flaw not_utf8("is not UTF-8");
   Flaw empty("is empty");
   Flaw nul("has a NUL");
+  Flaw length(fmt::format("is longer than {} bytes", most_line_bytes));
   std::size_t begin = 0;
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     const std::size_t end = begin + line.size();
     if (end < content.size() && content[end] == '\r') carriage.found_in(number);
     begin = std::min(content.find('\n', begin), content.size() - 1) + 1;
+    if (line.size() > most_line_bytes) return length.found_in(number);
     if (!is_utf8(line)) not_utf8.found_in(number);
     if (split_at_spaces(line).empty()) empty.found_in(number);
     if (line.find('\0') != std::string_view::npos) nul.found_in(number);
   });
   not_utf8.say(file, needs_utf8 ? found.errors : found.warnings);
-  for (const Flaw& flaw : {carriage, empty, nul}) flaw.say(file, found.warnings);
+  for (const Flaw& flaw : {nul, length}) flaw.say(file, found.errors);
+  for (const Flaw& flaw : {carriage, empty}) flaw.say(file, found.warnings);
 }
 
 /// Pairs of lines that hardly say the same.

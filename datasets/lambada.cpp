@@ -28,13 +28,14 @@ const std::vector<std::string>& training_names() {
 
 fs::path find_training(const fs::path& directory) {
   for (const std::string& name : training_names())
-    if (fs::exists(directory / name)) return directory / name;
+    if (base::is_there(directory / name)) return directory / name;
   throw base::BadInput(fmt::format("--data {}: no training text; it needs one of {}, passages one a line",
                                    directory.string(), fmt::join(training_names(), ", ")));
 }
 
 std::vector<fs::path> text_files(const fs::path& training) {
-  if (!fs::is_directory(training)) return {training};
+  std::error_code unseen;
+  if (!fs::is_directory(training, unseen)) return {training};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(training))
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
@@ -53,7 +54,7 @@ Lambada::Lambada(const TaskOptions& options) : MissingWord(form_of(options.lamba
   read_passages(Split::validation, directory / "lambada_development_plain_text.txt");
   read_passages(Split::test, directory / "lambada_test_plain_text.txt");
   const fs::path control = directory / "lambada_control_test_data_plain_text.txt";
-  if (fs::exists(control)) read_passages(Split::control, control);
+  if (base::is_there(control)) read_passages(Split::control, control);
   const fs::path training = find_training(directory);
   training_ = training.filename().string();
   for (const fs::path& file : text_files(training)) read_passages(Split::train, file);
@@ -63,10 +64,12 @@ Lambada::Lambada(const TaskOptions& options) : MissingWord(form_of(options.lamba
 void Lambada::read_passages(Split split, const fs::path& file) {
   const std::string content = base::read_file(file);
   for_each_line(content, [&](std::size_t number, std::string_view line) {
+    check_line(line, file.string(), number);
     std::vector<std::string_view> words = split_at_spaces(line);
     if (words.size() < 2)
       throw base::BadInput(fmt::format("{}:{}: {} words; a passage is two at least, of which the last is asked for",
                                        file.string(), number, words.size()));
+    check_words(words, file.string(), number);
     const std::string_view answer = words.back();
     words.pop_back();
     add(split, words, answer, std::ranges::count(words, answer) > 0 ? 0 : 1);

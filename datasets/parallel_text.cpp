@@ -33,9 +33,12 @@ std::string set_of(const std::string& file, const std::string& language) {
   return {};
 }
 
-std::vector<std::string_view> lines_of(std::string_view content) {
+std::vector<std::string_view> lines_of(std::string_view content, const fs::path& file) {
   std::vector<std::string_view> lines;
-  for_each_line(content, [&](std::size_t, std::string_view line) { lines.push_back(line); });
+  for_each_line(content, [&](std::size_t number, std::string_view line) {
+    check_line(line, file.string(), number);
+    lines.push_back(line);
+  });
   return lines;
 }
 
@@ -45,8 +48,8 @@ ParallelFiles find_parallel_files(const fs::path& directory, const std::string& 
                                   const std::string& source_language, const std::string& target_language) {
   for (const auto named : {ending, beginning}) {
     const ParallelFiles files{name, directory / named(name, source_language), directory / named(name, target_language)};
-    const bool has_source = fs::exists(files.source);
-    if (has_source && fs::exists(files.target)) return files;
+    const bool has_source = base::is_there(files.source);
+    if (has_source && base::is_there(files.target)) return files;
     if (has_source)
       throw base::BadInput(fmt::format("{}: no such file, but {} is there; each needs the other", files.target.string(),
                                        files.source.filename().string()));
@@ -73,8 +76,8 @@ std::vector<std::string> parallel_sets(const fs::path& directory, std::string_vi
 ParallelLines::ParallelLines(const ParallelFiles& files)
     : source_text_(base::read_file(files.source)),
       target_text_(base::read_file(files.target)),
-      source_(lines_of(source_text_)),
-      target_(lines_of(target_text_)) {
+      source_(lines_of(source_text_, files.source)),
+      target_(lines_of(target_text_, files.target)) {
   if (source_.empty()) throw base::BadInput(fmt::format("{}: no lines; one at least is needed", files.source.string()));
   if (source_.size() != target_.size())
     throw base::BadInput(fmt::format("{}: {} lines, but {} has {}; needs a line for each", files.target.string(),

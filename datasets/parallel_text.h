@@ -29,7 +29,8 @@ std::vector<std::string> parallel_sets(const std::filesystem::path& directory, s
 /// no part of it.
 class ParallelLines {
  public:
-  /// Reads the files. Throws base::BadInput where one cannot be read, has no lines, or they have not equally many.
+  /// Reads the files. Throws base::BadInput where one cannot be read, has no lines or one that is none of a text, or
+  /// they have not equally many.
   explicit ParallelLines(const ParallelFiles& files);
   ParallelLines(const ParallelLines&) = delete;
   ParallelLines& operator=(const ParallelLines&) = delete;

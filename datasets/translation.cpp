@@ -39,7 +39,7 @@ fs::path parallel_directory(const TaskOptions& options) {
 Subwords read_subwords(const TaskOptions& options) {
   const bool is_given = !options.sentencepiece.empty();
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
-  if (!fs::exists(file))
+  if (!base::is_there(file))
     throw base::BadInput(
         fmt::format("{}: no such file; make it with: ut data sentencepiece --data {} --source-language {} "
                     "--target-language {}{}",

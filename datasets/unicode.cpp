@@ -6,6 +6,8 @@
 #include <unicode/unistr.h>
 #include <unicode/utf8.h>
 
+#include <limits>
+
 #include "base/error.h"
 
 namespace ut::datasets {
@@ -33,6 +35,8 @@ icu::UnicodeString unicode_string(std::u32string_view text) {
 std::u32string from_utf8(std::string_view text) {
   std::u32string characters;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  if (text.size() > std::numeric_limits<int32_t>::max())
+    throw base::BadInput(fmt::format("{} bytes of text in one line; fewer are needed", text.size()));
   const auto size = static_cast<int32_t>(text.size());
   for (int32_t place = 0; place < size;) {
     UChar32 character = 0;

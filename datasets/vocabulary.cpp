@@ -18,6 +18,13 @@ constexpr std::string_view reserved[] = {"<pad>", "<EOS>"};
 
 }  // namespace
 
+void check_words(const std::vector<std::string_view>& words, std::string_view file, std::size_t number) {
+  for (const std::string_view word : words)
+    if (std::ranges::find(reserved, word) != std::end(reserved))
+      throw base::BadInput(
+          fmt::format("{}:{}: the word {}; it is kept for the vocabulary, call it something else", file, number, word));
+}
+
 Vocabulary::Vocabulary(const std::vector<std::string>& words, std::string rules)
     : symbols_(std::begin(reserved), std::end(reserved)), rules_(std::move(rules)) {
   symbols_.insert(symbols_.end(), words.begin(), words.end());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace ut::datasets {
 
 inline constexpr std::int64_t padding_id = 0;  // never occurs in rows; kept so that ids equal the authors'
 inline constexpr std::int64_t end_of_sequence_id = 1;
+
+/// Throws base::BadInput, "file:number: …", where a word of the line is what a reserved symbol is called.
+void check_words(const std::vector<std::string_view>& words, std::string_view file, std::size_t number);
 
 /// Symbols and their ids; 0 and 1 are reserved (`<pad>`, `<EOS>`).
 class Vocabulary {

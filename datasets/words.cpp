@@ -1,5 +1,8 @@
 #include "datasets/words.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/philox.h"
 
 namespace ut::datasets {
@@ -41,6 +44,14 @@ std::vector<std::string_view> split_at_spaces(std::string_view text) {
     begin = end + 1;
   }
   return words;
+}
+
+void check_line(std::string_view line, std::string_view file, std::size_t number) {
+  if (line.size() > most_line_bytes)
+    throw base::BadInput(fmt::format("{}:{}: a line of {} bytes; a text file is needed, with lines of {} bytes at most",
+                                     file, number, line.size(), most_line_bytes));
+  if (line.find('\0') != std::string_view::npos)
+    throw base::BadInput(fmt::format("{}:{}: a NUL byte; a text file is needed", file, number));
 }
 
 std::vector<std::string> most_frequent_first(const std::vector<std::string>& words,

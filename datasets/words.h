@@ -28,6 +28,13 @@ void for_each_line(std::string_view content, Use use) {
   }
 }
 
+/// The longest line that text may have. A file that was not made for this has no line breaks, or few; and a line of
+/// single letters takes some thirty times its size.
+inline constexpr std::size_t most_line_bytes = std::size_t{1} << 22;
+
+/// Throws base::BadInput, "file:number: …", where a line is longer, or has a NUL as text in UTF-16 does.
+void check_line(std::string_view line, std::string_view file, std::size_t number);
+
 /// The words that were counted at all, by descending count, then alphabetically; counts[n] is that of words[n].
 std::vector<std::string> most_frequent_first(const std::vector<std::string>& words,
                                              const std::vector<std::int64_t>& counts);

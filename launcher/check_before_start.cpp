@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/checkpoint.h"
+#include "core/state_reader.h"
 #include "launcher/commands.h"
 #include "launcher/device.h"
 #include "launcher/run_directory.h"
@@ -21,7 +22,8 @@ void check_before_start(const Options& options) {
   check_run_directory(options);
   if (!options.resume) return;
   const auto checkpoint = core::find_checkpoint(checkpoint_directory(options.run_dir), options.resume_from);
-  check_vocabulary(checkpoint.string(), core::read_state(checkpoint).value("vocabulary", ""), *task);
+  check_vocabulary(checkpoint.string(),
+                   core::StateReader(core::read_state(checkpoint), checkpoint).text("vocabulary", ""), *task);
 }
 
 }  // namespace ut::launcher

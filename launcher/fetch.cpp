@@ -32,10 +32,10 @@ void run_program(std::vector<std::string> words, const fs::path& output = {}) {
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  constexpr mode_t readable_by_all = 0644;
+  constexpr mode_t as_the_umask_says = 0666;
   if (!output.empty())
     ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                       readable_by_all);
+                                       as_the_umask_says);
   pid_t process = 0;
   const int failure = ::posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -130,7 +130,7 @@ int fetch_data(const Options& options) {
   const Published& data = datasets::find_published(given.name);
   const fs::path out = fs::path(given.out.empty() ? data.name : given.out).lexically_normal();
   const fs::path directory = out.has_filename() ? out : out.parent_path();
-  if (fs::exists(directory))
+  if (base::is_there(directory))
     throw base::BadInput(fmt::format("{}: is there already; remove it, or give another --out", directory.string()));
   fmt::print("{}: {}\nlicence: {}\n", data.name, given.from.empty() ? data.address : given.from + "/" + data.mirrored,
              data.licence);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,14 +17,26 @@ namespace {
 /// Throws base::BadInput, one line, unless `text` is `slots=N`.
 std::int64_t read_slots(const std::string& text, const std::string& where) {
   constexpr std::string_view prefix = "slots=";
+  constexpr std::int64_t most = 1 << 20;  // MPI counts ranks in 32 bits, and lines add up
   std::int64_t slots = 0;
   const char* end = text.data() + text.size();
   const bool named = text.starts_with(prefix);
   const auto [stop, error] = std::from_chars(named ? text.data() + prefix.size() : end, end, slots);
-  if (!named || error != std::errc{} || stop != end || slots < 1)
+  if (!named || error != std::errc{} || stop != end || slots < 1 || slots > most)
     throw base::BadInput(
-        fmt::format("{}: \"{}\" after the host, needs slots=N (ranks on this host, at least 1)", where, text));
+        fmt::format("{}: \"{}\" after the host, needs slots=N (ranks on this host, 1 to {})", where, text, most));
   return slots;
+}
+
+/// mpirun takes hosts as one list, in which commas and colons part them, and starts ssh with their names.
+void check_name(const std::string& host, const std::string& where) {
+  const auto is_of_names = [](char sign) {
+    return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z') || (sign >= '0' && sign <= '9') ||
+           sign == '.' || sign == '-' || sign == '_';
+  };
+  if (host.starts_with('-') || !std::ranges::all_of(host, is_of_names))
+    throw base::BadInput(fmt::format(
+        "{}: \"{}\" is no host, needs a name or address of letters, digits, dots and hyphens", where, host));
 }
 
 void check_address(const std::string& host, const std::string& where) {
@@ -37,28 +50,33 @@ void check_address(const std::string& host, const std::string& where) {
 
 }  // namespace
 
-std::vector<Host> read_host_file(const std::filesystem::path& path) {
+std::vector<Host> parse_hosts(const std::string& content, const std::string& name, const CheckHost& check) {
   std::vector<Host> hosts;
-  std::istringstream text(base::read_file(path));
+  std::unordered_map<std::string, std::size_t> places;
+  std::istringstream text(content);
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
-    const auto where = fmt::format("--hostfile {} line {}", path.string(), number);
+    const auto where = fmt::format("--hostfile {} line {}", name, number);
     std::istringstream words(line.substr(0, line.find('#')));
     Host host;
     if (!(words >> host.name)) continue;
+    check_name(host.name, where);
     for (std::string word; words >> word;) host.slots = read_slots(word, where);
-    const auto known = std::ranges::find(hosts, host.name, &Host::name);
-    if (known != hosts.end()) {
-      known->slots += host.slots;
+    const auto [known, is_new] = places.emplace(host.name, hosts.size());
+    if (!is_new) {
+      hosts[known->second].slots += host.slots;
       continue;
     }
-    check_address(host.name, where);
+    check(host.name, where);
     hosts.push_back(host);
   }
   if (hosts.empty())
-    throw base::BadInput(
-        fmt::format("--hostfile {}: no host in it, needs a line HOST slots=N for each", path.string()));
+    throw base::BadInput(fmt::format("--hostfile {}: no host in it, needs a line HOST slots=N for each", name));
   return hosts;
+}
+
+std::vector<Host> read_host_file(const std::filesystem::path& path) {
+  return parse_hosts(base::read_file(path), path.string(), check_address);
 }
 
 std::int64_t slots_of(const std::vector<Host>& hosts) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,13 @@ struct Host {
   std::string name;
   std::int64_t slots = 1;
 };
+
+/// Throws base::BadInput, with `where` in front, unless ranks can be started on the host.
+using CheckHost = std::function<void(const std::string& host, const std::string& where)>;
+
+/// The hosts that a host file's text names; `name` stands in messages. See read_host_file(), whose check is that of
+/// addresses.
+std::vector<Host> parse_hosts(const std::string& content, const std::string& name, const CheckHost& check);
 
 /// Reads a host file: a line `HOST slots=N` for each host, in the order in which ranks are placed; `#` begins a
 /// comment. Without slots= it is one. A host's lines add up, as batch systems write them. Throws base::BadInput, naming

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace ut::launcher {
 namespace {
@@ -69,6 +69,12 @@ class Reader {
     const double value = number(from, name);
     if (value <= 0) refuse(name, "a number above 0");
     return value;
+  }
+  std::int64_t count(const nlohmann::json& from, const std::string& name, double least) const {
+    constexpr double most = 1 << 30;
+    const double value = number(from, name);
+    if (value < least || value > most) refuse(name, fmt::format("a number from {:.0f} to {:.0f}", least, most));
+    return static_cast<std::int64_t>(value);
   }
   RateCurve curve(const nlohmann::json& from, const std::string& name) const {
     RateCurve result;
@@ -167,7 +173,7 @@ nlohmann::ordered_json to_json(const MachineNumbers& numbers) {
 }
 
 MachineNumbers parse_machine_numbers(const std::string& text, const std::string& origin) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = base::parse_json(text);
   if (!json.is_object()) throw base::BadInput(fmt::format("{}: not a JSON object", origin));
   const Reader read(origin);
   MachineNumbers numbers;
@@ -188,9 +194,9 @@ MachineNumbers parse_machine_numbers(const std::string& text, const std::string&
   numbers.memory_bytes = read.positive(json, "memory_bytes");
   numbers.within = read.link(json, "within");
   numbers.between = read.link(json, "between");
-  numbers.cores_per_node = static_cast<std::int64_t>(read.number(json, "cores_per_node"));
-  numbers.threads = static_cast<std::int64_t>(read.positive(json, "threads"));
-  numbers.ranks_per_node = static_cast<std::int64_t>(read.positive(json, "ranks_per_node"));
+  numbers.cores_per_node = read.count(json, "cores_per_node", 0);
+  numbers.threads = read.count(json, "threads", 1);
+  numbers.ranks_per_node = read.count(json, "ranks_per_node", 1);
   return numbers;
 }
 

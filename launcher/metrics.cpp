@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 
 namespace ut::launcher {
 namespace {
@@ -23,7 +23,7 @@ std::runtime_error cannot_write(const std::filesystem::path& path) {
 
 /// Whether the line is a whole record of an update that is kept.
 bool is_kept(const std::string& line, std::int64_t update) {
-  const auto record = nlohmann::json::parse(line, nullptr, false);
+  const auto record = base::parse_json(line);
   if (!record.is_object()) return false;
   const auto found = record.find("update");
   return found == record.end() || (found->is_number() && found->get<std::int64_t>() <= update);
@@ -49,7 +49,7 @@ std::optional<std::int64_t> last_update(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::optional<std::int64_t> last;
   for (std::string line; std::getline(file, line);) {
-    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto record = base::parse_json(line);
     const auto found = record.is_object() ? record.find("update") : record.end();
     if (found != record.end() && found->is_number_integer()) last = found->get<std::int64_t>();
   }
@@ -58,8 +58,8 @@ std::optional<std::int64_t> last_update(const std::filesystem::path& path) {
 
 MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t update) : path_(std::move(path)) {
   truncate_after(path_, update);
-  constexpr mode_t readable_by_all = 0644;
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, readable_by_all);
+  constexpr mode_t as_the_umask_says = 0666;
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, as_the_umask_says);
   if (descriptor_ < 0) throw cannot_write(path_);
 }
 

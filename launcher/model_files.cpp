@@ -73,21 +73,21 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
   return core::safetensors_bytes(content);
 }
 
-/// Before memory is taken for a model that options make far larger than the file is.
+}  // namespace
+
 void check_size(const core::ModelOptions& model, const fs::path& file) {
-  if (!fs::exists(file)) throw base::BadInput(fmt::format("{}: no such file", file.string()));
+  std::error_code missing;
+  const auto bytes = static_cast<double>(fs::file_size(file, missing));
+  if (missing) throw base::BadInput(fmt::format("{}: {}", file.string(), missing.message()));
   constexpr double small = 1 << 20;
-  const auto bytes = static_cast<double>(fs::file_size(file));
   if (parameter_count(model) * sizeof(float) > 2 * bytes + small)
     throw base::BadInput(fmt::format("{}: {:.0f} bytes, but the options make a model of {:.0f} parameters",
                                      file.string(), bytes, parameter_count(model)));
 }
 
-}  // namespace
-
 int run_export(const Options& options) {
   const fs::path out = fs::path(options.exchange_of_models.out).lexically_normal();
-  if (fs::exists(out))
+  if (base::is_there(out))
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
   const auto task = datasets::make_task(options.task);
   const auto model = load_model(options, *task);

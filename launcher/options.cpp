@@ -8,11 +8,11 @@
 #include <csignal>
 #include <filesystem>
 #include <iomanip>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "datasets/published.h"
 #include "datasets/subwords.h"
 #include "launcher/option_table.h"
@@ -270,7 +270,7 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
 /// The options that a model was exported with.
 std::vector<Assignment> read_model_options(const std::filesystem::path& model, const CommandEntry& command) {
   const auto path = model / model_config_name;
-  const auto config = nlohmann::json::parse(base::read_file(path), nullptr, false);
+  const auto config = base::parse_json(base::read_file(path));
   if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
     throw base::BadInput(fmt::format("{}: not a JSON object that has \"options\"", path.string()));
   std::vector<Assignment> assignments;
@@ -299,8 +299,7 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
 /// What the run directory has recorded, as the options to start from.
 Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto path = std::filesystem::path(given.run_dir) / config_name;
-  std::error_code unreadable;
-  if (!std::filesystem::exists(path, unreadable)) {
+  if (!base::is_there(path)) {
     const auto advice = command.bit == command_train ? "; to start one leave out --resume" : "; ut train makes one";
     throw base::BadInput(fmt::format("--run-dir {}: there is no run (no {}){}", given.run_dir, config_name, advice));
   }
@@ -309,7 +308,7 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   apply(options, read_config(path, train), train);
   options.recorded_ranks = std::exchange(options.ranks, 0);
   const auto kept_model = std::filesystem::absolute(given.run_dir) / datasets::subword_model_name;
-  if (std::filesystem::exists(kept_model, unreadable)) options.task.sentencepiece = kept_model.string();
+  if (base::is_there(kept_model)) options.task.sentencepiece = kept_model.string();
   if (command.bit != command_train) {
     // How many ranks trained a model says nothing about where it is used.
     options.recorded_ranks = 0;
@@ -576,7 +575,7 @@ nlohmann::ordered_json recorded_options(const Options& options, unsigned command
   for (const auto& entry : option_table()) {
     if (!entry.belongs_to(command) || !entry.recorded) continue;
     const std::string text = entry.get(options);
-    const auto value = nlohmann::json::parse(text, nullptr, false);
+    const auto value = base::parse_json(text);
     result[entry.name] = value.is_discarded() ? nlohmann::json(text) : value;
   }
   return result;

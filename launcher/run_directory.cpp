@@ -48,8 +48,8 @@ bool has_checkpoints(const filesystem::path& path) {
 
 /// Takes the lock, which the system gives back when the process ends, however that is.
 int take_lock(const filesystem::path& path, int flags) {
-  constexpr mode_t readable_by_all = 0644;
-  const int descriptor = ::open(lock_path(path).c_str(), flags | O_CLOEXEC, readable_by_all);
+  constexpr mode_t as_the_umask_says = 0666;
+  const int descriptor = ::open(lock_path(path).c_str(), flags | O_CLOEXEC, as_the_umask_says);
   if (descriptor < 0) throw refusal(path, fmt::format("cannot be written to: {}", std::strerror(errno)));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   const bool taken = errno == EWOULDBLOCK;
@@ -69,9 +69,9 @@ void check_run_directory(const Options& options) {
   check_writable(path);
   if (!options.resume && has_checkpoints(path))
     throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
-  if (options.resume && !filesystem::exists(path / config_name))
+  if (options.resume && !base::is_there(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
-  if (!filesystem::exists(lock_path(path))) return;
+  if (!base::is_there(lock_path(path))) return;
   const int lock = take_lock(path, O_RDONLY);
   if (lock >= 0) ::close(lock);
 }

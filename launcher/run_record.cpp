@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "launcher/options.h"
 
 namespace ut::launcher {
@@ -109,9 +109,9 @@ class Metrics {
 ordered_json read_run(const std::filesystem::path& run_dir) {
   const auto options = run_dir / config_name;
   const auto file = run_dir / "metrics.jsonl";
-  if (!std::filesystem::exists(options))
+  if (!base::is_there(options))
     throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
-  if (!std::filesystem::exists(file))
+  if (!base::is_there(file))
     throw base::BadInput(
         fmt::format("{}: nothing to report, the run has no metrics yet (no metrics.jsonl)", run_dir.string()));
   ordered_json run{{"settings", settings_of(options)}};
@@ -120,7 +120,7 @@ ordered_json read_run(const std::filesystem::path& run_dir) {
   std::int64_t read = 0;
   std::istringstream stream(base::read_file(file));
   for (std::string line; std::getline(stream, line);) {
-    const auto record = ordered_json::parse(line, nullptr, false);
+    const auto record = base::parse_json<ordered_json>(line);
     const bool torn = stream.eof();
     if (record.is_object()) {
       metrics.add(record);

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "core/checkpoint.h"
 #include "core/make_model.h"
+#include "core/state_reader.h"
 #include "datasets/vocabulary.h"
+#include "launcher/model_files.h"
 #include "launcher/run_directory.h"
 
 namespace ut::launcher {
@@ -72,10 +74,11 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
                                                : std::vector{core::find_checkpoint(directory, options.checkpoint)};
   const auto& checkpoint = checkpoints.front();
   const nlohmann::json state = core::read_state(checkpoint);
-  check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), task);
+  const core::StateReader read(state, checkpoint);
+  check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), task);
   core::ModelOptions trained = model_options(options, task);
-  trained.encoder_steps = state.value("encoder_steps", trained.encoder_steps);
-  trained.decoder_steps = state.value("decoder_steps", trained.decoder_steps);
+  trained.encoder_steps = read.whole("encoder_steps", trained.encoder_steps, 1);
+  trained.decoder_steps = read.whole("decoder_steps", trained.decoder_steps, 1);
   const core::Steps steps = steps_of(options);
   if (trained.step_signal == core::StepSignal::learned &&
       (steps.encoder > trained.encoder_steps || steps.decoder > trained.decoder_steps))
@@ -83,6 +86,7 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
         fmt::format("--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; "
                     "give at most that many",
                     std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
+  check_size(trained, checkpoint / "model.safetensors");
   auto model = core::make_model(trained, options.seed, device);
   core::load_mean(checkpoints, *model);
   return model;

@@ -9,6 +9,7 @@
 
 #include "core/checkpoint.h"
 #include "core/make_model.h"
+#include "core/state_reader.h"
 #include "launcher/evaluation.h"
 #include "launcher/forward_products.h"
 #include "launcher/ranks.h"
@@ -100,15 +101,16 @@ void TrainingRun::resume() {
   const auto directory = checkpoint_directory(options.run_dir);
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);
-  check_vocabulary(checkpoint.string(), state.value("vocabulary", ""), *session_.task);
+  const core::StateReader read(state, checkpoint);
+  check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session_.task);
   core::load_checkpoint(checkpoint, *model_, &optimizer_);
   written_at_ = update();
-  cursor_ = {state.value("samples", std::int64_t{0}), state.value("part_of_window", std::int64_t{0})};
-  earlier_hours_ = state.value("hours", 0.0);
-  best_update_ = state.value("best_update", std::int64_t{-1});
+  cursor_ = {read.whole("samples", 0), read.whole("part_of_window", 0)};
+  earlier_hours_ = read.number("hours", 0);
+  best_update_ = read.whole("best_update", -1, -1);
   if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
-  if (best_update_ >= 0) best_score_ = state.value("best_score", 0.0);
-  evaluated_at_ = state.value("evaluated_at", std::int64_t{-1});
+  if (best_update_ >= 0) best_score_ = read.number("best_score", 0);
+  evaluated_at_ = read.whole("evaluated_at", -1, -1);
 }
 
 Input TrainingRun::next_input() {

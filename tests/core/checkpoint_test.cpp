@@ -47,6 +47,15 @@ class Checkpoint : public testing::Test {
     return tests::bad_input([&] { find_checkpoint(directory_.path(), which); });
   }
 
+  /// Changes what state.json says, as somebody would who makes the digest fit.
+  static void rewrite_state(const fs::path& checkpoint, const std::string& field, const json& value) {
+    json state = read_state(checkpoint);
+    state[field] = value;
+    const std::string text = state.dump();
+    state["digest"] = base::digest(text.data(), text.size());
+    base::write_file_whole(checkpoint / "state.json", state.dump());
+  }
+
   bool has(const std::string& name) const { return fs::exists(directory_.path() / name); }
 
   tests::TemporaryDirectory directory_;
@@ -144,6 +153,43 @@ TEST_F(Checkpoint, WithoutOneOfItsFilesIsRefused) {
     fs::remove(path);
     EXPECT_THAT(load_refusal(path.parent_path()), HasSubstr(path.string()));
   }
+}
+
+TEST_F(Checkpoint, WithFieldsOfAnotherKindIsRefused) {
+  for (const auto& [field, value] :
+       std::vector<std::pair<std::string, json>>{{"format", "1"},
+                                                 {"format", 2},
+                                                 {"format", nullptr},
+                                                 {"update", "3"},
+                                                 {"update", -1},
+                                                 {"update", 1.5},
+                                                 {"update", std::uint64_t{1} << 63},
+                                                 {"digests", 7},
+                                                 {"digests", {{"model.safetensors", 7}}},
+                                                 {"digests", {{"model.safetensors", "../../etc/passwd"}}}}) {
+    const fs::path path = write();
+    ASSERT_EQ(load_refusal(path), "");
+    rewrite_state(path, field, value);
+    const std::string message = load_refusal(path);
+    EXPECT_THAT(message, HasSubstr(path.string())) << field << " " << value;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
+TEST_F(Checkpoint, ThatIsNestedWithoutEndIsRefused) {
+  const fs::path path = write();
+  base::write_file_whole(path / "state.json", std::string(10000000, '['));
+  EXPECT_THAT(load_refusal(path), HasSubstr("state.json"));
+}
+
+TEST_F(Checkpoint, IsNotFoundElsewhere) {
+  write();
+  for (const std::string name : {"../elsewhere", "/etc", "update-", "update-1/../..", "\x1b[2J", ""}) {
+    base::write_file_whole(directory_.path() / "latest", name + "\n");
+    EXPECT_THAT(find_refusal("latest"), HasSubstr("no checkpoint")) << name;
+  }
+  base::write_file_whole(directory_.path() / "latest", "update-" + std::string(300, '1'));
+  EXPECT_THAT(find_refusal("latest"), HasSubstr("no checkpoint"));
 }
 
 TEST_F(Checkpoint, OfAnotherModelIsRefused) {

@@ -1,5 +1,6 @@
 #include "core/safetensors.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -91,33 +92,42 @@ TEST(Safetensors, RefuseADamagedHeader) {
     return R"({"kernel":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
   };
   ASSERT_EQ(refusal(file_of(entry(R"("F32")", "[2,2]", "[0,16]"), 16)), "");
+  std::string long_list;
+  for (int dimension = 0; dimension < 64; ++dimension) long_list += "1,";
   const std::string headers[] = {
-      entry(R"("F32")", "[2,2]", "[0,17]"),                        // beyond the end
-      entry(R"("F32")", "[2,2]", "[8,24]"),                        // likewise
-      entry(R"("F32")", "[2,2]", "[16,0]"),                        // end before begin
-      entry(R"("F32")", "[2,2]", "[-16,0]"),                       // before the data
-      entry(R"("F32")", "[2,2]", "[18446744073709551600,0]"),      // wraps round
-      entry(R"("F32")", "[2,2]", "[0]"),                           // no end
-      entry(R"("F32")", "[2,3]", "[0,16]"),                        // more elements than bytes
-      entry(R"("F32")", "[1,2]", "[0,16]"),                        // fewer
-      entry(R"("F32")", "[-2,-2]", "[0,16]"),                      // negative
-      entry(R"("F32")", "[0,-4]", "[0,0]"),                        // negative, of no bytes
-      entry(R"("F32")", "[-4]", "[0,0]"),                          // negative
-      entry(R"("F32")", "[4294967296,4294967296,4]", "[0,0]"),     // its size overflows to 0
-      entry(R"("F32")", "[1099511627776]", "[0,4398046511104]"),   // more than there is
-      entry(R"("F32")", R"("2x2")", "[0,16]"),                     // not a list
-      entry(R"("F8")", "[2,2]", "[0,16]"),                         // unknown type
-      entry("32", "[2,2]", "[0,16]"),                              // not a name
-      R"({"kernel":{"dtype":"F32","shape":[2,2]}})",               // no offsets
-      R"({"kernel":{"shape":[2,2],"data_offsets":[0,16]}})",       // no type
-      R"({"kernel":{"dtype":"F32","data_offsets":[0,16]}})",       // no shape
-      R"({"kernel":7})",                                           // not an entry
-      R"({"__metadata__":{"words":7}})",                           // metadata are strings
-      R"([{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}])",  // not an object
-      "null",                                                      // likewise
-      "7",                                                         // likewise
-      R"({"kernel":{"dtype":"F32")",                               // not JSON
-      "",                                                          // empty
+      entry(R"("F32")", "[2,2]", "[0,17]"),                                       // beyond the end
+      entry(R"("F32")", "[2,2]", "[8,24]"),                                       // likewise
+      entry(R"("F32")", "[2,2]", "[16,0]"),                                       // end before begin
+      entry(R"("F32")", "[2,2]", "[-16,0]"),                                      // before the data
+      entry(R"("F32")", "[2,2]", "[18446744073709551600,0]"),                     // wraps round
+      entry(R"("F32")", "[2,2]", "[0]"),                                          // no end
+      entry(R"("F32")", "[2,3]", "[0,16]"),                                       // more elements than bytes
+      entry(R"("F32")", "[1,2]", "[0,16]"),                                       // fewer
+      entry(R"("F32")", "[-2,-2]", "[0,16]"),                                     // negative
+      entry(R"("F32")", "[0,-4]", "[0,0]"),                                       // negative, of no bytes
+      entry(R"("F32")", "[-4]", "[0,0]"),                                         // negative
+      entry(R"("F32")", "[4294967296,4294967296,4]", "[0,0]"),                    // its size overflows to 0
+      entry(R"("F32")", "[1099511627776]", "[0,4398046511104]"),                  // more than there is
+      entry(R"("F32")", "[1152921504606846976]", "[0,16]"),                       // 2^60 elements
+      entry(R"("F32")", "[0,4611686018427387904,4611686018427387904]", "[0,0]"),  // none, of which strides overflow
+      entry(R"("F32")", "[18446744073709551615]", "[0,16]"),                      // beyond what sizes are counted in
+      entry(R"("F32")", "[" + long_list + "4]", "[0,16]"),                        // more dimensions than anything has
+      entry(R"("F32")", "[4.0]", "[0,16]"),                                       // not whole
+      entry(R"("F32")", "[2,2]", "[0,16,16]"),                                    // two ends
+      entry(R"("F32")", std::string(100000, '['), "[0,16]"),                      // nested without end
+      entry(R"("F32")", R"("2x2")", "[0,16]"),                                    // not a list
+      entry(R"("F8")", "[2,2]", "[0,16]"),                                        // unknown type
+      entry("32", "[2,2]", "[0,16]"),                                             // not a name
+      R"({"kernel":{"dtype":"F32","shape":[2,2]}})",                              // no offsets
+      R"({"kernel":{"shape":[2,2],"data_offsets":[0,16]}})",                      // no type
+      R"({"kernel":{"dtype":"F32","data_offsets":[0,16]}})",                      // no shape
+      R"({"kernel":7})",                                                          // not an entry
+      R"({"__metadata__":{"words":7}})",                                          // metadata are strings
+      R"([{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}])",                 // not an object
+      "null",                                                                     // likewise
+      "7",                                                                        // likewise
+      R"({"kernel":{"dtype":"F32")",                                              // not JSON
+      "",                                                                         // empty
   };
   for (const auto& header : headers) EXPECT_THAT(refusal(file_of(header, 16)), HasSubstr("some.safetensors")) << header;
 }
@@ -130,8 +140,12 @@ TEST(Safetensors, NameTheTensorThatIsDamaged) {
 TEST(Safetensors, RefuseTensorsThatShareTheirBytes) {
   EXPECT_THAT(refusal(file_of(R"({"first":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                               R"("second":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
-                              12)),
+                              40)),
               HasSubstr("second: shares its bytes with others"));
+  std::string many = R"({"t0":{"dtype":"F32","shape":[4],"data_offsets":[0,16]})";
+  for (int tensor = 1; tensor < 1000; ++tensor)
+    many += fmt::format(R"(,"t{}":{{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", tensor);
+  EXPECT_THAT(refusal(file_of(many + "}", 100000)), HasSubstr("shares its bytes with others"));
 }
 
 TEST(Safetensors, RefuseAHugeHeaderBeforeTakingMemory) {

@@ -252,6 +252,7 @@ TEST(MachineNumbers, WhatIsWrongInAFileIsNamed) {
                                                            {"products", nlohmann::json::array()},
                                                            {"products", {{2, 1}, {1, 1}}},
                                                            {"within", 3},
+                                                           {"cores_per_node", 1e300},
                                                            {"threads", 0}}) {
     const std::string message = refused(name, value);
     EXPECT_NE(message.find("my.json: \"" + name + "\" needs "), std::string::npos) << message;

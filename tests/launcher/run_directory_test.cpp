@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "launcher/metrics.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"
+#include "tests/umask.h"
 
 namespace ut::launcher {
 namespace {
@@ -38,6 +40,19 @@ TEST(RunDirectory, HoldsTheOptionsAndPlacesForTheRest) {
   EXPECT_EQ(base::read_file(scratch / "deep/run/options.conf"), to_config(options));
   EXPECT_TRUE(std::filesystem::is_directory(directory.checkpoints()));
   EXPECT_EQ(directory.metrics(), scratch / "deep/run/metrics.jsonl");
+}
+
+TEST(RunDirectory, FollowsTheUmask) {
+  const tests::TemporaryDirectory scratch;
+  for (const auto& [mask, expected] : {std::pair(027U, 0640U), std::pair(002U, 0664U)}) {
+    const tests::Umask set(mask);
+    const RunDirectory directory(options_for(scratch / std::to_string(mask)));
+    const MetricsLog metrics(directory.metrics(), 0);
+    directory.keep({{"kept", "content"}});
+    for (const char* file : {"options.conf", "lock", "metrics.jsonl", "kept"})
+      EXPECT_EQ(tests::permissions(directory.path() / file), expected) << file;
+    EXPECT_EQ(tests::permissions(directory.checkpoints()), 0777U & ~mask);
+  }
 }
 
 TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {

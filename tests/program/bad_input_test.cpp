@@ -122,6 +122,90 @@ TEST_F(BadInput, DamagedCheckpointIsRefused) {
   EXPECT_EQ(run_ut("train --resume --max-updates 4 --run-dir " + run_directory()).exit_code, 0);
 }
 
+TEST_F(BadInput, StateOfAnotherKindIsRefusedThoughItsDigestIsRight) {
+  make_run();
+  const std::string whole = base::read_file(checkpoint_file("state.json"));
+  for (const auto& [field, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"vocabulary", 7},
+                                                                                        {"samples", "many"},
+                                                                                        {"samples", -1},
+                                                                                        {"part_of_window", 0.5},
+                                                                                        {"hours", {1}},
+                                                                                        {"best_update", "last"},
+                                                                                        {"best_score", nullptr},
+                                                                                        {"evaluated_at", true},
+                                                                                        {"update", "two"},
+                                                                                        {"digests", nullptr}}) {
+    SCOPED_TRACE(field);
+    auto state = nlohmann::json::parse(whole);
+    state.erase("digest");
+    state[field] = value;
+    const std::string text = state.dump();
+    state["digest"] = base::digest(text.data(), text.size());
+    std::ofstream(checkpoint_file("state.json")) << state.dump();
+    expect_refused(run_ut("train --resume --max-updates 4 --run-dir " + run_directory()), HasSubstr("state.json"));
+  }
+}
+
+TEST_F(BadInput, OptionsOfARunAreDataToo) {
+  make_run();
+  const std::string file = run_directory() + "/options.conf";
+  const std::string whole = base::read_file(file);
+  const auto refused_with = [&](const std::string& content) {
+    std::ofstream(file, std::ios::binary) << content;
+    return run_ut("evaluate --run-dir " + run_directory());
+  };
+  using namespace std::string_literals;
+  expect_refused(refused_with(whole + "d-model = 1048576\nffn = 1048576\n"), HasSubstr("parameters"));
+  expect_refused(refused_with(whole + "\x1b[2J = \xff\n"), HasSubstr("\\x1b[2J"));
+  expect_refused(refused_with(whole + "heads = 2\0\n"s), HasSubstr("options.conf"));
+  expect_refused(refused_with(whole + "steps = 99999999999999999999\n"), HasSubstr("steps"));
+  expect_refused(refused_with(whole + std::string(100'000'000, 'x')), HasSubstr("options.conf"));
+  expect_refused(refused_with(""), HasSubstr("--task"));
+  std::string returned = whole;
+  for (std::size_t end = 0; (end = returned.find('\n', end)) != std::string::npos; end += 2) returned.insert(end, "\r");
+  EXPECT_EQ(refused_with(returned).exit_code, 0);
+}
+
+TEST_F(BadInput, DirectoryInPlaceOfAFile) {
+  const std::string folder = directory_ / "folder";
+  std::filesystem::create_directories(folder);
+  expect_refused(train(tiny + "--config " + folder), HasSubstr("folder: is a directory"));
+  expect_refused(train(tiny + "--hostfile " + folder), HasSubstr("folder: is a directory"));
+  expect_refused(run_ut("score --reference " + folder + " < /dev/null"), HasSubstr("folder: is a directory"));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, NamesMayHaveBlanks) {
+  const std::string run = "'" + directory_ / "a run; with $blanks" + "'";
+  const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
+  std::filesystem::rename(data, data + " and more");
+  const Outcome trained = run_ut("train --task babi --d-model 8 --heads 2 --ffn 8 --steps 1 --max-updates 2 --data '" +
+                                 data + " and more' --run-dir " + run);
+  EXPECT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_EQ(run_ut("train --resume --max-updates 4 --ranks 2 --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(run_ut("evaluate --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(run_ut("report " + run).exit_code, 0);
+}
+
+TEST_F(BadInput, FilesFollowTheUmaskAndLieInTheRunDirectory) {
+  for (const auto& [mask, none, all] : {std::tuple("027", 027U, 0640U), std::tuple("002", 002U, 0664U)}) {
+    const std::string place = directory_ / std::string("umask") + mask;
+    std::filesystem::create_directories(place);
+    const Outcome trained = run_shell(
+        fmt::format("cd {} && umask {} && {} train {} --ranks 2 --run-dir run", place, mask, std::getenv("UT"), tiny));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
+      const auto permissions = static_cast<unsigned>(entry.status().permissions());
+      if (entry.is_regular_file()) EXPECT_EQ(permissions, all) << entry.path();
+      if (entry.is_directory()) EXPECT_EQ(permissions & none, 0U) << entry.path();
+      files += entry.is_regular_file() ? 1 : 0;
+    }
+    EXPECT_GE(files, 8U);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1) << "something beside the run";
+  }
+}
+
 TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
   std::ofstream(directory_ / "file") << "not a directory";
   expect_refused(run_ut("train " + tiny + "--run-dir " + (directory_ / "file/run")), HasSubstr("file"));

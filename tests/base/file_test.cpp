@@ -1,0 +1,48 @@
+#include "base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/event_file.h"
+#include "tests/bad_input.h"
+#include "tests/temporary_directory.h"
+#include "tests/umask.h"
+
+namespace ut::base {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ReadFile, GivesTheBytesThatAreThere) {
+  const tests::TemporaryDirectory directory;
+  using namespace std::string_literals;
+  for (const std::string& content : {""s, "one\r\ntwo"s, "a\0b"s, std::string((1 << 16) + 1, 'x')})
+    EXPECT_EQ(read_file(directory.write("in a 'folder'/some file", content)), content);
+}
+
+TEST(ReadFile, RefusesWhatIsNoFile) {
+  const tests::TemporaryDirectory directory;
+  const auto refused = [](const std::string& path) { return tests::bad_input([&] { read_file(path); }); };
+  EXPECT_THAT(refused(directory.path()), HasSubstr(directory.path().string() + ": is a directory"));
+  EXPECT_THAT(refused(directory / "none"), HasSubstr("none: no such file"));
+  EXPECT_THAT(refused(directory / std::string(300, 'x')), HasSubstr("xxx: no such file"));
+  EXPECT_THAT(refused(""), HasSubstr("no such file"));
+}
+
+TEST(WriteFileWhole, FollowsTheUmask) {
+  const tests::TemporaryDirectory directory;
+  for (const auto& [mask, expected] : {std::pair(027U, 0640U), std::pair(002U, 0664U), std::pair(077U, 0600U)}) {
+    const tests::Umask set(mask);
+    const std::filesystem::path file = directory / std::to_string(mask);
+    write_file_whole(file, "content");
+    EXPECT_EQ(tests::permissions(file), expected);
+    const std::filesystem::path events = directory / ("events" + std::to_string(mask));
+    EventFile(events, 0).add(1, {});
+    for (const auto& entry : std::filesystem::directory_iterator(events))
+      EXPECT_EQ(tests::permissions(entry), expected);
+  }
+}
+
+}  // namespace
+}  // namespace ut::base

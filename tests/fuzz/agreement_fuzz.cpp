@@ -1,0 +1,42 @@
+// Sentences before a verb, numpred.*; or, in two parts, whole sentences and their verbs.
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/task.h"
+
+namespace {
+
+using namespace ut;
+
+void try_prefixes(const std::string& content) {
+  static const tests::TemporaryDirectory directory;
+  for (const std::string file : {"val", "test.0", "test.5"}) tests::put(directory, "numpred." + file, content);
+  datasets::TaskOptions options;
+  options.task = "agreement";
+  options.data = directory.path().string();
+  for (const std::string form : {"number-prediction", "language-model"}) {
+    options.agreement_form = form;
+    tests::try_task(options);
+  }
+}
+
+void try_sentences(const std::string& sentences, const std::string& verbs) {
+  static const tests::TemporaryDirectory directory;
+  tests::put(directory, "subj_agr_filtered.text", sentences);
+  tests::put(directory, "subj_agr_filtered.gold", verbs);
+  datasets::TaskOptions options;
+  options.task = "agreement";
+  options.data = directory.path().string();
+  options.agreement_form = "language-model";
+  tests::try_task(options);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::vector<std::string> parts = tests::parts_of(data, size, 2);
+  if (parts[1].empty())
+    try_prefixes(parts[0]);
+  else
+    try_sentences(parts[0], parts[1]);
+  return 0;
+}

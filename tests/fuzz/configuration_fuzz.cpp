@@ -1,0 +1,46 @@
+// A file of options, as --config and a run directory have it; an exported model's config.json; a calibration.
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/machine_numbers.h"
+#include "launcher/options.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+using namespace ut;
+
+/// Options that were taken are the same once they were written down and read again.
+void require_to_come_back(const launcher::Options& options) {
+  static const tests::TemporaryDirectory run;
+  const std::string written = launcher::to_config(options);
+  tests::put(run, launcher::config_name, written);
+  const std::string directory = run.path().string();
+  const launcher::Options resumed = launcher::parse_options({"train", "--run-dir", directory, "--resume"});
+  tests::require(launcher::to_config(resumed) == written, "other options than were written down");
+  launcher::recorded_options(options, 1);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const tests::TemporaryDirectory directory;
+  const std::string content(reinterpret_cast<const char*>(data), size);
+  if (!content.starts_with('{')) {
+    tests::put(directory, "options.conf", content);
+    tests::taken([&] {
+      require_to_come_back(launcher::parse_options(
+          {"train", "--task", "copy", "--run-dir", "runs/one", "--config", directory / "options.conf"}));
+    });
+    // What a run has recorded may be anything, too.
+    tests::taken([&] { launcher::parse_options({"evaluate", "--run-dir", directory.path().string()}); });
+    return 0;
+  }
+  tests::put(directory, launcher::model_config_name, content);
+  tests::taken([&] {
+    require_to_come_back(
+        launcher::parse_options({"import", "--from", directory.path().string(), "--run-dir", "runs/one"}));
+  });
+  tests::taken([&] { launcher::to_json(launcher::parse_machine_numbers(content, "calibration")); });
+  return 0;
+}

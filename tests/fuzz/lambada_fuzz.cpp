@@ -1,0 +1,22 @@
+// Passages to be tested with and, in a second part, to be trained on.
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/task.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ut;
+  static const tests::TemporaryDirectory directory;
+  const std::vector<std::string> parts = tests::parts_of(data, size, 2);
+  for (const std::string split : {"development", "test"})
+    tests::put(directory, "lambada_" + split + "_plain_text.txt", parts[0]);
+  tests::put(directory, "train.txt", parts[parts[1].empty() ? 0 : 1]);
+  datasets::TaskOptions options;
+  options.task = "lambada";
+  options.data = directory.path().string();
+  for (const std::string form : {"reading", "pointing", "language-model"}) {
+    options.lambada_form = form;
+    options.vocabulary_size = form == "pointing" ? 3 : 60000;
+    if (!tests::try_task(options)) break;
+  }
+  return 0;
+}
