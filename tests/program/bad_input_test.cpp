@@ -197,8 +197,12 @@ TEST_F(BadInput, FilesFollowTheUmaskAndLieInTheRunDirectory) {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
       const auto permissions = static_cast<unsigned>(entry.status().permissions());
-      if (entry.is_regular_file()) EXPECT_EQ(permissions, all) << entry.path();
-      if (entry.is_directory()) EXPECT_EQ(permissions & none, 0U) << entry.path();
+      if (entry.is_regular_file()) {
+        EXPECT_EQ(permissions, all) << entry.path();
+      }
+      if (entry.is_directory()) {
+        EXPECT_EQ(permissions & none, 0U) << entry.path();
+      }
       files += entry.is_regular_file() ? 1 : 0;
     }
     EXPECT_GE(files, 8U);
