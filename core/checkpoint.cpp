@@ -6,14 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "core/checkpoint_directory.h"
 #include "core/safetensors.h"
 #include "core/state_reader.h"
 
@@ -27,21 +26,6 @@ constexpr const char* model_file = "model.safetensors";
 constexpr const char* optimizer_file = "optimizer.safetensors";
 constexpr const char* state_file = "state.json";
 constexpr int format_version = 1;
-constexpr std::string_view name_prefix = "update-";
-constexpr std::string_view unfinished = ".tmp";
-
-std::string name_of(std::int64_t update) { return fmt::format("{}{:08d}", name_prefix, update); }
-
-/// Of a checkpoint's name; none where it is no such name: what a write that was killed has left beside them.
-std::optional<std::int64_t> update_of(std::string_view name) {
-  if (!name.starts_with(name_prefix)) return std::nullopt;
-  name.remove_prefix(name_prefix.size());
-  std::int64_t update = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), update);
-  const bool is_number = error == std::errc{} && end == name.data() + name.size() && !name.starts_with('-');
-  return is_number ? std::optional(update) : std::nullopt;
-}
-
 std::string optimizer_bytes(const Model& model, const Adam& optimizer) {
   Safetensors content;
   const auto& parameters = model.parameters().all();
@@ -77,25 +61,6 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
     if (name.starts_with(prefix) && std::ranges::none_of(targets, is_its))
       throw base::BadInput(fmt::format("{}: has a tensor {}, which the model does not", path.string(), name));
   }
-}
-
-/// All that are there, the newest first.
-std::vector<fs::path> all_checkpoints(const fs::path& directory) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.is_directory() && update_of(entry.path().filename().string())) found.push_back(entry.path());
-  std::sort(found.rbegin(), found.rend());
-  return found;
-}
-
-/// Under another name first: a kill leaves it whole or no checkpoint.
-void remove_checkpoint(const fs::path& checkpoint) {
-  fs::path aside = checkpoint;
-  aside += ".old";
-  aside += unfinished;
-  fs::remove_all(aside);
-  fs::rename(checkpoint, aside);
-  fs::remove_all(aside);
 }
 
 /// Writes the files of a checkpoint into a directory of its own.
@@ -195,12 +160,8 @@ void load_model_file(const fs::path& file, Model& model) {
   fill(model.parameters().all(), read_safetensors(file), "", file);
 }
 
-void point_at(const fs::path& directory, const std::string& pointer, std::int64_t update) {
-  base::write_file_whole(directory / pointer, name_of(update) + "\n");
-}
-
 void write_checkpoint(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {
-  const fs::path checkpoint = directory / name_of(optimizer.updates());
+  const fs::path checkpoint = directory / checkpoint_name(optimizer.updates());
   fs::path beside = checkpoint;
   beside += unfinished;
   fs::remove_all(beside);
@@ -217,55 +178,6 @@ void write_checkpoint(const fs::path& directory, const Model& model, const Adam&
   point_at(directory, "latest", optimizer.updates());
   for (const fs::path& later : all_checkpoints(directory))
     if (update_of(later.filename().string()) > optimizer.updates()) remove_checkpoint(later);
-}
-
-void remove_old_checkpoints(const fs::path& directory, std::int64_t keep, std::int64_t keep_every) {
-  const std::vector<fs::path> found = all_checkpoints(directory);
-  std::vector<fs::path> wanted;
-  for (const char* pointer : {"latest", "best"})
-    if (base::is_there(directory / pointer)) wanted.push_back(find_checkpoint(directory, pointer));
-  for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index) {
-    const bool is_kept = keep_every > 0 && update_of(found[index].filename().string()).value_or(0) % keep_every == 0;
-    if (!is_kept && std::ranges::find(wanted, found[index]) == wanted.end()) remove_checkpoint(found[index]);
-  }
-}
-
-void remove_unfinished(const fs::path& directory) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.path().filename().string().ends_with(unfinished)) found.push_back(entry.path());
-  for (const fs::path& path : found) fs::remove_all(path);
-}
-
-bool has_checkpoint(const fs::path& directory, std::int64_t update) {
-  return fs::is_directory(directory / name_of(update));
-}
-
-fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
-  std::string name = which;
-  if (which == "latest" || which == "best") {
-    if (!base::is_there(directory / which))
-      throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
-    name = base::read_file(directory / which);
-    name.erase(name.find_last_not_of(" \n\r\t") + 1);
-  } else if (const auto update = update_of(which)) {
-    name = name_of(*update);
-  }
-  std::error_code unusable;  // as where the name is longer than names can be
-  if (!update_of(name) || !fs::is_directory(directory / name, unusable))
-    throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
-                                     name.empty() ? which : name));
-  return directory / name;
-}
-
-std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {
-  std::vector<fs::path> found = fs::is_directory(directory) ? all_checkpoints(directory) : std::vector<fs::path>();
-  if (std::cmp_less(found.size(), count))
-    throw base::BadInput(
-        fmt::format("--average {}: {} has {} checkpoints; give at most that many, and train with --keep-checkpoints",
-                    count, directory.string(), found.size()));
-  found.resize(static_cast<std::size_t>(count));
-  return found;
 }
 
 json read_state(const fs::path& checkpoint) {

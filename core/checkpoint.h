@@ -18,25 +18,6 @@ namespace ut::core {
 void write_checkpoint(const std::filesystem::path& directory, const Model& model, const Adam& optimizer,
                       const nlohmann::json& state);
 
-/// Makes `directory`/`pointer` (latest, best) name the checkpoint of this update.
-void point_at(const std::filesystem::path& directory, const std::string& pointer, std::int64_t update);
-
-/// Removes all but the newest `keep` checkpoints, those of updates that `keep_every` divides (0: none), and those that
-/// latest and best name.
-void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep, std::int64_t keep_every = 0);
-
-/// Removes what writes that were killed have left. Only while nobody writes there.
-void remove_unfinished(const std::filesystem::path& directory);
-
-/// Whether there is one of this update.
-bool has_checkpoint(const std::filesystem::path& directory, std::int64_t update);
-
-/// The checkpoint that `which` means: latest, best, or update-N. Throws base::BadInput where there is none.
-std::filesystem::path find_checkpoint(const std::filesystem::path& directory, const std::string& which);
-
-/// The newest `count` checkpoints, the newest first. Throws base::BadInput where there are fewer.
-std::vector<std::filesystem::path> newest_checkpoints(const std::filesystem::path& directory, std::int64_t count);
-
 /// A checkpoint's state.json, its digest checked. Throws base::BadInput where it is missing, altered or cut short, and
 /// names the newest earlier checkpoint that is whole.
 nlohmann::json read_state(const std::filesystem::path& checkpoint);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/state_reader.h"
 #include "launcher/commands.h"
 #include "launcher/device.h"

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/watched_rows.h"
 #include "launcher/rank_batch.h"
 #include "launcher/run_directory.h"

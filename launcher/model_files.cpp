@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/safetensors.h"
 #include "launcher/cost_model.h"

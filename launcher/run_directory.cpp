@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 
 namespace ut::launcher {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/state_reader.h"
 #include "datasets/vocabulary.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/state_reader.h"
 #include "launcher/evaluation.h"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "core/checkpoint_directory.h"
 #include "tests/bad_input.h"
 #include "tests/core/random_batch.h"
 #include "tests/temporary_directory.h"
@@ -178,7 +179,7 @@ TEST_F(Checkpoint, WithFieldsOfAnotherKindIsRefused) {
 
 TEST_F(Checkpoint, ThatIsNestedWithoutEndIsRefused) {
   const fs::path path = write();
-  base::write_file_whole(path / "state.json", std::string(10000000, '['));
+  base::write_file_whole(path / "state.json", std::string(8000000, '['));
   EXPECT_THAT(load_refusal(path), HasSubstr("state.json"));
 }
 
@@ -269,6 +270,25 @@ TEST_F(Checkpoint, OfALaterUpdateIsRemovedByARunThatWentOnFromAnEarlierOne) {
   EXPECT_TRUE(has("update-00000003"));
   EXPECT_FALSE(has("update-00000004"));
   EXPECT_EQ(find_checkpoint(directory_.path(), "latest"), directory_.path() / "update-00000003");
+}
+
+TEST_F(Checkpoint, ThatBestNamesAndIsNoMoreStopsNobody) {
+  update(1);
+  write();
+  point_at(directory_.path(), "best", 9);
+  remove_old_checkpoints(directory_.path(), 1);
+  EXPECT_TRUE(has("update-00000001"));
+  EXPECT_THAT(find_refusal("best"), HasSubstr("update-00000009"));
+}
+
+TEST_F(Checkpoint, OfAnotherDirectoryIsNotReachedByAName) {
+  update(1);
+  write();
+  const fs::path inner = directory_.path() / "inner";
+  fs::create_directories(inner);
+  directory_.write("inner/latest", "../update-00000001\n");
+  EXPECT_THAT(bad_input([&] { find_checkpoint(inner, "latest"); }), HasSubstr("../update-00000001"));
+  EXPECT_NE(bad_input([&] { find_checkpoint(inner, "../update-1"); }), "");
 }
 
 TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeIt) {

@@ -30,6 +30,7 @@ struct Family {
   std::string beside = {};                   // the file that has as many lines, in text of two languages
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's
 void PrintTo(const Family& family, std::ostream* stream) { *stream << family.task; }
 
 const std::string& pieces() {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/safetensors.h"
 
 namespace ut::tests {

@@ -21,6 +21,7 @@ struct Case {
   int update = 23;   // at which it comes
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.ranks << " ranks: " << tried.kind; }
 
 std::vector<Case> cases() {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "tests/faults/faults.h"
 
 namespace ut::tests {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/safetensors.h"
 #include "core/state_reader.h"
 #include "tests/fuzz/fuzz.h"

@@ -159,7 +159,7 @@ TEST_F(BadInput, OptionsOfARunAreDataToo) {
   expect_refused(refused_with(whole + "\x1b[2J = \xff\n"), HasSubstr("\\x1b[2J"));
   expect_refused(refused_with(whole + "heads = 2\0\n"s), HasSubstr("options.conf"));
   expect_refused(refused_with(whole + "steps = 99999999999999999999\n"), HasSubstr("steps"));
-  expect_refused(refused_with(whole + std::string(100'000'000, 'x')), HasSubstr("options.conf"));
+  expect_refused(refused_with(std::string(whole).append(100'000'000, 'x')), HasSubstr("options.conf"));
   expect_refused(refused_with(""), HasSubstr("--task"));
   std::string returned = whole;
   for (std::size_t end = 0; (end = returned.find('\n', end)) != std::string::npos; end += 2) returned.insert(end, "\r");

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
 #include "core/safetensors.h"
 
 namespace ut::tests {

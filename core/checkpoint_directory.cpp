@@ -1,0 +1,109 @@
+#include "core/checkpoint_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace ut::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view name_prefix = "update-";
+
+/// What a pointer says.
+std::string named_by(const fs::path& pointer) {
+  std::string name = base::read_file(pointer);
+  name.erase(name.find_last_not_of(" \n\r\t") + 1);
+  return name;
+}
+
+}  // namespace
+
+std::string checkpoint_name(std::int64_t update) { return fmt::format("{}{:08d}", name_prefix, update); }
+
+std::optional<std::int64_t> update_of(std::string_view name) {
+  if (!name.starts_with(name_prefix)) return std::nullopt;
+  name.remove_prefix(name_prefix.size());
+  std::int64_t update = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), update);
+  const bool is_number = error == std::errc{} && end == name.data() + name.size() && !name.starts_with('-');
+  return is_number ? std::optional(update) : std::nullopt;
+}
+
+std::vector<fs::path> all_checkpoints(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.is_directory() && update_of(entry.path().filename().string())) found.push_back(entry.path());
+  std::sort(found.rbegin(), found.rend());
+  return found;
+}
+
+void remove_checkpoint(const fs::path& checkpoint) {
+  fs::path aside = checkpoint;
+  aside += ".old";
+  aside += unfinished;
+  fs::remove_all(aside);
+  fs::rename(checkpoint, aside);
+  fs::remove_all(aside);
+}
+
+void point_at(const fs::path& directory, const std::string& pointer, std::int64_t update) {
+  base::write_file_whole(directory / pointer, checkpoint_name(update) + "\n");
+}
+
+void remove_old_checkpoints(const fs::path& directory, std::int64_t keep, std::int64_t keep_every) {
+  const std::vector<fs::path> found = all_checkpoints(directory);
+  std::vector<fs::path> wanted;
+  for (const char* pointer : {"latest", "best"})
+    if (base::is_there(directory / pointer)) wanted.push_back(directory / named_by(directory / pointer));
+  for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index) {
+    const bool is_kept = keep_every > 0 && update_of(found[index].filename().string()).value_or(0) % keep_every == 0;
+    if (!is_kept && std::ranges::find(wanted, found[index]) == wanted.end()) remove_checkpoint(found[index]);
+  }
+}
+
+void remove_unfinished(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().filename().string().ends_with(unfinished)) found.push_back(entry.path());
+  for (const fs::path& path : found) fs::remove_all(path);
+}
+
+bool has_checkpoint(const fs::path& directory, std::int64_t update) {
+  return fs::is_directory(directory / checkpoint_name(update));
+}
+
+fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
+  std::string name = which;
+  if (which == "latest" || which == "best") {
+    if (!base::is_there(directory / which))
+      throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
+    name = named_by(directory / which);
+  } else if (const auto update = update_of(which)) {
+    name = checkpoint_name(*update);
+  }
+  std::error_code unusable;  // as where the name is longer than names can be
+  if (!update_of(name) || !fs::is_directory(directory / name, unusable))
+    throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
+                                     name.empty() ? which : name));
+  return directory / name;
+}
+
+std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {
+  std::vector<fs::path> found = fs::is_directory(directory) ? all_checkpoints(directory) : std::vector<fs::path>();
+  if (std::cmp_less(found.size(), count))
+    throw base::BadInput(
+        fmt::format("--average {}: {} has {} checkpoints; give at most that many, and train with --keep-checkpoints",
+                    count, directory.string(), found.size()));
+  found.resize(static_cast<std::size_t>(count));
+  return found;
+}
+
+}  // namespace ut::core
