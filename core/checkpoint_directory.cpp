@@ -82,6 +82,10 @@ bool has_checkpoint(const fs::path& directory, std::int64_t update) {
 
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   std::string name = which;
+  if (which == "latest" && !base::is_there(directory / which) && fs::is_directory(directory)) {
+    const auto found = all_checkpoints(directory);  // a kill came between the first one and its pointer
+    if (!found.empty()) return found.front();
+  }
   if (which == "latest" || which == "best") {
     if (!base::is_there(directory / which))
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));

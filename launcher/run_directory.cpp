@@ -42,8 +42,8 @@ void check_writable(const filesystem::path& path) {
 
 /// A run that was ended before its first checkpoint has nothing to go on with and nothing to lose.
 bool has_checkpoints(const filesystem::path& path) {
-  std::error_code missing;
-  return filesystem::directory_iterator(checkpoint_directory(path), missing) != filesystem::directory_iterator();
+  const auto directory = checkpoint_directory(path);
+  return filesystem::is_directory(directory) && !core::all_checkpoints(directory).empty();
 }
 
 /// Takes the lock, which the system gives back when the process ends, however that is.

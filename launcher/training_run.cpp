@@ -61,7 +61,7 @@ TrainingRun::TrainingRun(Session& session)
     used.ranks = world.size();
     directory_.emplace(used);
     directory_->keep(session.task->kept_files());
-    if (used.resume) core::point_at(directory_->checkpoints(), "latest", update());
+    if (used.resume) point_at_checkpoints();
     metrics_.emplace(directory_->metrics(), update());
     events_.emplace(directory_->events(), update() + 1);
     progress_.emplace(session.options.quiet);
@@ -112,6 +112,13 @@ void TrainingRun::resume() {
   if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
   if (best_update_ >= 0) best_score_ = read.number("best_score", 0);
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
+}
+
+/// As the checkpoint has it that is gone on from: a kill may have come before the pointers, and later ones are done
+/// again.
+void TrainingRun::point_at_checkpoints() const {
+  core::point_at(directory_->checkpoints(), "latest", update());
+  if (best_update_ >= 0) core::point_at(directory_->checkpoints(), "best", best_update_);
 }
 
 Input TrainingRun::next_input() {

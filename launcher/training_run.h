@@ -64,6 +64,7 @@ class TrainingRun {
 
  private:
   void resume();
+  void point_at_checkpoints() const;
   void look_at(double loss, const UpdateResult& result);
   void say_what_is_trained();
   /// Into metrics.jsonl, and for TensorBoard.
