@@ -26,6 +26,7 @@ constexpr const char* model_file = "model.safetensors";
 constexpr const char* optimizer_file = "optimizer.safetensors";
 constexpr const char* state_file = "state.json";
 constexpr int format_version = 1;
+
 std::string optimizer_bytes(const Model& model, const Adam& optimizer) {
   Safetensors content;
   const auto& parameters = model.parameters().all();

@@ -39,6 +39,7 @@ std::optional<std::int64_t> update_of(std::string_view name) {
 
 std::vector<fs::path> all_checkpoints(const fs::path& directory) {
   std::vector<fs::path> found;
+  if (!fs::is_directory(directory)) return found;
   for (const auto& entry : fs::directory_iterator(directory))
     if (entry.is_directory() && update_of(entry.path().filename().string())) found.push_back(entry.path());
   std::sort(found.rbegin(), found.rend());
@@ -82,7 +83,7 @@ bool has_checkpoint(const fs::path& directory, std::int64_t update) {
 
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   std::string name = which;
-  if (which == "latest" && !base::is_there(directory / which) && fs::is_directory(directory)) {
+  if (which == "latest" && !base::is_there(directory / which)) {
     const auto found = all_checkpoints(directory);  // a kill came between the first one and its pointer
     if (!found.empty()) return found.front();
   }
@@ -101,7 +102,7 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
 }
 
 std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {
-  std::vector<fs::path> found = fs::is_directory(directory) ? all_checkpoints(directory) : std::vector<fs::path>();
+  std::vector<fs::path> found = all_checkpoints(directory);
   if (std::cmp_less(found.size(), count))
     throw base::BadInput(
         fmt::format("--average {}: {} has {} checkpoints; give at most that many, and train with --keep-checkpoints",

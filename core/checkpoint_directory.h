@@ -17,7 +17,7 @@ std::string checkpoint_name(std::int64_t update);
 /// The update that a checkpoint's name says; none where it is no such name.
 std::optional<std::int64_t> update_of(std::string_view name);
 
-/// All that are there, the newest first.
+/// All that are there, the newest first; none where there is no such directory.
 std::vector<std::filesystem::path> all_checkpoints(const std::filesystem::path& directory);
 
 /// Makes `directory`/`pointer` (latest, best) name the checkpoint of this update.

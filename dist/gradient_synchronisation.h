@@ -24,7 +24,8 @@ class GradientSynchronisation {
   void progress() { world_.progress(); }
   /// All are complete: waits until they are summed. Collective.
   void finish();
-  /// Whether this rank's own gradients, before they were summed, were finite. Waits for the device.
+  /// Whether this rank's own gradients, before they were summed, were finite; of a single rank it is not looked at.
+  /// Waits for the device.
   bool were_finite() const;
 
  private:

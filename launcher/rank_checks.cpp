@@ -37,15 +37,6 @@ std::string digests(const std::vector<core::Parameter>& tensors) {
   return lines;
 }
 
-/// The first rank whose text is not the one that most have; of as many each, not the lowest rank's.
-int first_that_differs(const std::vector<std::string>& texts) {
-  std::map<std::string, std::ptrdiff_t> counts;
-  for (const std::string& text : texts) ++counts[text];
-  const auto most = std::ranges::max_element(
-      texts, {}, [&](const std::string& text) { return counts.at(text); });  // the first of the most frequent
-  return static_cast<int>(std::ranges::find_if(texts, [&](const auto& text) { return text != *most; }) - texts.begin());
-}
-
 /// Of vocabulary, sizes, and examples that are spread over each split.
 std::string digest_of(const datasets::Task& task) {
   std::string text = task.vocabulary().digest();
@@ -75,28 +66,37 @@ std::string first_not_finite(const core::Model& model) {
 
 }  // namespace
 
+std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts) {
+  std::map<std::string, std::ptrdiff_t> counts;
+  for (const std::string& text : texts) ++counts[text];
+  const auto usual = std::ranges::max_element(
+      texts, {}, [&](const std::string& text) { return counts.at(text); });  // the first of the most frequent
+  const auto odd = std::ranges::find_if(texts, [&](const std::string& text) { return text != *usual; });
+  if (odd == texts.end()) return std::nullopt;
+  return OddRank{static_cast<int>(odd - texts.begin()), *usual};
+}
+
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
   const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
   const std::vector<std::string> lines = texts_of_ranks(digests(tensors), world);
-  const int rank = first_that_differs(lines);
-  if (rank == world.size()) return;
-  const std::string& theirs = lines[static_cast<std::size_t>(rank)];
-  const std::string& others = lines[rank == 0 ? 1 : 0];
-  const auto at = std::ranges::mismatch(theirs, others).in1 - theirs.begin();
+  const auto odd = find_odd_rank(lines);
+  if (!odd) return;
+  const std::string& theirs = lines[static_cast<std::size_t>(odd->rank)];
+  const auto at = std::ranges::mismatch(theirs, odd->usual).in1 - theirs.begin();
   const auto& tensor = tensors[static_cast<std::size_t>(std::count(theirs.begin(), theirs.begin() + at, '\n'))];
-  throw FailureOfRank(rank, text_of_rank(host_name(), rank, world),
+  throw FailureOfRank(odd->rank, text_of_rank(host_name(), odd->rank, world),
                       fmt::format("its {} has other bits than on the other ranks (--check-ranks): its memory, a "
                                   "processor or a link is at fault; go on from a checkpoint, without that host",
                                   tensor.name));
 }
 
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {
-  const int rank = first_that_differs(texts_of_ranks(digest_of(task), world));
-  if (rank == world.size()) return;
+  if (world.size() == 1) return;
+  const auto odd = find_odd_rank(texts_of_ranks(digest_of(task), world));
+  if (!odd) return;
   throw AgreedBadInput(
-      fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same "
-                  "files",
-                  rank, text_of_rank(host_name(), rank, world)));
+      fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", odd->rank,
+                  text_of_rank(host_name(), odd->rank, world)));
 }
 
 std::string NonFiniteUpdates::left_out(const core::Model& model, bool here, dist::Communicator& world) {

@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model.h"
 #include "core/optimizer.h"
@@ -12,6 +14,14 @@
 #include "launcher/options.h"
 
 namespace ut::launcher {
+
+/// A rank whose text is not the one that most ranks have.
+struct OddRank {
+  int rank;
+  std::string usual;  // what most have
+};
+/// The first such rank; of as many each, not the lowest rank's text is the odd one. None where all are the same.
+std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
 
 /// Throws FailureOfRank on every rank where parameters or moments, which all ranks compute for themselves, are not the
 /// same bits on all: it names the tensor, and the rank that differs from most (of two, the second). Collective.

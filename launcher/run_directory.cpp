@@ -42,8 +42,7 @@ void check_writable(const filesystem::path& path) {
 
 /// A run that was ended before its first checkpoint has nothing to go on with and nothing to lose.
 bool has_checkpoints(const filesystem::path& path) {
-  const auto directory = checkpoint_directory(path);
-  return filesystem::is_directory(directory) && !core::all_checkpoints(directory).empty();
+  return !core::all_checkpoints(checkpoint_directory(path)).empty();
 }
 
 /// Takes the lock, which the system gives back when the process ends, however that is.
