@@ -5,7 +5,8 @@
 # Reads     UT_CUDA, CMAKE_PREFIX_PATH, Torch_DIR (see locate_libtorch.cmake)
 # Defines   LibTorch_FOUND, LibTorch_VERSION, LibTorch_DIRECTORY
 #           target LibTorch::cpu     tensors and autograd on the CPU, the OpenMP run time that they use
-#           target LibTorch::cuda    with UT_CUDA: the same, and CUDA tensors, the CUDA run time, NCCL
+#           target LibTorch::cuda    with UT_CUDA: the same, and CUDA tensors, the CUDA run time, NCCL, to be linked
+#           LibTorch_CUDA_INCLUDES   with UT_CUDA: directories of their headers
 #           LibTorch_NVCC            with UT_CUDA: the compiler of kernels
 include(${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake)
 include(FindPackageHandleStandardArgs)
@@ -63,8 +64,10 @@ endif()
 
 if(NOT TARGET LibTorch::cpu)
   add_library(LibTorch::cpu INTERFACE IMPORTED)
-  target_include_directories(LibTorch::cpu SYSTEM INTERFACE "${LibTorch_DIRECTORY}/include"
-                                                            "${LibTorch_DIRECTORY}/include/torch/csrc/api/include")
+  # Where they really lie: the set-up's two LibTorches share them, so one build's objects serve the other.
+  file(REAL_PATH "${LibTorch_DIRECTORY}/include" libtorch_include)
+  target_include_directories(LibTorch::cpu SYSTEM INTERFACE "${libtorch_include}"
+                                                            "${libtorch_include}/torch/csrc/api/include")
   foreach(name c10 torch_cpu)
     add_library(LibTorch::lib${name} SHARED IMPORTED)
     set_target_properties(LibTorch::lib${name} PROPERTIES IMPORTED_LOCATION "${libtorch_lib}/lib${name}.so")
@@ -106,11 +109,11 @@ if(UT_CUDA AND NOT TARGET LibTorch::cuda)
     endif()
   endforeach()
 
-  add_library(LibTorch::cuda INTERFACE IMPORTED)
-  target_include_directories(LibTorch::cuda SYSTEM INTERFACE "${LibTorch_CUDA_INCLUDE}" "${LibTorch_NCCL_INCLUDE}")
+  set(LibTorch_CUDA_INCLUDES "${LibTorch_CUDA_INCLUDE}" "${LibTorch_NCCL_INCLUDE}")
   if(EXISTS "${libtorch_beside}/cu13/include")
-    target_include_directories(LibTorch::cuda SYSTEM INTERFACE "${libtorch_beside}/cu13/include")
+    list(APPEND LibTorch_CUDA_INCLUDES "${libtorch_beside}/cu13/include")
   endif()
+  add_library(LibTorch::cuda INTERFACE IMPORTED)
   # torch_cuda registers its kernels when it is loaded; no symbol of ours asks for it.
   target_link_libraries(
     LibTorch::cuda

@@ -59,8 +59,8 @@ NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at:
 }
 
 /// Gradients of the sum [rows, d], and of scale and bias [2, d].
-std::pair<at::Tensor, at::Tensor> way_back(const NormalisedSum& made, const at::Tensor& scale,
-                                           const at::Tensor& gradient) {
+std::pair<at::Tensor, at::Tensor> way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale,
+                                                  const at::Tensor& gradient) {
   const at::Tensor given = gradient.contiguous();
   at::Tensor of_sum = at::empty_like(given);
   const std::int64_t rows = given.size(0);
@@ -109,7 +109,7 @@ at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double ra
       made.output, {x, y, scale_, bias_},
       [made = NormalisedSum{{}, made.normalised, made.factor}, scale = scale_.detach(), dropped, key,
        rows](const at::Tensor& gradient) {
-        const auto [of_sum, of_parameters] = way_back(made, scale, gradient);
+        const auto [of_sum, of_parameters] = way_back_of_sum(made, scale, gradient);
         return std::vector{of_sum, dropout(of_sum, dropped, key, rows), of_parameters[0], of_parameters[1]};
       });
 }

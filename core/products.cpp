@@ -13,8 +13,8 @@ at::Tensor some_columns(const at::Tensor& w, const dist::Span& columns) {
 }
 
 /// Gradients of x, of w and of what was added to x w, from that of the result.
-std::vector<at::Tensor> way_back(const at::Tensor& x, const at::Tensor& w, const dist::Span& columns,
-                                 const at::Tensor& gradient, bool has_bias) {
+std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tensor& w, const dist::Span& columns,
+                                            const at::Tensor& gradient, bool has_bias) {
   const at::Tensor of_x = at::mm(gradient, some_columns(w.detach(), columns).t());
   some_columns(w.grad(), columns).addmm_(x.t(), gradient);
   if (!has_bias) return {of_x, {}};
@@ -38,7 +38,7 @@ at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist
   if (type != parameter.scalar_type() || !keeps_gradient(parameter)) return at::mm(x.to(type), used.to(type));
   return dist::with_backward(at::mm(x.detach(), used.detach()), {x, parameter},
                              [seen = x.detach(), parameter, columns](const at::Tensor& gradient) {
-                               return way_back(seen, parameter, columns, gradient, false);
+                               return way_back_of_product(seen, parameter, columns, gradient, false);
                              });
 }
 
@@ -47,7 +47,7 @@ at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::T
   if (!keeps_gradient(w)) return at::addmm(bias, x, w);
   return dist::with_backward(at::addmm(bias.detach(), x.detach(), w.detach()), {x, w, bias},
                              [seen = x.detach(), w](const at::Tensor& gradient) {
-                               return way_back(seen, w, {0, w.size(1)}, gradient, true);
+                               return way_back_of_product(seen, w, {0, w.size(1)}, gradient, true);
                              });
 }
 

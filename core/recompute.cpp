@@ -16,8 +16,9 @@ std::vector<at::Tensor> leaves(const std::vector<at::Tensor>& tensors, const std
   return result;
 }
 
-std::vector<at::Tensor> way_back(const std::vector<at::Tensor>& inputs, const std::vector<bool>& want_gradient,
-                                 const OfTensors& f, const at::Tensor& gradient) {
+std::vector<at::Tensor> way_back_of_recomputed(const std::vector<at::Tensor>& inputs,
+                                               const std::vector<bool>& want_gradient, const OfTensors& f,
+                                               const at::Tensor& gradient) {
   const std::vector<at::Tensor> again = leaves(inputs, want_gradient);
   {
     const at::AutoGradMode graph(true);
@@ -40,8 +41,9 @@ at::Tensor recomputed(const std::vector<at::Tensor>& inputs, const OfTensors& f)
     const at::NoGradGuard no_graph;
     output = f(kept);
   }
-  return dist::with_backward(output, inputs,
-                             [=](const at::Tensor& gradient) { return way_back(kept, want_gradient, f, gradient); });
+  return dist::with_backward(output, inputs, [=](const at::Tensor& gradient) {
+    return way_back_of_recomputed(kept, want_gradient, f, gradient);
+  });
 }
 
 }  // namespace ut::core

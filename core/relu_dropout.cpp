@@ -16,7 +16,7 @@ namespace ut::core {
 namespace {
 
 /// `gradient` of `output` where that is positive, times `scale`.
-at::Tensor way_back(const at::Tensor& output, const at::Tensor& gradient, double scale) {
+at::Tensor cpu_scale_where_positive(const at::Tensor& output, const at::Tensor& gradient, double scale) {
   at::Tensor result = at::empty_like(gradient);
   const std::int64_t columns = gradient.size(1);
   AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "relu_dropout_backward", [&] {
@@ -62,7 +62,7 @@ at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate
   const auto in_one_pass = x.is_cpu() ? overwrite : gpu_relu_dropout;
   in_one_pass(output, bias.detach(), dropped, row_draw(key, dropped), identities_of(rows, x.device()));
   return dist::with_backward(output, {x, bias}, [made = output, scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
-    const auto back = made.is_cpu() ? way_back : gpu_scale_where_positive;
+    const auto back = made.is_cpu() ? cpu_scale_where_positive : gpu_scale_where_positive;
     const at::Tensor of_x = back(made, gradient.contiguous(), scale);
     return std::vector{of_x, of_x.sum(0)};
   });

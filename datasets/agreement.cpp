@@ -21,7 +21,7 @@ constexpr std::uint8_t unknown_attractors = most_attractors + 1;
 using Take =
     std::function<void(std::string_view line, const std::vector<std::string_view>& words, std::string_view verb)>;
 
-MissingWord::Form form_of(const std::string& name) {
+MissingWord::Form number_form(const std::string& name) {
   if (name == "number-prediction") return MissingWord::Form::class_of_it;
   if (name == "language-model") return MissingWord::Form::all_words;
   throw base::BadInput(
@@ -87,7 +87,7 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 
 }  // namespace
 
-Agreement::Agreement(const TaskOptions& options) : MissingWord(form_of(options.agreement_form)) {
+Agreement::Agreement(const TaskOptions& options) : MissingWord(number_form(options.agreement_form)) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
   if (form() == Form::all_words && base::is_there(directory / "subj_agr_filtered.text"))

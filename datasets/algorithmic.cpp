@@ -92,12 +92,12 @@ Example addition_example(const Digits& first, const Digits& second) {
   return example;
 }
 
-bool is_space(char character) { return character == ' ' || character == '\t' || character == '\r'; }
+bool is_blank(char character) { return character == ' ' || character == '\t' || character == '\r'; }
 
 Digits read_digits(std::string_view text, std::string_view line, std::string_view wanted) {
   Digits digits;
   for (const char character : text) {
-    if (is_space(character)) continue;
+    if (is_blank(character)) continue;
     if (character < '0' || character > '9') throw base::BadInput(fmt::format("'{}': {} is needed", line, wanted));
     digits.push_back(character - '0');
   }

@@ -65,7 +65,7 @@ std::u32string without_end_spaces(std::u32string text) {
   return text;
 }
 
-std::vector<std::string> split_at_spaces(std::u32string_view text) {
+std::vector<std::string> tokens_between_spaces(std::u32string_view text) {
   std::vector<std::string> tokens;
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin;
@@ -82,13 +82,13 @@ std::vector<std::string> bleu_tokens(std::string_view line, BleuTokens kind, boo
   std::u32string text = from_utf8(line);
   if (kind == BleuTokens::tokenised_split) {
     text = split_compounds(moses_tokens(text));  // whose rules look at upper and lower case
-    return split_at_spaces(lower_cased ? lower_case(text) : text);
+    return tokens_between_spaces(lower_cased ? lower_case(text) : text);
   }
   if (lower_cased) text = lower_case(text);
   text = without_end_spaces(std::move(text));
   if (kind == BleuTokens::v13a) text = cut_13a(std::move(text));
   if (kind == BleuTokens::international) text = cut_internationally(std::move(text));
-  return split_at_spaces(text);
+  return tokens_between_spaces(text);
 }
 
 std::string bleu_tokens_name(BleuTokens kind) {

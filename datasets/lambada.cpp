@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-MissingWord::Form form_of(const std::string& name) {
+MissingWord::Form form_named(const std::string& name) {
   if (name == "reading") return MissingWord::Form::class_of_it;
   if (name == "pointing") return MissingWord::Form::word_before_it;
   if (name == "language-model") return MissingWord::Form::all_words;
@@ -47,7 +47,7 @@ std::vector<fs::path> text_files(const fs::path& training) {
 
 }  // namespace
 
-Lambada::Lambada(const TaskOptions& options) : MissingWord(form_of(options.lambada_form)) {
+Lambada::Lambada(const TaskOptions& options) : MissingWord(form_named(options.lambada_form)) {
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();

@@ -8,15 +8,15 @@
 namespace ut::datasets {
 namespace {
 
-using Words = std::array<std::string_view, 4>;
+using FourWords = std::array<std::string_view, 4>;
 
-constexpr Words people_names = {"Ingrid", "Tariq", "Okoro", "Meilin"};
+constexpr FourWords people_names = {"Ingrid", "Tariq", "Okoro", "Meilin"};
 constexpr std::array<std::string_view, 6> place_names = {"bridge", "galley",     "hold",
                                                          "cabin",  "forecastle", "chartroom"};
-constexpr Words thing_names = {"lantern", "compass", "hammer", "rope"};
-constexpr Words move_verbs = {"climbed to", "hurried to", "headed for", "strode to"};
-constexpr Words take_verbs = {"lifted", "seized", "fetched", "collected"};
-constexpr Words drop_verbs = {"released", "unloaded", "abandoned", "set aside"};
+constexpr FourWords thing_names = {"lantern", "compass", "hammer", "rope"};
+constexpr FourWords move_verbs = {"climbed to", "hurried to", "headed for", "strode to"};
+constexpr FourWords take_verbs = {"lifted", "seized", "fetched", "collected"};
+constexpr FourWords drop_verbs = {"released", "unloaded", "abandoned", "set aside"};
 
 // So that things change hands and places often enough to be asked about within a story.
 constexpr std::int64_t take_percent = 50;

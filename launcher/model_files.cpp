@@ -27,14 +27,14 @@ namespace fs = std::filesystem;
 constexpr const char* model_name = "model.safetensors";
 constexpr const char* vocabulary_name = "vocabulary.txt";
 
-const char* name_of(core::Architecture architecture) {
+const char* architecture_name(core::Architecture architecture) {
   if (architecture == core::Architecture::encoder_decoder) return "encoder-decoder";
   return architecture == core::Architecture::encoder ? "encoder" : "decoder";
 }
 
 std::string config_of(const core::ModelOptions& model, const Options& options) {
   nlohmann::ordered_json config{{"model",
-                                 {{"architecture", name_of(model.architecture)},
+                                 {{"architecture", architecture_name(model.architecture)},
                                   {"symbols", model.vocabulary},
                                   {"words_per_row", model.words_per_row},
                                   {"encoder_steps", model.encoder_steps},

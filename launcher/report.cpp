@@ -28,7 +28,7 @@ Options evaluated_run(const std::string& run_dir, const Options& options) {
 }
 
 /// The directory's last name where no other run has the same, else as it was given.
-std::string name_of(const std::string& run_dir, const std::vector<std::string>& all) {
+std::string name_of_run(const std::string& run_dir, const std::vector<std::string>& all) {
   const auto last_name = [](const std::string& given) {
     return filesystem::absolute(filesystem::path(given) / "").lexically_normal().parent_path().filename().string();
   };
@@ -51,7 +51,7 @@ ordered_json collect(const Options& options) {
   ordered_json report{{"build", build.substr(0, build.find('\n'))}, {"split", datasets::name_of(options.split)}};
   report["runs"] = ordered_json::array();
   for (const std::string& run_dir : given.runs) {
-    ordered_json run{{"name", name_of(run_dir, given.runs)}, {"directory", run_dir}};
+    ordered_json run{{"name", name_of_run(run_dir, given.runs)}, {"directory", run_dir}};
     run.update(read_run(run_dir));
     report["runs"].push_back(std::move(run));
   }

@@ -12,9 +12,9 @@ namespace ut::core {
 namespace {
 
 /// Halting, transition, layers in the block, pre-norm or post-norm.
-using Form = std::tuple<HaltingOptions, TransitionKind, std::int64_t, bool>;
+using CachedForm = std::tuple<HaltingOptions, TransitionKind, std::int64_t, bool>;
 
-class DecodingCacheForm : public testing::TestWithParam<Form> {
+class DecodingCacheForm : public testing::TestWithParam<CachedForm> {
  protected:
   DecodingCacheForm() {
     const auto& [halting, transition, layers, pre] = GetParam();

@@ -10,13 +10,13 @@
 namespace ut::core {
 namespace {
 
-struct Setting {
+struct RecomputeSetting {
   Halting halting;
   TransitionKind transition;
   Norm norm;
 };
 
-std::string name_of(const Setting& setting) {
+std::string name_of(const RecomputeSetting& setting) {
   const char* halting = setting.halting == Halting::none  ? "AllSteps"
                         : setting.halting == Halting::act ? "Act"
                                                           : "ActCopy";
@@ -24,9 +24,9 @@ std::string name_of(const Setting& setting) {
                      setting.norm == Norm::pre ? "PreNorm" : "");
 }
 
-std::ostream& operator<<(std::ostream& stream, const Setting& setting) { return stream << name_of(setting); }
+std::ostream& operator<<(std::ostream& stream, const RecomputeSetting& setting) { return stream << name_of(setting); }
 
-class Recomputed : public testing::TestWithParam<Setting> {};
+class Recomputed : public testing::TestWithParam<RecomputeSetting> {};
 
 TEST_P(Recomputed, GivesTheSameGradients) {
   ModelOptions options = small_options();
@@ -51,13 +51,14 @@ TEST_P(Recomputed, GivesTheSameGradients) {
               1e-13 * gradients[0].abs().max().item<double>());
 }
 
-INSTANTIATE_TEST_SUITE_P(, Recomputed,
-                         testing::Values(Setting{Halting::none, TransitionKind::feed_forward, Norm::post},
-                                         Setting{Halting::none, TransitionKind::separable_convolution, Norm::pre},
-                                         Setting{Halting::act, TransitionKind::feed_forward, Norm::pre},
-                                         Setting{Halting::act_copy, TransitionKind::feed_forward, Norm::post},
-                                         Setting{Halting::act_copy, TransitionKind::separable_convolution, Norm::pre}),
-                         [](const auto& test) { return name_of(test.param); });
+INSTANTIATE_TEST_SUITE_P(
+    , Recomputed,
+    testing::Values(RecomputeSetting{Halting::none, TransitionKind::feed_forward, Norm::post},
+                    RecomputeSetting{Halting::none, TransitionKind::separable_convolution, Norm::pre},
+                    RecomputeSetting{Halting::act, TransitionKind::feed_forward, Norm::pre},
+                    RecomputeSetting{Halting::act_copy, TransitionKind::feed_forward, Norm::post},
+                    RecomputeSetting{Halting::act_copy, TransitionKind::separable_convolution, Norm::pre}),
+    [](const auto& test) { return name_of(test.param); });
 
 TEST(RecomputedFunction, IsDoneAgainOnTheWayBackAndNotBefore) {
   int done = 0;

@@ -10,19 +10,19 @@
 namespace ut::core {
 namespace {
 
-struct Setting {
+struct AttentionSetting {
   at::ScalarType type;
   bool causal;
   double rate;
   int ranks;  // of which the middle one's queries are looked at
 };
 
-std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
+std::ostream& operator<<(std::ostream& stream, const AttentionSetting& setting) {
   return stream << toString(setting.type) << (setting.causal ? "_causal" : "") << "_rate" << 100 * setting.rate
                 << "_ranks" << setting.ranks;
 }
 
-class RowAttention : public testing::TestWithParam<Setting> {};
+class RowAttention : public testing::TestWithParam<AttentionSetting> {};
 
 TEST_P(RowAttention, GivesWhatTheCompositionGives) {
   const auto& [type, causal, rate, ranks] = GetParam();
@@ -54,9 +54,11 @@ TEST_P(RowAttention, GivesWhatTheCompositionGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, RowAttention,
-                         testing::Values(Setting{at::kFloat, false, 0, 1}, Setting{at::kFloat, true, 0.3, 1},
-                                         Setting{at::kDouble, false, 0.3, 1}, Setting{at::kDouble, true, 0.3, 3},
-                                         Setting{at::kDouble, true, 0, 1}),
+                         testing::Values(AttentionSetting{at::kFloat, false, 0, 1},
+                                         AttentionSetting{at::kFloat, true, 0.3, 1},
+                                         AttentionSetting{at::kDouble, false, 0.3, 1},
+                                         AttentionSetting{at::kDouble, true, 0.3, 3},
+                                         AttentionSetting{at::kDouble, true, 0, 1}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -89,18 +89,18 @@ TEST(FitsVarlen, WhereSequencesHaveRowsAndTheMaskIsTheKernels) {
   EXPECT_FALSE(fits_varlen(none, none, false)) << "no sequence";
 }
 
-struct Setting {
+struct VarlenSetting {
   VarlenKernel kernel;
   bool causal;
   bool elsewhere;  // keys stand in another order
 };
 
-std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
+std::ostream& operator<<(std::ostream& stream, const VarlenSetting& setting) {
   return stream << (setting.kernel == VarlenKernel::flash ? "flash" : "efficient") << (setting.causal ? "_causal" : "")
                 << (setting.elsewhere ? "_elsewhere" : "");
 }
 
-class VarlenAttentionTest : public testing::TestWithParam<Setting> {};
+class VarlenAttentionTest : public testing::TestWithParam<VarlenSetting> {};
 
 TEST_P(VarlenAttentionTest, GivesTheKernelsWhatTheCompositionComputesWith) {
   const auto& [kernel, causal, elsewhere] = GetParam();
@@ -125,10 +125,10 @@ TEST_P(VarlenAttentionTest, GivesTheKernelsWhatTheCompositionComputesWith) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, VarlenAttentionTest,
-                         testing::Values(Setting{VarlenKernel::flash, false, false},
-                                         Setting{VarlenKernel::flash, true, true},
-                                         Setting{VarlenKernel::memory_efficient, true, false},
-                                         Setting{VarlenKernel::memory_efficient, false, true}),
+                         testing::Values(VarlenSetting{VarlenKernel::flash, false, false},
+                                         VarlenSetting{VarlenKernel::flash, true, true},
+                                         VarlenSetting{VarlenKernel::memory_efficient, true, false},
+                                         VarlenSetting{VarlenKernel::memory_efficient, false, true}),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -13,19 +13,19 @@
 namespace ut::core {
 namespace {
 
-struct Setting {
+struct WatchedSetting {
   Halting halting;
   std::int64_t layers;
 };
 
-std::string name_of(const Setting& setting) {
+std::string name_of(const WatchedSetting& setting) {
   const char* name = setting.halting == Halting::none ? "None" : setting.halting == Halting::act ? "Act" : "ActCopy";
   return fmt::format("{}Layers{}", name, setting.layers);
 }
 
-std::ostream& operator<<(std::ostream& stream, const Setting& setting) { return stream << name_of(setting); }
+std::ostream& operator<<(std::ostream& stream, const WatchedSetting& setting) { return stream << name_of(setting); }
 
-class WatchedRowsOf : public testing::TestWithParam<Setting> {
+class WatchedRowsOf : public testing::TestWithParam<WatchedSetting> {
  protected:
   WatchedRowsOf() {
     ModelOptions options = small_options();
@@ -144,8 +144,9 @@ TEST_P(WatchedRowsOf, EveryLayerOfEveryStepIsSeenWithTheRowsThatRan) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Halting, WatchedRowsOf,
-                         testing::Values(Setting{Halting::none, 1}, Setting{Halting::none, 2}, Setting{Halting::act, 1},
-                                         Setting{Halting::act_copy, 1}, Setting{Halting::act_copy, 2}),
+                         testing::Values(WatchedSetting{Halting::none, 1}, WatchedSetting{Halting::none, 2},
+                                         WatchedSetting{Halting::act, 1}, WatchedSetting{Halting::act_copy, 1},
+                                         WatchedSetting{Halting::act_copy, 2}),
                          [](const auto& setting) { return name_of(setting.param); });
 
 }  // namespace

@@ -9,14 +9,13 @@
 
 #include "base/error.h"
 #include "tests/bad_input.h"
+#include "tests/datasets/all_splits.h"
 #include "tests/shared_data.h"
 
 namespace ut::datasets {
 namespace {
 
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
-
-Agreement read(const std::filesystem::path& directory, const std::string& form = "number-prediction") {
+Agreement read_agreement(const std::filesystem::path& directory, const std::string& form = "number-prediction") {
   TaskOptions options;
   options.data = directory.string();
   options.agreement_form = form;
@@ -31,7 +30,7 @@ class AgreementFiles : public testing::Test {
     directory_.write("numpred.test.0", "VBZ\tthe dog\r\n");
     directory_.write("numpred.test.2", "VBP\tdogs the cat\nVBP\tcats\n");
   }
-  Agreement read() const { return datasets::read(directory_.path()); }
+  Agreement read() const { return read_agreement(directory_.path()); }
   std::string refused() const {
     return tests::bad_input([&] { read(); });
   }
@@ -87,11 +86,11 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   directory_.write("numpred.val", "VBP\tthe owls\n");
   for (const std::string name : {"numpred.test.0", "numpred.test.2"}) std::filesystem::remove(directory_.path() / name);
   EXPECT_NE(refused().find("no test examples"), std::string::npos);
-  EXPECT_EQ(tests::bad_input([] { datasets::read(""); }), "--data is needed: the directory of the numpred.* files");
+  EXPECT_EQ(tests::bad_input([] { read_agreement(""); }), "--data is needed: the directory of the numpred.* files");
 }
 
 TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
-  const Agreement task = datasets::read(directory_.path(), "language-model");
+  const Agreement task = read_agreement(directory_.path(), "language-model");
   EXPECT_FALSE(task.has_source());
   EXPECT_EQ(task.render(task.example(Split::train, 1).target), "the cats the dog VBP <EOS>");
   EXPECT_EQ(task.example(Split::train, 1).rival, no_answer);
@@ -100,7 +99,7 @@ TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
   EXPECT_EQ(asked.first_label, 3);
   EXPECT_EQ(task.render({asked.rival}), "VBZ");
   EXPECT_EQ(task.groups()[static_cast<std::size_t>(asked.group)], "2 attractors");
-  EXPECT_EQ(tests::bad_input([&] { datasets::read(directory_.path(), "ranking"); }),
+  EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "ranking"); }),
             "--agreement-form ranking: there is no such form; it is number-prediction or language-model");
 }
 
@@ -120,7 +119,7 @@ class AgreementSentences : public testing::Test {
     directory_.write("subj_agr_filtered.text", text_);
     directory_.write("subj_agr_filtered.gold", gold_);
   }
-  Agreement read() const { return datasets::read(directory_.path(), "language-model"); }
+  Agreement read() const { return read_agreement(directory_.path(), "language-model"); }
   std::string refused() const {
     return tests::bad_input([&] { read(); });
   }
@@ -183,7 +182,7 @@ class PublishedAgreement : public tests::SharedData<PublishedAgreement> {
 };
 
 TEST_F(PublishedAgreement, HasItsCountsAndASplitOfNumpredVal) {
-  const Agreement task = read(unpacked->path() / "agreement/linzen2016_rnn_agr_simple");
+  const Agreement task = read_agreement(unpacked->path() / "agreement/linzen2016_rnn_agr_simple");
   EXPECT_EQ(task.size(Split::train) + task.size(Split::validation), 15772);
   EXPECT_NEAR(static_cast<double>(task.size(Split::validation)), 1577, 120);
   std::map<std::int64_t, std::int64_t> by_attractors;
@@ -207,7 +206,8 @@ TEST_F(PublishedAgreement, HasItsCountsAndASplitOfNumpredVal) {
 }
 
 TEST_F(PublishedAgreement, WholeSentencesHaveTheirCounts) {
-  const Agreement task = read(unpacked->path() / "agreement/linzen2016_gulordava_filtered_testset", "language-model");
+  const Agreement task =
+      read_agreement(unpacked->path() / "agreement/linzen2016_gulordava_filtered_testset", "language-model");
   std::map<std::int64_t, std::int64_t> by_attractors;
   std::int64_t unknown = 0;
   for (const Split split : all_splits)
@@ -223,7 +223,7 @@ TEST_F(PublishedAgreement, WholeSentencesHaveTheirCounts) {
 }
 
 TEST_F(PublishedAgreement, NoSentenceIsTrainedOnAndValidated) {
-  const Agreement task = read(unpacked->path() / "agreement/linzen2016_rnn_agr_simple");
+  const Agreement task = read_agreement(unpacked->path() / "agreement/linzen2016_rnn_agr_simple");
   std::set<std::vector<std::vector<std::int64_t>>> trained;
   for (std::int64_t index = 0; index < task.size(Split::train); ++index)
     trained.insert(task.example(Split::train, index).source);

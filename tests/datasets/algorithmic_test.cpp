@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "tests/bad_input.h"
+#include "tests/datasets/all_splits.h"
+#include "tests/datasets/chi_square.h"
 
 namespace ut::datasets {
 namespace {
 
 using Kind = Algorithmic::Kind;
 using Ids = std::vector<std::int64_t>;
-
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
 
 TaskOptions small_options() {
   TaskOptions options;
@@ -48,22 +48,6 @@ Ids without_end(Ids ids) {
 }
 
 bool same(const Example& a, const Example& b) { return a.source == b.source && a.target == b.target; }
-
-/// Sum over the classes of (count - expected)^2 / expected where all counts are expected to be equal.
-double chi_square(const std::map<std::int64_t, std::int64_t>& counts, std::int64_t classes) {
-  double total = 0;
-  for (const auto& [value, count] : counts) total += static_cast<double>(count);
-  const double expected = total / static_cast<double>(classes);
-  double sum = expected * static_cast<double>(classes - std::ssize(counts));  // those that never came
-  for (const auto& [value, count] : counts) {
-    const double difference = static_cast<double>(count) - expected;
-    sum += difference * difference / expected;
-  }
-  return sum;
-}
-
-/// Far above what chance gives (mean classes - 1, standard deviation sqrt(2 (classes - 1))).
-double loose_bound(std::int64_t classes) { return 2 * static_cast<double>(classes) + 20; }
 
 class Sequences : public testing::TestWithParam<Kind> {};
 

@@ -77,9 +77,9 @@ TEST_F(CheckedData, TestsThatAreTrainedOnAreFound) {
 }
 
 TEST_F(CheckedData, OtherTasksAreFoundByTheirFiles) {
-  const std::string story = "1 Ada sat.\n2 Who sat?\tAda\n";
-  directory_.write("qa1_train.txt", story + story);
-  directory_.write("qa1_test.txt", story);
+  const std::string one_question = "1 Ada sat.\n2 Who sat?\tAda\n";
+  directory_.write("qa1_train.txt", one_question + one_question);
+  directory_.write("qa1_test.txt", one_question);
   directory_.write("numpred.val", "VBZ\tthe cat\nVBD\tthe dog\n");
   directory_.write("numpred.train", "VBZ\tthe cat\n");
   EXPECT_THAT(tasks(), ElementsAre("babi", "agreement"));

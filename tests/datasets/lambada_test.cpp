@@ -11,8 +11,8 @@
 namespace ut::datasets {
 namespace {
 
-Lambada read(const std::filesystem::path& directory, std::int64_t vocabulary_size = 60000,
-             const std::string& form = "reading") {
+Lambada read_lambada(const std::filesystem::path& directory, std::int64_t vocabulary_size = 60000,
+                     const std::string& form = "reading") {
   TaskOptions options;
   options.data = directory.string();
   options.vocabulary_size = vocabulary_size;
@@ -30,7 +30,7 @@ class LambadaFiles : public testing::Test {
     directory_.write("train-novels/README", "no passage");
   }
   Lambada read(std::int64_t vocabulary_size = 60000, const std::string& form = "reading") const {
-    return datasets::read(directory_.path(), vocabulary_size, form);
+    return read_lambada(directory_.path(), vocabulary_size, form);
   }
   std::string refused() const {
     return tests::bad_input([&] { read(); });
@@ -182,7 +182,7 @@ class PublishedLambada : public tests::SharedData<PublishedLambada> {
 };
 
 TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
-  const Lambada task = read(files());
+  const Lambada task = read_lambada(files());
   EXPECT_EQ(task.size(Split::train), 48516);
   EXPECT_EQ(task.size(Split::validation), 4869);
   EXPECT_EQ(task.size(Split::test), 5153);
@@ -207,7 +207,7 @@ TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
 }
 
 TEST_F(PublishedLambada, WordsBeforeHaveTheAnswerAsOftenAsIsSaid) {
-  const Lambada task = read(files(), 60000, "pointing");
+  const Lambada task = read_lambada(files(), 60000, "pointing");
   EXPECT_NEAR(static_cast<double>(task.size(Split::train)) / 48516, 0.178, 0.0005);
   const auto answered = [](const Example& example) { return example.answer != no_answer; };
   EXPECT_EQ(share(task, Split::train, answered), 1);

@@ -12,18 +12,19 @@
 
 #include "base/file.h"
 #include "tests/bad_input.h"
+#include "tests/datasets/all_splits.h"
+#include "tests/datasets/chi_square.h"
 #include "tests/temporary_directory.h"
 
 namespace ut::datasets {
 namespace {
 
-using Kind = LearningToExecute::Kind;
+using ProgramKind = LearningToExecute::Kind;
 using Counts = std::map<std::string, std::int64_t>;
 
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
-constexpr Kind program_kinds[] = {Kind::program, Kind::control, Kind::addition};
+constexpr ProgramKind program_kinds[] = {ProgramKind::program, ProgramKind::control, ProgramKind::addition};
 
-TaskOptions small_options() {
+TaskOptions small_programs() {
   TaskOptions options;
   options.train_examples = 6000;
   options.evaluation_examples = 3000;
@@ -31,7 +32,7 @@ TaskOptions small_options() {
 }
 
 TaskOptions zaremba_options() {
-  TaskOptions options = small_options();
+  TaskOptions options = small_programs();
   options.execute_source = "zaremba";
   options.execute_length = 4;
   options.execute_nesting = 3;
@@ -60,22 +61,6 @@ std::vector<Program> programs(const LearningToExecute& task, Split split) {
     all.push_back(text_of(task, task.example(split, index)));
   return all;
 }
-
-/// Sum over the classes of (count - expected)^2 / expected where all counts are expected to be equal.
-double chi_square(const Counts& counts, std::int64_t classes) {
-  double total = 0;
-  for (const auto& [value, count] : counts) total += static_cast<double>(count);
-  const double expected = total / static_cast<double>(classes);
-  double sum = expected * static_cast<double>(classes - std::ssize(counts));  // those that never came
-  for (const auto& [value, count] : counts) {
-    const double difference = static_cast<double>(count) - expected;
-    sum += difference * difference / expected;
-  }
-  return sum;
-}
-
-/// Far above what chance gives (mean classes - 1, standard deviation sqrt(2 (classes - 1))).
-double loose_bound(std::int64_t classes) { return 2 * static_cast<double>(classes) + 20; }
 
 /// Computes Sonnet's programs from their text: no operation binds, brackets alone do. Whole numbers, not modulo.
 class Evaluator {
@@ -157,13 +142,13 @@ std::string modulo(Evaluator::Number value, std::int64_t length) {
   return std::to_string(static_cast<std::int64_t>((value % modulus + modulus) % modulus));
 }
 
-class Sonnet : public testing::TestWithParam<Kind> {
+class Sonnet : public testing::TestWithParam<ProgramKind> {
  protected:
   static Counts operations() {
     switch (GetParam()) {
-      case Kind::addition:
+      case ProgramKind::addition:
         return {{"+", 0}};
-      case Kind::control:
+      case ProgramKind::control:
         return {{"if", 0}, {"for", 0}};
       default:
         return {{"+", 0}, {"-", 0}, {"*", 0}, {"if", 0}, {"for", 0}};
@@ -172,7 +157,7 @@ class Sonnet : public testing::TestWithParam<Kind> {
 };
 
 TEST_P(Sonnet, TargetIsWhatTheProgramGives) {
-  TaskOptions options = small_options();
+  TaskOptions options = small_programs();
   options.execute_nesting = 3;
   const LearningToExecute task(GetParam(), options);
   for (const Split split : all_splits) {
@@ -190,7 +175,7 @@ TEST_P(Sonnet, TargetIsWhatTheProgramGives) {
 }
 
 TEST_P(Sonnet, LengthsNestingAndOperationsAreUniformInTraining) {
-  const LearningToExecute task(GetParam(), small_options());
+  const LearningToExecute task(GetParam(), small_programs());
   Counts lengths;
   Counts depths;
   Counts kinds;
@@ -211,7 +196,7 @@ TEST_P(Sonnet, LengthsNestingAndOperationsAreUniformInTraining) {
 }
 
 TEST_P(Sonnet, TestProgramsAreOfTheLargestSize) {
-  const LearningToExecute task(GetParam(), small_options());
+  const LearningToExecute task(GetParam(), small_programs());
   Counts digits;  // the last one of a program's last number
   for (const Split split : {Split::validation, Split::test}) {
     for (const Program& program : programs(task, split)) {
@@ -269,9 +254,10 @@ for line in sys.stdin:
         text = re.sub(r"\(([^()]*)\)", lambda inside: str(value(inside[1])), text)
     print(value(text) % 10 ** (length + 1))
 )python";
-  TaskOptions options = small_options();
+  TaskOptions options = small_programs();
   options.execute_nesting = 4;
-  for (const Kind kind : program_kinds) expect_same(programs(LearningToExecute(kind, options), Split::train), script);
+  for (const ProgramKind kind : program_kinds)
+    expect_same(programs(LearningToExecute(kind, options), Split::train), script);
 }
 
 TEST_F(ByPython, ZarembasPrograms) {
@@ -282,14 +268,14 @@ for line in sys.stdin:
     assert end == ""
     exec(code.replace("#", "\n"), {})
 )python";
-  const LearningToExecute task(Kind::program, zaremba_options());
+  const LearningToExecute task(ProgramKind::program, zaremba_options());
   for (const Split split : all_splits) expect_same(programs(task, split), script);
 }
 
 TEST(Zaremba, EveryKindOfOperationIsThereAsOften) {
   TaskOptions options = zaremba_options();
   options.execute_nesting = 1;
-  const LearningToExecute task(Kind::program, options);
+  const LearningToExecute task(ProgramKind::program, options);
   Counts kinds;
   Counts lengths;
   Counts factors;
@@ -319,7 +305,7 @@ TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
   TaskOptions options = zaremba_options();
   options.execute_nesting = 1;
   options.train_examples = 20000;
-  const LearningToExecute task(Kind::program, options);
+  const LearningToExecute task(ProgramKind::program, options);
   Counts lengths;
   for (const Program& program : programs(task, Split::train))
     if (program.text == "print(" + program.result + ")@") ++lengths[std::to_string(program.result.size())];
@@ -335,30 +321,31 @@ TEST(Zaremba, SizesThatDoNotFitAreRefused) {
     TaskOptions options = zaremba_options();
     options.execute_length = length;
     options.execute_nesting = nesting;
-    return tests::bad_input([&] { LearningToExecute(Kind::program, options); });
+    return tests::bad_input([&] { LearningToExecute(ProgramKind::program, options); });
   };
   EXPECT_EQ(message(8, 6), "");
   EXPECT_EQ(message(1, 10), "");
   EXPECT_NE(message(1, 11).find("more than ten variables"), std::string::npos);
   EXPECT_NE(message(8, 8).find("--execute-nesting 8: with --execute-length 8"), std::string::npos);
   TaskOptions control = zaremba_options();
-  EXPECT_EQ(tests::bad_input([&] { LearningToExecute(Kind::control, control); }).find("--execute-source zaremba"), 0u);
+  EXPECT_EQ(
+      tests::bad_input([&] { LearningToExecute(ProgramKind::control, control); }).find("--execute-source zaremba"), 0u);
   control.execute_source = "lua";
-  EXPECT_EQ(tests::bad_input([&] { LearningToExecute(Kind::program, control); }),
+  EXPECT_EQ(tests::bad_input([&] { LearningToExecute(ProgramKind::program, control); }),
             "--execute-source lua: it is sonnet or zaremba");
 }
 
-class Remembered : public testing::TestWithParam<Kind> {};
+class Remembered : public testing::TestWithParam<ProgramKind> {};
 
 TEST_P(Remembered, TargetIsTheSourceAgain) {
-  const LearningToExecute task(GetParam(), small_options());
+  const LearningToExecute task(GetParam(), small_programs());
   Counts lengths;
   Counts digits;
   for (const Split split : all_splits) {
     for (const Program& program : programs(task, split)) {
       std::string wanted = program.text;
-      if (GetParam() == Kind::doubled) wanted += program.text;
-      if (GetParam() == Kind::reverse) std::reverse(wanted.begin(), wanted.end());
+      if (GetParam() == ProgramKind::doubled) wanted += program.text;
+      if (GetParam() == ProgramKind::reverse) std::reverse(wanted.begin(), wanted.end());
       ASSERT_EQ(program.result, wanted);
       if (split == Split::train) {
         ++lengths[std::to_string(program.text.size())];
@@ -374,17 +361,18 @@ TEST_P(Remembered, TargetIsTheSourceAgain) {
   EXPECT_LT(chi_square(digits, 10), loose_bound(10));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Remembered, testing::Values(Kind::copy, Kind::doubled, Kind::reverse));
+INSTANTIATE_TEST_SUITE_P(Kinds, Remembered,
+                         testing::Values(ProgramKind::copy, ProgramKind::doubled, ProgramKind::reverse));
 
 struct Case {
-  Kind kind;
+  ProgramKind kind;
   std::string source;
 };
 
 class Everywhere : public testing::TestWithParam<Case> {
  protected:
   static TaskOptions options() {
-    TaskOptions options = small_options();
+    TaskOptions options = small_programs();
     options.execute_source = GetParam().source;
     return options;
   }
@@ -448,10 +436,10 @@ TEST_P(Everywhere, OptionsOutOfRangeAreNamedAsTyped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Everywhere,
-                         testing::Values(Case{Kind::program, "sonnet"}, Case{Kind::program, "zaremba"},
-                                         Case{Kind::control, "sonnet"}, Case{Kind::addition, "sonnet"},
-                                         Case{Kind::copy, "sonnet"}, Case{Kind::doubled, "sonnet"},
-                                         Case{Kind::reverse, "sonnet"}));
+                         testing::Values(Case{ProgramKind::program, "sonnet"}, Case{ProgramKind::program, "zaremba"},
+                                         Case{ProgramKind::control, "sonnet"}, Case{ProgramKind::addition, "sonnet"},
+                                         Case{ProgramKind::copy, "sonnet"}, Case{ProgramKind::doubled, "sonnet"},
+                                         Case{ProgramKind::reverse, "sonnet"}));
 
 }  // namespace
 }  // namespace ut::datasets

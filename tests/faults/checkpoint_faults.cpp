@@ -39,7 +39,7 @@ void run_and_kill(const std::string& run, const std::string& mesh, std::chrono::
 
 TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
   const std::string mesh = "--ranks 2 --sequence-parallel 2";
-  const int kills = thorough() ? 200 : 8;
+  const int kills = thorough() ? 200 : 4;
   Account account;
   for (int kill = 0; kill < kills; ++kill) {
     run_and_kill(run_, mesh, std::chrono::milliseconds(900 + kill * 7919 % 1600), kill % 2 == 0);

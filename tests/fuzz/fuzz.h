@@ -11,7 +11,8 @@
 
 /// What libFuzzer and the replay of the corpus call: gives one input to a parser. Ends the process where the parser
 /// does what none may do.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,  // NOLINT(readability-identifier-naming): its name
+                                      std::size_t size);
 
 namespace ut::tests {
 

@@ -184,11 +184,11 @@ TEST(CostModel, ActivationsAreSharedByRanksAndGrowWithSteps) {
 
 TEST(CostModel, CountsParameters) {
   Workload work = small_work();
-  constexpr double d = 64;
-  constexpr double ffn = 256;
-  constexpr double encoder = 4 * d * d + 2 * d * ffn + ffn + d + 4 * d;
-  constexpr double decoder = encoder + 4 * d * d + 2 * d;
-  EXPECT_EQ(parameter_count(work.model), 32 * d + encoder + decoder);
+  constexpr double width = 64;
+  constexpr double inner = 256;
+  constexpr double encoder = 4 * width * width + 2 * width * inner + inner + width + 4 * width;
+  constexpr double decoder = encoder + 4 * width * width + 2 * width;
+  EXPECT_EQ(parameter_count(work.model), 32 * width + encoder + decoder);
 }
 
 TEST(CollectiveCost, LargeGroupsCrossNodesOnce) {

@@ -114,7 +114,7 @@ TEST_F(BadInput, DamagedCheckpointIsRefused) {
     altered[altered.size() / 2] = static_cast<char>(altered[altered.size() / 2] ^ 1);
     for (const std::string& damaged : {whole.substr(0, whole.size() / 2), altered, std::string()}) {
       std::ofstream(checkpoint_file(name), std::ios::binary) << damaged;
-      for (const std::string ranks : {"", " --ranks 2"})
+      for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})
         expect_refused(run_ut("train --resume --max-updates 4 --run-dir " + run_directory() + ranks), HasSubstr(name));
     }
     std::ofstream(checkpoint_file(name), std::ios::binary) << whole;
@@ -182,7 +182,7 @@ TEST_F(BadInput, NamesMayHaveBlanks) {
   const Outcome trained = run_ut("train --task babi --d-model 8 --heads 2 --ffn 8 --steps 1 --max-updates 2 --data '" +
                                  data + " and more' --run-dir " + run);
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
-  EXPECT_EQ(run_ut("train --resume --max-updates 4 --ranks 2 --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(run_ut("train --resume --max-updates 4 --ranks 2 --sequence-parallel 1 --run-dir " + run).exit_code, 0);
   EXPECT_EQ(run_ut("evaluate --run-dir " + run).exit_code, 0);
   EXPECT_EQ(run_ut("report " + run).exit_code, 0);
 }
@@ -191,8 +191,9 @@ TEST_F(BadInput, FilesFollowTheUmaskAndLieInTheRunDirectory) {
   for (const auto& [mask, none, all] : {std::tuple("027", 027U, 0640U), std::tuple("002", 002U, 0664U)}) {
     const std::string place = directory_ / std::string("umask") + mask;
     std::filesystem::create_directories(place);
-    const Outcome trained = run_shell(
-        fmt::format("cd {} && umask {} && {} train {} --ranks 2 --run-dir run", place, mask, std::getenv("UT"), tiny));
+    const Outcome trained =
+        run_shell(fmt::format("cd {} && umask {} && {} train {} --ranks 2 --sequence-parallel 1 --run-dir run", place,
+                              mask, std::getenv("UT"), tiny));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {

@@ -19,10 +19,10 @@ namespace {
 
 using nlohmann::json;
 
-const std::string tiny =
+const std::string tiny_bench =
     "--d-model 16 --heads 2 --ffn 32 --batch 4 --length 12 --vocab 16 --iterations 2 --threads 1 --json ";
 
-json bench(const std::string& options) { return json_of_ut("bench " + tiny + options); }
+json bench(const std::string& options) { return json_of_ut("bench " + tiny_bench + options); }
 
 std::int64_t sent(const json& result, const std::string& purpose) {
   return result.at("sent_bytes_per_update").at(purpose).get<std::int64_t>();
@@ -192,8 +192,8 @@ TEST(Bench, PositionsThatHaltedAreNotSent) {
 }
 
 TEST(Bench, RunsUnderMpirun) {
-  const Outcome outcome = run_shell(
-      fmt::format("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} bench {}", std::getenv("UT"), tiny));
+  const Outcome outcome = run_shell(fmt::format("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} bench {}",
+                                                std::getenv("UT"), tiny_bench));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(json::parse(outcome.output).at("ranks"), 2);
 }
@@ -217,7 +217,7 @@ TEST(Bench, WhatCannotBeMeasuredIsRefusedInOneLine) {
                                                        {"--min-length", "13"}};
   for (const auto& [options, value] : wrong) {
     SCOPED_TRACE(options);
-    const Outcome outcome = run_ut(fmt::format("bench {} {} {} --ranks 2", tiny, options, value));
+    const Outcome outcome = run_ut(fmt::format("bench {} {} {} --ranks 2", tiny_bench, options, value));
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.output, "");
     EXPECT_THAT(outcome.errors, testing::HasSubstr(options.substr(options.rfind("--"))));

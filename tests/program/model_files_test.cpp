@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr const char* small_model =
     "--d-model 16 --heads 2 --ffn 24 --steps 3 --dropout 0.1 --batch 8 --threads 1 --evaluate-every 0 --schedule "
     "constant --learning-rate 0.01 --warmup 0 ";
-constexpr const char* addition =
+constexpr const char* small_addition =
     "--task addition --train-length 7 --evaluation-length 7 --evaluation-examples 9 --train-examples 100 ";
 
 class ModelFiles : public testing::Test {
@@ -44,7 +44,7 @@ class ModelFiles : public testing::Test {
 };
 
 TEST_F(ModelFiles, ComeBackToTheBit) {
-  train(std::string(addition) + "--max-updates 5 --halting act-copy --step-signal learned --norm pre");
+  train(std::string(small_addition) + "--max-updates 5 --halting act-copy --step-signal learned --norm pre");
   const std::string model = exported();
   const Outcome imported = import(model);
   ASSERT_EQ(imported.exit_code, 0) << imported.errors;
@@ -61,7 +61,7 @@ TEST_F(ModelFiles, ComeBackToTheBit) {
 }
 
 TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
-  train(std::string(addition) + "--max-updates 1");
+  train(std::string(small_addition) + "--max-updates 1");
   const std::string model = exported();
   const std::filesystem::path file = model + "/model.safetensors";
   const core::Safetensors whole = core::read_safetensors(file);
@@ -94,7 +94,7 @@ TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
 }
 
 TEST_F(ModelFiles, TheMeanOfCheckpointsIsThatOfTheirParameters) {
-  train(std::string(addition) + "--max-updates 6 --checkpoint-every 2 --keep-checkpoints 3");
+  train(std::string(small_addition) + "--max-updates 6 --checkpoint-every 2 --keep-checkpoints 3");
   const auto parameters = [](const std::string& place) { return core::read_safetensors(place + "/model.safetensors"); };
   const auto mean = parameters(exported("--average 3")).tensors;
   std::vector<core::Safetensors> parts;
@@ -124,7 +124,7 @@ TEST_P(ByReference, LogitsAreTheSame) {
     GTEST_SKIP() << "python3 has no torch: the model is not compared with tests/reference.py (./quickstart test does)";
   std::string options = fmt::format("--max-updates 10 {} ", GetParam());
   if (options.find("babi") == std::string::npos) {
-    options += addition;
+    options += small_addition;
   } else {
     ASSERT_EQ(run_ut(fmt::format("data stories --train 50 --test 20 --out {}", directory_ / "stories")).exit_code, 0);
     options += fmt::format("--data {} ", directory_ / "stories");

@@ -17,24 +17,24 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-const std::string tiny = "--d-model 16 --heads 2 --ffn 32 --batch 8 --length 12 --vocab 16 --threads 1 ";
+const std::string tiny_plan = "--d-model 16 --heads 2 --ffn 32 --batch 8 --length 12 --vocab 16 --threads 1 ";
 
-json plan(const std::string& options) { return json_of_ut("plan --json " + tiny + options); }
+json plan(const std::string& options) { return json_of_ut("plan --json " + tiny_plan + options); }
 
 TEST(Plan, MeasuresAndPredictsEveryMesh) {
   const json result = plan("--ranks 2");
   EXPECT_EQ(result.at("prediction"), true);
   EXPECT_EQ(result.at("ranks"), 2);
   EXPECT_THAT(result.at("machine").get<std::string>(), HasSubstr("measured on 2 ranks on 1 host"));
-  std::vector<std::int64_t> meshes;
+  std::vector<std::int64_t> cuts;
   for (const json& one : result.at("candidates")) {
     EXPECT_GT(one.at("update_s"), 0);
     EXPECT_GT(one.at("peak_bytes"), 0);
     EXPECT_GE(one.at("update_s"), result.at("best").at("update_s"));
-    meshes.push_back(one.at("sequence_parallel"));
+    cuts.push_back(one.at("sequence_parallel"));
   }
-  EXPECT_THAT(meshes, testing::Contains(1));
-  EXPECT_THAT(meshes, testing::Contains(2));
+  EXPECT_THAT(cuts, testing::Contains(1));
+  EXPECT_THAT(cuts, testing::Contains(2));
 }
 
 TEST(Plan, IsTheSameWithTheSameNumbers) {
@@ -54,7 +54,7 @@ TEST(Plan, ThousandsOfGpusAreThoughtAboutByOneProcess) {
 }
 
 TEST(Plan, SaysInWordsThatItIsPrediction) {
-  const Outcome outcome = run_ut("plan --machine h200 --ranks 16 " + tiny);
+  const Outcome outcome = run_ut("plan --machine h200 --ranks 16 " + tiny_plan);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, testing::StartsWith("prediction, not measurement"));
   EXPECT_THAT(outcome.output, HasSubstr("--sequence-parallel"));

@@ -57,7 +57,7 @@ TEST_F(Translation, IsLearnedAndScoredAsText) {
   EXPECT_GT(scores.at("bleu").get<double>(), 80);
   EXPECT_EQ(scores.at("bleu_signature"), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0");
   EXPECT_EQ(scores.at("sequences"), 100);
-  const auto shared = json_of_ut("evaluate --json --ranks 2 --run-dir " + run());
+  const auto shared = json_of_ut("evaluate --json --ranks 2 --sequence-parallel 2 --run-dir " + run());
   EXPECT_EQ(shared.at("bleu"), scores.at("bleu"));
   EXPECT_FALSE(json_of_ut("evaluate --json --teacher-forced --run-dir " + run()).contains("bleu"));
 }
@@ -83,7 +83,7 @@ TEST_F(Translation, EmptyLinesStayEmpty) {
   EXPECT_THAT(decoded.output, testing::EndsWith("\n\n"));
   EXPECT_NE(decoded.output, "\n\n\n\n\n");
   EXPECT_EQ(decode("", "--run-dir " + run()).output, "");
-  EXPECT_EQ(decode("\n", "--ranks 2 --run-dir " + run()).output, "\n");
+  EXPECT_EQ(decode("\n", "--ranks 2 --sequence-parallel 2 --run-dir " + run()).output, "\n");
 }
 
 TEST_F(Translation, TheRunIsEnoughToDecode) {

@@ -1,0 +1,22 @@
+# Adds a test for every suite of a program of tests, when ctest begins: the cases of a suite run in one process, so what
+# a suite sets up, and LibTorch's start, is paid once.
+#
+# Reads     program, prefix (of the tests' names), timeout (seconds), environment, alone (which suites, a regular
+#           expression, run beside no other: ranks that wait for one another, times that are compared)
+if(NOT EXISTS "${program}")
+  return() # only some programs were built
+endif()
+execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${program} --gtest_list_tests: ${failed}")
+endif()
+string(REGEX MATCHALL "(^|\n)[^ #\n]+\\." suites "${listed}")
+foreach(suite IN LISTS suites)
+  string(STRIP "${suite}" suite)
+  string(REGEX REPLACE "\\.$" "" name "${suite}")
+  add_test("${prefix}${name}" "${program}" "--gtest_filter=${suite}*" --gtest_brief=1)
+  set_tests_properties("${prefix}${name}" PROPERTIES TIMEOUT ${timeout} ENVIRONMENT "${environment}")
+  if(alone AND name MATCHES "${alone}")
+    set_tests_properties("${prefix}${name}" PROPERTIES PROCESSORS 2)
+  endif()
+endforeach()
