@@ -16,13 +16,13 @@
 namespace ut::datasets {
 namespace {
 
-constexpr std::int64_t tasks = 20;
+constexpr std::int64_t task_count = 20;
 
 std::int64_t task_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > tasks)
-    throw base::BadInput(fmt::format("--babi-task {}: it is 1 to {}, or all", text, tasks));
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > task_count)
+    throw base::BadInput(fmt::format("--babi-task {}: it is 1 to {}, or all", text, task_count));
   return number;
 }
 
@@ -93,7 +93,8 @@ Babi::Babi(const TaskOptions& options) : task_(options.babi_task), memory_(optio
   if (memory_ < 0) throw base::BadInput(fmt::format("--babi-memory {}: it is 1 or more, or 0 to keep all", memory_));
   directory_ = find_babi_directory(options.data, options.babi_size);
   WordTable table;
-  for (std::int64_t task = joint ? 1 : single; task <= (joint ? tasks : single); ++task) read_task(task, joint, table);
+  for (std::int64_t task = joint ? 1 : single; task <= (joint ? task_count : single); ++task)
+    read_task(task, joint, table);
   index_questions();
   number_words(table);
 }
@@ -172,7 +173,7 @@ std::string Babi::description() const {
 std::vector<std::string> Babi::groups() const {
   std::vector<std::string> names;
   if (task_ == "all")
-    for (std::int64_t task = 1; task <= tasks; ++task) names.push_back(fmt::format("task {}", task));
+    for (std::int64_t task = 1; task <= task_count; ++task) names.push_back(fmt::format("task {}", task));
   return names;
 }
 
