@@ -1,8 +1,8 @@
 # Adds a test for every suite of a program of tests, when ctest begins: the cases of a suite run in one process, so what
 # a suite sets up, and LibTorch's start, is paid once.
 #
-# Reads     program, prefix (of the tests' names), timeout (seconds), environment, alone (which suites, a regular
-#           expression, run beside no other: ranks that wait for one another, times that are compared)
+# Reads     program, prefix (of the tests' names), timeout (seconds), environment, two_cores (which suites, a
+#           regular expression, get as many: ranks that wait for one another, times that are compared)
 if(NOT EXISTS "${program}")
   return() # only some programs were built
 endif()
@@ -16,7 +16,7 @@ foreach(suite IN LISTS suites)
   string(REGEX REPLACE "\\.$" "" name "${suite}")
   add_test("${prefix}${name}" "${program}" "--gtest_filter=${suite}*" --gtest_brief=1)
   set_tests_properties("${prefix}${name}" PROPERTIES TIMEOUT ${timeout} ENVIRONMENT "${environment}")
-  if(alone AND name MATCHES "${alone}")
+  if(two_cores AND name MATCHES "${two_cores}")
     set_tests_properties("${prefix}${name}" PROPERTIES PROCESSORS 2)
   endif()
 endforeach()

@@ -22,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
-
 /// How often something is wrong in a file, and where first.
 class Flaw {
  public:

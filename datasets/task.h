@@ -14,6 +14,8 @@ namespace ut::datasets {
 
 /// control: passages like those of the test, but chosen by nobody; see Task::has_control().
 enum class Split { train, validation, test, control };
+/// Those that every task has; `control` is beside them.
+inline constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
 /// As a person types it.
 const char* name_of(Split split);
 

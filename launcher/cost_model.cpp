@@ -30,7 +30,7 @@ struct StepRows {
 };
 
 /// What a stack is given.
-struct StackCost {
+struct GivenStack {
   core::Halting halting;
   double length;  // of a sequence, the mean
   std::int64_t steps;
@@ -38,7 +38,7 @@ struct StackCost {
 };
 
 /// Rows of each step of a stack, on the rank with most.
-std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, const StackCost& stack) {
+std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, const GivenStack& stack) {
   const double data_parallel = real(layout.ranks() / layout.sequence_parallel);
   const double sequences = std::ceil(real(work.sequences) / data_parallel);
   const double share = std::ceil(stack.length / real(layout.sequence_parallel));
@@ -286,7 +286,7 @@ class UpdateCost {
   }
 
  private:
-  void stack(const StackCost& stack) {
+  void stack(const GivenStack& stack) {
     const core::ModelOptions& model = work_.model;
     const bool stored = stack.halting == core::Halting::act_copy;
     const double layers = real(model.block_layers);

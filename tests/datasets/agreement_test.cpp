@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "tests/bad_input.h"
-#include "tests/datasets/all_splits.h"
 #include "tests/shared_data.h"
 
 namespace ut::datasets {

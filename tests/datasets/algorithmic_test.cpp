@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "tests/bad_input.h"
-#include "tests/datasets/all_splits.h"
 #include "tests/datasets/chi_square.h"
 
 namespace ut::datasets {

@@ -26,7 +26,7 @@ class PublishedBabi : public tests::SharedData<PublishedBabi> {
 
   static std::size_t longest_story(const Babi& babi) {
     std::size_t longest = 0;
-    for (const Split split : {Split::train, Split::validation, Split::test})
+    for (const Split split : all_splits)
       for (std::int64_t index = 0; index < babi.size(split); ++index)
         longest = std::max(longest, babi.example(split, index).source.size() - 1);
     return longest;
@@ -78,7 +78,7 @@ TEST_F(PublishedBabi, JointVocabularyIsTheAuthors) {
   EXPECT_EQ(joint.vocabulary().size(), 194);
   EXPECT_EQ(joint.vocabulary().symbol(2), ".");
   std::set<std::int64_t> answers;
-  for (const Split split : {Split::train, Split::validation, Split::test})
+  for (const Split split : all_splits)
     for (std::int64_t index = 0; index < joint.size(split); ++index) answers.insert(joint.example(split, index).answer);
   EXPECT_EQ(answers.size(), 58u);
 }

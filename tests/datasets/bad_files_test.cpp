@@ -108,7 +108,7 @@ TEST_P(BadFiles, CarriageReturnsAreNoPartOfLines) {
   const auto without = make_task(options("without"));
   const auto with = make_task(options("with"));
   EXPECT_EQ(with->vocabulary().text(), without->vocabulary().text());
-  for (const Split split : {Split::train, Split::validation, Split::test}) {
+  for (const Split split : all_splits) {
     ASSERT_EQ(with->size(split), without->size(split));
     for (std::int64_t index = 0; index < with->size(split); ++index) {
       EXPECT_EQ(with->example(split, index).source, without->example(split, index).source);

@@ -12,7 +12,6 @@
 
 #include "base/file.h"
 #include "tests/bad_input.h"
-#include "tests/datasets/all_splits.h"
 #include "tests/datasets/chi_square.h"
 #include "tests/temporary_directory.h"
 

@@ -40,7 +40,7 @@ bool try_task(const datasets::TaskOptions& options) {
   return taken([&] {
     const auto task = datasets::make_task(options);
     require_shown(task->description());
-    for (const Split split : {Split::train, Split::validation, Split::test})
+    for (const Split split : datasets::all_splits)
       for (std::int64_t index = 0; index < std::min<std::int64_t>(task->size(split), 100); ++index) {
         require_right(task->example(split, index), *task);
         if (task->is_scored_as_text() && split != Split::train)
