@@ -27,4 +27,8 @@ at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_ro
   return mean;
 }
 
+void go_back(const at::Tensor& share) {
+  share.backward(at::where(share.detach().isfinite(), 1.0, std::nan("")).to(share.scalar_type()));
+}
+
 }  // namespace ut::core

@@ -29,7 +29,7 @@ int train(Session& session) {
       const at::Tensor share =
           core::summed_cross_entropy(made.logits, rows.labels, run.label_smoothing()) / labels +
           run.ponder_weight() * core::mean_ponder_time(made, input.batch.source_rows(), input.batch.target_rows());
-      share.backward();
+      core::go_back(share);
       loss += share.detach();
       pondered.add(made, options.model.halting);
     }

@@ -110,7 +110,10 @@ void TrainingRun::resume() {
   earlier_hours_ = read.number("hours", 0);
   best_update_ = read.whole("best_update", -1, -1);
   if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
-  if (best_update_ >= 0) best_score_ = read.number("best_score", 0);
+  if (best_update_ >= 0) {
+    best_score_ = read.number("best_score", 0);
+    best_loss_ = read.number("best_loss", best_loss_);
+  }
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
 }
 
@@ -202,11 +205,12 @@ void TrainingRun::evaluate() {
   last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
-  // The words asked for of a language model may for long all be wrong, while it learns.
-  const bool as_good = is_language_model && best_score_ && result.accuracy() == *best_score_;
-  const bool is_best = !best_score_ || result.accuracy() > *best_score_ || as_good;
+  const double accuracy = result.accuracy();  // a language model's may for long be 0, while its loss falls
+  const bool is_best =
+      !best_score_ || accuracy > *best_score_ || (accuracy == *best_score_ && result.loss < best_loss_);
   if (is_best) {
-    best_score_ = result.accuracy();
+    best_score_ = accuracy;
+    best_loss_ = result.loss;
     best_update_ = update();
   }
   if (session_.speaks()) {
@@ -239,6 +243,7 @@ void TrainingRun::write_checkpoint() {
                        {"evaluated_at", evaluated_at_}};
   if (best_score_) {
     state["best_score"] = *best_score_;
+    if (std::isfinite(best_loss_)) state["best_loss"] = best_loss_;
     state["best_update"] = best_update_;
   }
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -88,7 +89,8 @@ class TrainingRun {
   double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;
   double earlier_hours_ = 0;  // of the run before it was resumed
-  std::optional<double> best_score_;
+  std::optional<double> best_score_;  // of equal ones that with the lower loss is best
+  double best_loss_ = std::numeric_limits<double>::infinity();
   std::int64_t best_update_ = -1;
   std::int64_t evaluated_at_ = -1;
   std::int64_t written_at_ = -1;  // update of the newest checkpoint

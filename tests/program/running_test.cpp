@@ -4,8 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <tuple>
 
+#include "base/file.h"
 #include "tests/program/program.h"
 
 namespace ut::tests {
@@ -13,13 +19,12 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string addition(int updates) {
+std::string addition(int updates, const std::string& evaluation = "--evaluate-every 10 --evaluation-examples 40") {
   return fmt::format(
-      "train --task addition --train-length 9 --evaluation-length 9 --evaluation-examples 40 --d-model 16 --heads 2 "
-      "--ffn 32 --steps 2 --dropout 0.2 --batch 8 --train-examples 100 --dtype float64 --log-every 1 --evaluate-every "
-      "10 "
-      "--checkpoint-every 10 --schedule constant --learning-rate 0.003 --warmup 5 --max-updates {} ",
-      updates);
+      "train --task addition --train-length 9 --evaluation-length 9 --d-model 16 --heads 2 --ffn 32 --steps 2 "
+      "--dropout 0.2 --batch 8 --train-examples 100 --dtype float64 --log-every 1 --checkpoint-every 10 "
+      "--schedule constant --learning-rate 0.003 --warmup 5 --max-updates {} {} ",
+      updates, evaluation);
 }
 
 class Running : public testing::Test {
@@ -43,6 +48,24 @@ TEST_F(Running, ResumesTheSameCurveOnTheSameAndOnAnotherMesh) {
       expect_equal_parameters(whole, run, ranks.empty() ? 0 : 1e-9);
     }
   }
+}
+
+TEST_F(Running, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(8, "--evaluate-every 1 --evaluation-examples 2") + "--run-dir " + run).exit_code, 0);
+  ASSERT_EQ(run_ut("train --resume --max-updates 16 --run-dir " + run).exit_code, 0);
+  std::tuple best{-1.0, 0.0, 0};  // accuracy, -loss, update
+  std::set<double> accuracies;
+  std::istringstream lines(base::read_file(run + "/metrics.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line);
+    if (record.value("split", "") != "validation") continue;
+    accuracies.insert(record.at("accuracy").get<double>());
+    best = std::max(best, std::tuple{record.at("accuracy").get<double>(), -record.at("validation_loss").get<double>(),
+                                     record.at("update").get<int>()});
+  }
+  EXPECT_LT(accuracies.size(), 16);
+  EXPECT_EQ(std::filesystem::read_symlink(run + "/checkpoints/best"), fmt::format("update-{:08}", std::get<2>(best)));
 }
 
 TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
