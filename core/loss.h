@@ -18,8 +18,8 @@ at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labe
 /// summed over its rows and divided by the rows of all ranks. Zero for a stack that does not halt. Scalar, float64.
 at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_rows, std::int64_t target_rows);
 
-/// Goes back from a rank's share of the loss, a scalar. Where it is not finite, no gradient that it depends on is either,
-/// so that no rank applies them.
+/// Goes back from a rank's share of the loss, a scalar. Where it is not finite, no gradient that it depends on is
+/// either, so that no rank applies them.
 void go_back(const at::Tensor& share);
 
 }  // namespace ut::core

@@ -88,7 +88,7 @@ class TrainingRun {
   std::int64_t rows_since_log_ = 0;
   double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;
-  double earlier_hours_ = 0;  // of the run before it was resumed
+  double earlier_hours_ = 0;          // of the run before it was resumed
   std::optional<double> best_score_;  // of equal ones that with the lower loss is best
   double best_loss_ = std::numeric_limits<double>::infinity();
   std::int64_t best_update_ = -1;

@@ -1,5 +1,5 @@
-// Part of every program that is built with the thread sanitizer: what it does not see by itself, as libgomp, LibTorch and
-// MPI are not built with it.
+// Part of every program that is built with the thread sanitizer: what it does not see by itself, as libgomp, LibTorch
+// and MPI are not built with it.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
