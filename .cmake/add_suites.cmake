@@ -1,8 +1,8 @@
 # Adds a test for every suite of a program of tests, when ctest begins: the cases of a suite run in one process, so what
 # a suite sets up, and LibTorch's start, is paid once.
 #
-# Reads     program, prefix (of the tests' names), timeout (seconds), environment, two_cores (which suites, a
-#           regular expression, get as many: ranks that wait for one another, times that are compared)
+# Reads     program, prefix (of the tests' names), timeout (seconds), environment, and of suites, as regular expressions,
+#           two_cores (those whose ranks wait for one another), alone (those that compare times)
 if(NOT EXISTS "${program}")
   return() # only some programs were built
 endif()
@@ -18,5 +18,8 @@ foreach(suite IN LISTS suites)
   set_tests_properties("${prefix}${name}" PROPERTIES TIMEOUT ${timeout} ENVIRONMENT "${environment}")
   if(two_cores AND name MATCHES "${two_cores}")
     set_tests_properties("${prefix}${name}" PROPERTIES PROCESSORS 2)
+  endif()
+  if(alone AND name MATCHES "${alone}")
+    set_tests_properties("${prefix}${name}" PROPERTIES RUN_SERIAL TRUE)
   endif()
 endforeach()

@@ -22,6 +22,9 @@ std::string typed_text(const Session& session) {
   return text_of_rank(typed.str(), 0, session.mesh.world());
 }
 
+/// Symbols of a line. Of more, attention would take days: it is no question but a file given by mistake.
+constexpr std::size_t longest_line = 1'000'000;
+
 std::vector<datasets::Example> parse_lines(const std::string& typed, const datasets::Task& task) {
   std::istringstream lines(typed);
   std::vector<datasets::Example> examples;
@@ -30,6 +33,9 @@ std::vector<datasets::Example> parse_lines(const std::string& typed, const datas
     ++number;
     try {
       examples.push_back(task.parse(line));
+      const std::size_t symbols = examples.back().source.size() + examples.back().target.size();
+      if (symbols > longest_line)
+        throw base::BadInput(fmt::format("{} symbols, needs at most {} in a line", symbols, longest_line));
     } catch (const base::BadInput& error) {
       throw base::BadInput(fmt::format("standard input, line {}: {}", number, error.what()));
     }

@@ -132,6 +132,14 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
   EXPECT_EQ(std::ranges::count(decoded.output, '\n'), 3);
   EXPECT_EQ(decode("--ranks 2 --sequence-parallel 2").output, decoded.output);
   EXPECT_EQ(decode("--ranks 4 --sequence-parallel 2").output, decoded.output);
+
+  const Outcome endless = run_shell(
+      fmt::format("(echo 1+1; head -c 1000000 /dev/zero | tr '\\0' 1; echo +1) | timeout 60 {} decode --run-dir {}",
+                  std::getenv("UT"), run));
+  EXPECT_EQ(endless.exit_code, 2);
+  EXPECT_EQ(endless.output, "");
+  EXPECT_THAT(endless.errors,
+              testing::MatchesRegex("ut: standard input, line 2: 10[0-9]+ symbols, needs at most 1000000 in a line\n"));
 }
 
 TEST_F(Running, ScoresTextBesideItsReferences) {
