@@ -95,7 +95,7 @@ struct TaskOptions {
   std::string sentencepiece;        // translation: file of the model; empty: the one in the data's directory
   std::int64_t longest_pair = 256;  // translation: most pieces of a side of a pair that is trained on
   /// What is asked for. A task may leave the others empty.
-  std::vector<Split> splits = {Split::train, Split::validation, Split::test};
+  std::vector<Split> splits = {std::begin(all_splits), std::end(all_splits)};
 };
 
 /// Names that `--task` takes.

@@ -77,7 +77,7 @@ UpdateMade BenchRun::add_gradients(dist::GradientSynchronisation& synchronisatio
       core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) /
           static_cast<double>(batch_.labels()) +
       options.ponder_weight * core::mean_ponder_time(made, batch_.source_rows(), batch_.target_rows());
-  share.backward();
+  core::go_back(share);
   return {std::move(rows), made.encoder.updates, made.decoder.updates};
 }
 

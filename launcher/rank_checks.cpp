@@ -43,7 +43,7 @@ std::string digest_of(const datasets::Task& task) {
   const auto add = [&](const std::vector<std::int64_t>& numbers) {
     text += fmt::format("{}\n", fmt::join(numbers, " "));
   };
-  for (const auto split : {datasets::Split::train, datasets::Split::validation, datasets::Split::test}) {
+  for (const auto split : datasets::all_splits) {
     const std::int64_t size = task.size(split);
     add({size});
     const std::int64_t distance = std::max<std::int64_t>(1, size / 64);

@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
 # Several hosts: ranks started over ssh from a host file, and a link that is cut.   hosts_test.sh PROGRAM [TEST…]
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/private_machine.sh"
-source "$here/hosts.sh"
-source "$here/training.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 readonly ut=$1
-private_machine "$here/hosts_test.sh" "$@" --
+private_machine "$@" --
 
 four_ranks_on_two_hosts_go_as_one() {
   expect_code 0 "$ut" "${training[@]}" --max-updates 30 --run-dir reference

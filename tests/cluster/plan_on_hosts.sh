@@ -2,11 +2,8 @@
 # cluster/plan_check.sh on this machine and, over a link of RATE (200mbit), on two hosts that are made for it: the table
 # of README.md.   plan_on_hosts.sh PROGRAM [RATE]
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/private_machine.sh"
-source "$here/hosts.sh"
-source "$here/training.sh"
-private_machine "$here/plan_on_hosts.sh" "$@" --
+source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
+private_machine "$@" --
 
 hosts_up 2
 limit_rate "${2:-200mbit}"

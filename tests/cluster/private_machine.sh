@@ -1,9 +1,12 @@
 # shellcheck shell=bash
-# Sourced first by the tests of this folder: runs the rest of the test in namespaces of its own, where it may make
-# hosts, start daemons and write to /mnt as it likes. All of it ends and vanishes with the test, however that ends;
-# two such tests do not see one another.
-#   private_machine TEST.sh ARGUMENT… -- PACKAGE…
+# Sourced first by the tests of this folder: brings what they share, and runs the rest of the test in namespaces of its
+# own, where it may make hosts, start daemons and write to /mnt as it likes. All of it ends and vanishes with the test,
+# however that ends; two such tests do not see one another.
+#   private_machine ARGUMENT… -- PACKAGE…    the test's own arguments, and what it needs
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../quickstart" # need_packages
+source "$here/hosts.sh"
+source "$here/training.sh"
 
 fail() {
   echo "FAILED: $*" >&2
@@ -21,7 +24,7 @@ need_packages_without_services() {
 }
 
 private_machine() {
-  local command=() child
+  local command=("$here/${0##*/}") child
   while [[ $1 != -- ]]; do command+=("$1") && shift; done
   shift
   if [[ -n ${UT_PRIVATE_MACHINE:-} ]]; then

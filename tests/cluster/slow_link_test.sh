@@ -2,12 +2,9 @@
 # A link between two hosts that is narrow, or long: `ut bench` shows it. Times are compared, so nothing else may run.
 #   slow_link_test.sh PROGRAM
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/private_machine.sh"
-source "$here/hosts.sh"
-source "$here/training.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 readonly ut=$1
-private_machine "$here/slow_link_test.sh" "$@" --
+private_machine "$@" --
 
 # exposed_exchange [NETWORK]: milliseconds of an update that two ranks on two hosts wait for each other's rows
 exposed_exchange() {

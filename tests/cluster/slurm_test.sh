@@ -2,13 +2,10 @@
 # The batch scripts of cluster/ under a Slurm with two nodes: training, warnings, queueing again, a chain, a table of the
 # papers; srun without PMIx.   slurm_test.sh PROGRAM [TEST…]
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/private_machine.sh"
-source "$here/hosts.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 source "$here/slurm.sh"
-source "$here/training.sh"
 readonly ut=$1
-private_machine "$here/slurm_test.sh" "$@" -- \
+private_machine "$@" -- \
   slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libpmi0 libpmi2-0
 
 export UT=$ut UT_HOME=${here%/tests/cluster}

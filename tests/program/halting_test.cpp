@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -64,18 +63,14 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   EXPECT_THAT(trained.output, HasSubstr("ponder time "));
   EXPECT_THAT(trained.output, testing::ContainsRegex("parameters \\([0-9]+ of them the table of symbols\\)"));
   EXPECT_THAT(trained.output, testing::ContainsRegex("[0-9.]+ to [0-9.]+ .FLOP in the matrix products of an update"));
-  std::ifstream metrics(run_ + "/metrics.jsonl");
-  int lines = 0;
-  for (std::string line; std::getline(metrics, line);) {
-    const json record = json::parse(line);
-    if (!record.contains("loss")) continue;
+  const std::vector<json> updates = records_of(run_, "loss");
+  for (const json& record : updates) {
     expect_ponder_times(record.at("ponder").at("encoder"));
     EXPECT_FALSE(record.at("ponder").contains("decoder"));
     EXPECT_GE(record.at("input_wait_share").get<double>(), 0);
     EXPECT_LT(record.at("input_wait_share").get<double>(), 0.5) << "made while the update before is worked on";
-    ++lines;
   }
-  EXPECT_EQ(lines, 4);
+  EXPECT_EQ(updates.size(), 4);
 
   const Outcome shown = run_ut("evaluate --run-dir " + run_);
   EXPECT_THAT(shown.output, HasSubstr("steps in the encoder:"));

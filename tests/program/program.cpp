@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/file.h"
 #include "core/checkpoint.h"
@@ -40,12 +41,17 @@ nlohmann::json json_of_ut(const std::string& arguments) {
   return nlohmann::json::parse(outcome.output);
 }
 
-std::vector<double> losses_of(const std::string& run_directory) {
+std::vector<nlohmann::json> records_of(const std::string& run_directory, const std::string& key) {
   std::ifstream file(run_directory + "/metrics.jsonl");
-  std::vector<double> losses;
+  std::vector<nlohmann::json> records;
   for (std::string line; std::getline(file, line);)
-    if (const auto record = nlohmann::json::parse(line); record.contains("loss"))
-      losses.push_back(record.at("loss").get<double>());
+    if (auto record = nlohmann::json::parse(line); record.contains(key)) records.push_back(std::move(record));
+  return records;
+}
+
+std::vector<double> losses_of(const std::string& run_directory) {
+  std::vector<double> losses;
+  for (const auto& record : records_of(run_directory, "loss")) losses.push_back(record.at("loss").get<double>());
   return losses;
 }
 

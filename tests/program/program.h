@@ -26,6 +26,8 @@ Outcome run_ut(const std::string& arguments);
 /// The one line of JSON that `ut` prints with these arguments; expects it to end well and to say nothing else.
 nlohmann::json json_of_ut(const std::string& arguments);
 
+/// The records of metrics.jsonl that have the key, in order.
+std::vector<nlohmann::json> records_of(const std::string& run_directory, const std::string& key);
 /// The loss of every update that metrics.jsonl has, in order.
 std::vector<double> losses_of(const std::string& run_directory);
 

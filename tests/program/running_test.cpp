@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "base/file.h"
@@ -56,10 +54,7 @@ TEST_F(Running, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
   ASSERT_EQ(run_ut("train --resume --max-updates 10 --run-dir " + run).exit_code, 0);
   std::tuple best{-1.0, 0.0, 0};  // accuracy, -loss, update
   std::set<double> accuracies;
-  std::istringstream lines(base::read_file(run + "/metrics.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
-    const auto record = nlohmann::json::parse(line);
-    if (record.value("split", "") != "validation") continue;
+  for (const auto& record : records_of(run, "validation_loss")) {
     accuracies.insert(record.at("accuracy").get<double>());
     best = std::max(best, std::tuple{record.at("accuracy").get<double>(), -record.at("validation_loss").get<double>(),
                                      record.at("update").get<int>()});

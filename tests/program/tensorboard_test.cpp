@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "tests/program/program.h"
 
 namespace ut::tests {
@@ -37,17 +35,9 @@ class TensorBoard : public testing::Test {
     EXPECT_EQ(read.exit_code, 0) << read.errors;
     return json::parse(read.output);
   }
-  /// The records that have the key.
-  std::vector<json> records(const std::string& key) const {
-    std::ifstream file(run_ + "/metrics.jsonl");
-    std::vector<json> found;
-    for (std::string line; std::getline(file, line);)
-      if (json record = json::parse(line); record.contains(key)) found.push_back(std::move(record));
-    return found;
-  }
   /// Expects a tag to have a record's number at its step, for all records and no other.
   void expect_curve(const json& scalars, const std::string& tag, const std::string& key) const {
-    const std::vector<json> expected = records(key);
+    const std::vector<json> expected = records_of(run_, key);
     ASSERT_EQ(scalars.at(tag).size(), expected.size()) << tag;
     for (std::size_t index = 0; index < expected.size(); ++index) {
       EXPECT_EQ(scalars.at(tag)[index][0], expected[index].at("update"));
@@ -73,7 +63,7 @@ TEST_F(TensorBoard, HasTheNumbersOfMetricsJsonl) {
     expect_curve(seen.at("scalars"), key, key);
   expect_curve(seen.at("scalars"), "validation/validation_loss", "validation_loss");
   EXPECT_EQ(seen.at("scalars").at("validation/accuracy").size(), 2);
-  const auto pondered = records("ponder");
+  const auto pondered = records_of(run_, "ponder");
   ASSERT_EQ(pondered.size(), 10);
   for (std::size_t index = 0; index < pondered.size(); ++index) {
     const json& expected = pondered[index].at("ponder").at("encoder");
@@ -91,11 +81,11 @@ TEST_F(TensorBoard, AKilledRunGoesOnWithoutABreak) {
   EXPECT_EQ(
       run_shell(fmt::format("timeout -s KILL 4 {} {} --max-updates 1000000", std::getenv("UT"), train_)).exit_code,
       137);
-  const auto before = records("loss").size();
+  const auto before = records_of(run_, "loss").size();
   ASSERT_GT(before, 5);
   const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", before + 7, run_));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
-  EXPECT_EQ(records("loss").size(), before + 7);
+  EXPECT_EQ(records_of(run_, "loss").size(), before + 7);
   expect_curve(events().at("scalars"), "loss", "loss");
 }
 
