@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -26,33 +27,41 @@ std::vector<std::int64_t> last_rows(const dist::Rows& rows) {
   return last;
 }
 
+/// Sources that have been read: what the attention remembers of them, and the state after each.
+struct ReadSources {
+  at::Tensor memory;  // [source rows, 2d]
+  dist::Rows rows;
+  LstmState end;
+};
+
 /// Keeps the state of every prefix and what the encoder made of the sources.
 class LstmDecoder final : public PrefixDecoder {
  public:
-  /// `memory` as the attention remembers it, of the sequences `rows`.
-  LstmDecoder(const Lstm& model, at::Tensor memory, dist::Rows rows, const LstmState& start, const DecodingShare& share)
+  /// No `sources` in a decoder alone.
+  LstmDecoder(const Lstm& model, std::optional<ReadSources> sources, const DecodingShare& share)
       : model_(model),
-        memory_(std::move(memory)),
-        rows_(std::move(rows)),
+        device_(model.parameters().flat().device()),
+        sources_(std::move(sources)),
         first_(share.mine.begin),
         width_(share.width) {
     std::vector<std::int64_t> source;  // [places]
     for (std::int64_t number = share.mine.begin; number < share.mine.end; ++number)
       source.insert(source.end(), static_cast<std::size_t>(width_), number);
-    state_ = start.of(dist::on_device(source, memory_.device()));
+    state_ = sources_ ? sources_->end.of(dist::on_device(source, device_)) : model.decoder().blank(std::ssize(source));
   }
 
   at::Tensor next(const Prefixes& prefixes) override {
-    const at::Tensor place = dist::on_device(prefixes.place, memory_.device());
-    LstmState state = state_.of(dist::on_device(prefixes.parent, memory_.device()));
+    const at::Tensor place = dist::on_device(prefixes.place, device_);
+    LstmState state = state_.of(dist::on_device(prefixes.parent, device_));
     Batch batch;
-    batch.target_previous = dist::on_device(prefixes.last, memory_.device());
+    batch.target_previous = dist::on_device(prefixes.last, device_);
     const at::Tensor output = model_.decoder().step(model_.embed_target(batch), state);
     for (std::size_t layer = 0; layer < state.hidden.size(); ++layer) {
       state_.hidden[layer].index_copy_(0, place, state.hidden[layer]);
       state_.cell[layer].index_copy_(0, place, state.cell[layer]);
     }
-    return model_.logits(model_.attention().attend(output, memory_, layout_of(prefixes)));
+    if (!sources_) return model_.logits(output);
+    return model_.logits(model_.attention().attend(output, sources_->memory, layout_of(prefixes)));
   }
 
   at::Tensor encoder_updates() const override { return at::empty({0}, at::kLong); }
@@ -63,18 +72,18 @@ class LstmDecoder final : public PrefixDecoder {
   AttentionLayout layout_of(const Prefixes& prefixes) const {
     std::vector<std::int64_t> sources;
     for (const std::int64_t place : prefixes.place) sources.push_back(first_ + place / width_);
-    const auto [keys, places] = dist::rows_of_sequences(rows_, sources);
+    const auto [keys, places] = dist::rows_of_sequences(sources_->rows, sources);
     dist::Rows queries;
     queries.sequence = at::tensor(sources, at::kLong);
     queries.position = at::full_like(queries.sequence, prefixes.length);
     queries.offsets.resize(sources.size() + 1);
     std::iota(queries.offsets.begin(), queries.offsets.end(), 0);
-    return {queries, keys, false, memory_.device(), places};
+    return {queries, keys, false, device_, places};
   }
 
   const Lstm& model_;
-  at::Tensor memory_;  // [source rows, 2d]
-  dist::Rows rows_;    // of the memory
+  at::Device device_;
+  std::optional<ReadSources> sources_;
   std::int64_t first_;
   std::int64_t width_;
   LstmState state_;  // [places, d] of each layer
@@ -133,10 +142,13 @@ Prediction Lstm::forward(const Batch& batch, const Steps&, const DropoutKey& dro
 
 std::unique_ptr<PrefixDecoder> Lstm::begin_decoding(const Batch& batch, const Steps&,
                                                     const DecodingShare& share) const {
-  if (!encoder_) throw std::logic_error("an LSTM without sources is not decoded");
-  const dist::Rows& source = whole_sequences(*batch.source);
-  const LstmStack::Read encoded = encoder_->read(embed_source(batch), source, {}, {});
-  return std::make_unique<LstmDecoder>(*this, LuongAttention::remember(encoded.outputs), source, encoded.end, share);
+  std::optional<ReadSources> sources;
+  if (encoder_) {
+    const dist::Rows& rows = whole_sequences(*batch.source);
+    const LstmStack::Read encoded = encoder_->read(embed_source(batch), rows, {}, {});
+    sources = {LuongAttention::remember(encoded.outputs), rows, encoded.end};
+  }
+  return std::make_unique<LstmDecoder>(*this, std::move(sources), share);
 }
 
 }  // namespace ut::core

@@ -71,14 +71,13 @@ LstmStack::LstmStack(Parameters& parameters, const std::string& name, const Mode
 
 LstmStack::Read LstmStack::read(const at::Tensor& input, const dist::Rows& rows, const LstmState& start,
                                 const DropoutKey& dropout) const {
-  const std::int64_t d = options_.d_model;
-  Read result{core::dropout(input, options_.input_dropout, dropout.with_site(Site::input), rows), {}};
-  const at::Tensor none = at::zeros({rows.sequences(), d}, input.options());
+  Read result{core::dropout(input, options_.input_dropout, dropout.with_site(Site::input), rows),
+              start.hidden.empty() ? blank(rows.sequences()) : start};
   const PackedOrder order(rows, input.device());
   for (std::size_t index = 0; index < layers_.size(); ++index) {
     const Layer& layer = layers_[index];
-    at::Tensor hidden = start.hidden.empty() ? none : start.hidden[index];
-    at::Tensor cell = start.cell.empty() ? none : start.cell[index];
+    at::Tensor& hidden = result.end.hidden[index];
+    at::Tensor& cell = result.end.cell[index];
     if (rows.count() > 0) {
       const auto first = [&order](const at::Tensor& state) {
         return state.index_select(0, order.sequences).unsqueeze(0);  // [1, sequences, d]
@@ -93,10 +92,16 @@ LstmStack::Read LstmStack::read(const at::Tensor& input, const dist::Rows& rows,
       result.outputs = core::dropout(outputs.index_select(0, order.places), options_.residual_dropout,
                                      dropout.with_layer(index).with_site(Site::transition_output), rows);
     }
-    result.end.hidden.push_back(hidden);
-    result.end.cell.push_back(cell);
   }
   return result;
+}
+
+LstmState LstmStack::blank(std::int64_t sequences) const {
+  LstmState state;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+    for (auto* part : {&state.hidden, &state.cell})
+      part->push_back(at::zeros({sequences, options_.d_model}, forget_bias_.options()));
+  return state;
 }
 
 at::Tensor LstmStack::step(const at::Tensor& input, LstmState& state) const {

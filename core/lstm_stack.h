@@ -35,6 +35,8 @@ class LstmStack {
   /// it has none. Dropout on the input and on each layer's outputs.
   Read read(const at::Tensor& input, const dist::Rows& rows, const LstmState& start, const DropoutKey& dropout) const;
 
+  /// Of so many sequences of which nothing has been read: zeros.
+  LstmState blank(std::int64_t sequences) const;
   /// One position more of each sequence: `input` [sequences, d] -> outputs of the uppermost layer [sequences, d]; takes
   /// `state` one position on. Without dropout.
   at::Tensor step(const at::Tensor& input, LstmState& state) const;

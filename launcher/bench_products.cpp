@@ -12,9 +12,11 @@
 namespace ut::launcher {
 namespace {
 
-std::int64_t largest(const at::Tensor& values) { return values.numel() == 0 ? 0 : values.max().item<std::int64_t>(); }
+std::int64_t largest(const at::Tensor& values) {
+  return !values.defined() || values.numel() == 0 ? 0 : values.max().item<std::int64_t>();
+}
 
-/// `updates` [local rows]: the steps that each took.
+/// `updates` [local rows]: the steps that each took; undefined where the model takes none.
 StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting, const at::Tensor& updates,
                   dist::Communicator& group) {
   const dist::Rows& local = exchange.local();

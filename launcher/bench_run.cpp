@@ -6,6 +6,7 @@
 #include "base/philox.h"
 #include "core/decoding.h"
 #include "core/loss.h"
+#include "core/make_model.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/bench_batch.h"
 #include "launcher/bench_ponder.h"
@@ -32,12 +33,13 @@ void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t m
 BenchRun::BenchRun(Session& session)
     : session_(session),
       batch_(bench_batch(session.options)),
-      model_(bench_model(session.options), session.options.seed, session.mesh.device()),
-      optimizer_(session.options.optimizer, model_.parameters()) {
+      model_(core::make_model(bench_model(session.options), session.options.seed, session.mesh.device())),
+      optimizer_(session.options.optimizer, model_->parameters()) {
   const Options& options = session.options;
   if (options.bench.ponder == 0) return;
-  if (!options.bench.decoder_only) draw_ponder(model_.encoder(), options, model_.steps().encoder, 1);
-  if (!options.bench.encoder_only) draw_ponder(model_.decoder(), options, model_.steps().decoder, 2);
+  auto& model = dynamic_cast<core::UniversalTransformer&>(*model_);  // nothing else halts
+  if (!options.bench.decoder_only) draw_ponder(model.encoder(), options, model.steps().encoder, 1);
+  if (!options.bench.encoder_only) draw_ponder(model.decoder(), options, model.steps().decoder, 2);
 }
 
 std::int64_t BenchRun::symbols() const {
@@ -48,13 +50,13 @@ std::int64_t BenchRun::symbols() const {
 UpdateMade BenchRun::update() {
   const Options& options = session_.options;
   session_.update = optimizer_.updates();
-  const at::Tensor& gradient = model_.parameters().flat_gradient();
-  dist::GradientSynchronisation synchronisation(gradient, model_.early_elements(), session_.mesh.world());
+  const at::Tensor& gradient = model_->parameters().flat_gradient();
+  dist::GradientSynchronisation synchronisation(gradient, model_->early_elements(), session_.mesh.world());
   UpdateMade made = add_gradients(synchronisation);
   synchronisation.finish();
   const double rate =
       core::learning_rate(options.optimizer.schedule, session_.update, options.max_updates, options.model.d_model);
-  optimizer_.step(model_.parameters().flat(), gradient, rate);
+  optimizer_.step(model_->parameters().flat(), gradient, rate);
   gradient.zero_();
   return made;
 }
@@ -64,7 +66,7 @@ UpdateMade BenchRun::decode() {
   RankBatch batch = rank_batch(batch_.examples, 0, session_.mesh, session_.options.exchange);
   const core::DecodingOptions all_of_them{session_.options.bench.length, -1};  // no symbol ends a sequence
   const core::Decoded decoded =
-      core::decode(model_, batch.rows, batch.sources, model_.steps(), all_of_them, session_.mesh.sequence());
+      core::decode(*model_, batch.rows, batch.sources, model_->steps(), all_of_them, session_.mesh.sequence());
   return {std::move(batch.rows), decoded.encoder_updates, decoded.decoder_updates};
 }
 
@@ -72,7 +74,7 @@ UpdateMade BenchRun::add_gradients(dist::GradientSynchronisation& synchronisatio
   const Options& options = session_.options;
   const auto dropout = core::DropoutKey::for_update(options.seed, session_.update);
   core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh, options.exchange).rows;
-  const core::Prediction made = model_.forward(rows, model_.steps(), dropout, &synchronisation);
+  const core::Prediction made = model_->forward(rows, model_->steps(), dropout, &synchronisation);
   const at::Tensor share =
       core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) /
           static_cast<double>(batch_.labels()) +

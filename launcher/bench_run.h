@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "datasets/batch.h"
@@ -10,8 +12,9 @@ namespace ut::launcher {
 /// What an update worked on here, and the steps that its rows took.
 struct UpdateMade {
   core::Batch rows;
+  // Undefined of a stack that is not there, or takes no steps.
   at::Tensor encoder_updates;  // [source rows] int64
-  at::Tensor decoder_updates;  // [target rows] int64; undefined: there is no decoder
+  at::Tensor decoder_updates;  // [target rows] int64
 };
 
 /// A model that `ut bench` trains or tries on one batch, again and again.
@@ -22,7 +25,7 @@ class BenchRun {
   /// What is measured: one whole update, as in training, or the greedy decoding of the batch. Collective.
   UpdateMade once() { return session_.options.bench.decode ? decode() : update(); }
 
-  const core::UniversalTransformer& model() const { return model_; }
+  const core::Model& model() const { return *model_; }
   const datasets::Batch& batch() const { return batch_; }
   /// That an update works on, or that are decoded.
   std::int64_t symbols() const;
@@ -35,7 +38,7 @@ class BenchRun {
 
   Session& session_;
   datasets::Batch batch_;  // of all ranks
-  core::UniversalTransformer model_;
+  std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
 };
 

@@ -380,7 +380,7 @@ OptionEntry dropout() {
 }
 
 void add_model_shape(Table& table) {
-  table.add("Model", command_train, true,
+  table.add("Model", command_train | command_bench, true,
             {choice<core::ModelKind>("model", "the Universal Transformer, or long short-term memory with attention",
                                      [](auto& o) -> auto& { return o.model.kind; },
                                      {{"universal", core::ModelKind::universal}, {"lstm", core::ModelKind::lstm}}),

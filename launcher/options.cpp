@@ -450,7 +450,6 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   if (options.task.task.empty())
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
-  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   if (command.bit == command_evaluate) options.task.splits = {options.split};
   if (command.bit == command_decode) options.task.splits.clear();
   return options;
@@ -501,6 +500,7 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   } else {
     options = run_options(options, sources, command);
   }
+  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   options.command = command.name;
   return options;
 }

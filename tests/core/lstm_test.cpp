@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
+#include <set>
 
 #include "core/decoding.h"
 #include "tests/core/random_batch.h"
@@ -25,14 +26,16 @@ class PlainLstm {
     std::vector<at::Tensor> inputs;
     for (const auto& words : sequence.source) inputs.push_back(embedded(words));
     States states;
-    const auto encoded = read("encoder", inputs, states);
     const at::Tensor table = parameters_.at("table");
+    std::vector<at::Tensor> encoded;
+    if (options_.architecture != Architecture::decoder) encoded = read("encoder", inputs, states);
     if (options_.architecture == Architecture::encoder) return encoded.back().unsqueeze(0).matmul(table.t());
-    inputs = {at::zeros_like(inputs.front())};
+    inputs = {at::zeros_like(table[0])};
     for (std::size_t place = 0; place + 1 < sequence.target.size(); ++place)
       inputs.push_back(table[sequence.target[place]] * std::sqrt(static_cast<double>(options_.d_model)));
     std::vector<at::Tensor> rows;
-    for (const at::Tensor& state : read("decoder", inputs, states)) rows.push_back(attended(state, encoded));
+    for (const at::Tensor& state : read("decoder", inputs, states))
+      rows.push_back(encoded.empty() ? state : attended(state, encoded));
     return at::stack(rows).matmul(table.t());
   }
 
@@ -147,7 +150,25 @@ TEST_P(LstmOf, OfNoSequencesHasNothingToSayAndNoGradient) {
   EXPECT_EQ(model_->parameters().flat_gradient().abs().max().item<double>(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(, LstmOf, testing::Values(Architecture::encoder_decoder, Architecture::encoder));
+TEST_P(LstmOf, DecodesTheLikeliestSymbolAfterEachOfItsOwn) {
+  if (GetParam() == Architecture::encoder) return;  // an answer is all that it gives
+  constexpr std::int64_t longest = 12;
+  Batch sources;
+  if (GetParam() == Architecture::encoder_decoder) add_source(sources, sequences_, *group_);
+  const Decoded decoded = decode(*model_, sources, sources_of(sequences_), model_->steps(), {longest, -1},
+                                 *group_);  // none ends a sequence
+  std::vector<std::int64_t> all;
+  for (std::size_t index = 0; index < sequences_.size(); ++index) {
+    ASSERT_EQ(decoded.outputs[index].size(), longest);
+    sequences_[index].target = decoded.outputs[index];
+    all.insert(all.end(), decoded.outputs[index].begin(), decoded.outputs[index].end());
+  }
+  EXPECT_TRUE(logits(sequences_, {}).argmax(1).equal(at::tensor(all, at::kLong)));
+  EXPECT_GT(std::set(all.begin(), all.end()).size(), 2U) << "outputs that could hide a mistake";
+}
+
+INSTANTIATE_TEST_SUITE_P(, LstmOf,
+                         testing::Values(Architecture::encoder_decoder, Architecture::encoder, Architecture::decoder));
 
 }  // namespace
 }  // namespace ut::core
