@@ -1,10 +1,10 @@
 """The model in PyTorch, dense and one sequence at a time, from a directory that `ut export` has written.
 
-  python3 reference.py DIR      beside DIR/examples.safetensors: prints the largest difference of its logits from these
+  python3 reference.py DIR…     of each prints the largest difference of its logits from DIR/examples.safetensors
 
 The README has the names of the parameters ("Models in and out"). Halting by noise (--act-kind random) is not here.
 """
-import json, math, struct, sys
+import itertools, json, math, struct, sys
 import torch
 from torch.nn.functional import layer_norm
 
@@ -142,9 +142,9 @@ class Model:
 
 
 if __name__ == "__main__":
-    model, examples = Model(sys.argv[1]), read_safetensors(sys.argv[1] + "/examples.safetensors")
-    cut = lambda name: examples[name].split(examples[name + "_offsets"].diff().tolist())  # into the examples' rows
-    sources = cut("source")
-    targets = cut("target") if "target" in examples else [None] * len(sources)
-    made = torch.cat([model.logits(source, target) for source, target in zip(sources, targets)])
-    print(f"{(made - examples['logits']).abs().max().item():.3g}")
+    for directory in sys.argv[1:]:
+        model, examples = Model(directory), read_safetensors(directory + "/examples.safetensors")
+        cut = lambda name: examples[name].split(examples[name + "_offsets"].diff().tolist())  # into the examples' rows
+        targets = cut("target") if "target" in examples else itertools.repeat(None)
+        made = torch.cat([model.logits(*pair) for pair in zip(cut("source"), targets)])
+        print(f"{(made - examples['logits']).abs().max().item():.3g}")
