@@ -7,109 +7,22 @@
 #include <boost/program_options.hpp>
 #include <csignal>
 #include <filesystem>
-#include <iomanip>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "datasets/published.h"
 #include "datasets/subwords.h"
+#include "launcher/command_table.h"
+#include "launcher/config_text.h"
+#include "launcher/nearest_name.h"
+#include "launcher/option_checks.h"
 #include "launcher/option_table.h"
-#include "launcher/session.h"
 
 namespace ut::launcher {
 namespace {
 
 namespace program_options = boost::program_options;
-
-struct CommandEntry {
-  std::string name;
-  unsigned bit;
-  std::string usage;
-  std::string description;
-  std::string unnamed = {};   // the option whose value may stand without its name
-  bool unnamed_many = false;  // any number of such values, else one
-};
-
-const std::vector<CommandEntry>& commands() {
-  static const std::vector<CommandEntry> table = {
-      {"train", command_train, "ut train --task NAME --run-dir DIR [options]", "train a model, or go on training it"},
-      {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
-      {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
-       "run a trained model on lines of standard input"},
-      {"export", command_export, "ut export --run-dir DIR --out DIR [options]",
-       "write a trained model for other programs: safetensors and JSON"},
-      {"import", command_import, "ut import --from DIR --run-dir DIR [options]",
-       "make a run of such a model, to be evaluated, decoded with or trained on"},
-      {"score", command_score, "ut score --reference FILE [options] < lines", "score text beside its right form: BLEU"},
-      {"bench", command_bench, "ut bench [options]",
-       "measure speed, memory and traffic of training, on made-up symbols"},
-      {"plan", command_plan, "ut plan [options]",
-       "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
-      {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
-      {"data stories", command_data_stories, "ut data stories --out DIR [options]",
-       "make stories with questions, in bAbI's format"},
-      {"data sentencepiece", command_data_sentencepiece, "ut data sentencepiece --data DIR [options]",
-       "make the pieces of words that translation works with"},
-      {"data check", command_data_check, "ut data check DIR [options]", "describe a data set and say what is wrong",
-       "data"},
-      {"data fetch", command_data_fetch, "ut data fetch NAME [options]",
-       "fetch a published data set, from its address or a folder", "name"},
-      {"report", command_report, "ut report RUN_DIR... [options]",
-       "make a page with the curves, ponder times and attention of runs", "run-dir", true}};
-  return table;
-}
-
-/// The second words of the commands whose first this is.
-std::vector<std::string> names_below(const std::string& group) {
-  std::vector<std::string> names;
-  for (const auto& command : commands())
-    if (command.name.starts_with(group + " ")) names.push_back(command.name.substr(group.size() + 1));
-  return names;
-}
-
-bool is_group(const std::string& name) { return !names_below(name).empty(); }
-
-/// Number of single-letter insertions, removals and replacements between two words.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-/// "; did you mean X?" where one of the names is near, else nothing.
-std::string suggestion(const std::string& given, const std::vector<std::string>& names, const std::string& prefix) {
-  std::string nearest;
-  std::size_t smallest = std::max<std::size_t>(2, given.size() / 3) + 1;
-  for (const auto& name : names) {
-    const auto distance = edit_distance(given, name);
-    if (distance < smallest) {
-      smallest = distance;
-      nearest = name;
-    }
-  }
-  return nearest.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, nearest);
-}
-
-const CommandEntry& find_command(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& command : commands()) {
-    if (command.name == name) return command;
-    names.push_back(command.name);
-  }
-  throw base::BadInput(fmt::format("unknown command \"{}\"{} (commands: {}; see ut --help)", name,
-                                   suggestion(name, names, ""), fmt::join(names, ", ")));
-}
 
 const OptionEntry* find_option(const std::string& name, unsigned command) {
   for (const auto& entry : option_table())
@@ -221,48 +134,12 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
   return assignments;
 }
 
-std::string trimmed(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
-
-/// The value of a line, which ends at ` #`. A value that holds such characters itself stands in quotes.
-std::string config_value(const std::string& text, const std::string& where) {
-  if (!text.starts_with('"')) return trimmed(text.starts_with('#') ? "" : text.substr(0, text.find(" #")));
-  std::istringstream stream(text);
-  std::string value;
-  std::string rest;
-  const bool closed = !(stream >> std::quoted(value)).fail();
-  std::getline(stream, rest);
-  rest = trimmed(rest);
-  if (!closed || (!rest.empty() && !rest.starts_with('#')))
-    throw base::BadInput(fmt::format("{}: the quotes around the value are not closed, or something follows", where));
-  return value;
-}
-
-std::string quoted_if_needed(const std::string& value) {
-  if (value == trimmed(value) && value.find_first_of("#\"") == std::string::npos) return value;
-  std::ostringstream stream;
-  stream << std::quoted(value);
-  return stream.str();
-}
-
 std::vector<Assignment> read_config(const std::filesystem::path& path, const CommandEntry& command) {
   std::vector<Assignment> assignments;
-  std::istringstream stream(base::read_file(path));
-  std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
-    line = trimmed(line);
-    if (line.empty() || line.starts_with('#')) continue;
-    const auto where = fmt::format("{} line {}", path.string(), number);
-    const auto equals = line.find('=');
-    if (equals == std::string::npos)
-      throw base::BadInput(fmt::format("{}: \"{}\" is not of the form name = value", where, line));
-    const auto name = trimmed(line.substr(0, equals));
-    const auto origin = fmt::format("{}: {}", where, name);
+  for (const auto& [number, name, value] : config_lines(base::read_file(path), path.string())) {
+    const auto origin = fmt::format("{} line {}: {}", path.string(), number, name);
     if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
-    assignments.push_back({name, config_value(trimmed(line.substr(equals + 1)), where), origin});
+    assignments.push_back({name, value, origin});
   }
   return assignments;
 }
@@ -322,121 +199,6 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   return options;
 }
 
-void check_unchanged(const Options& recorded, const Options& options) {
-  for (const auto& entry : option_table()) {
-    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
-    const auto before = entry.get(recorded);
-    const auto now = entry.get(options);
-    if (before == now) continue;
-    throw base::BadInput(
-        fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
-                    "run with another --run-dir",
-                    entry.name, options.run_dir, before, now));
-  }
-}
-
-/// Who reads sequences in order, a position after the other, has no use for these.
-void check_lstm(const Options& options) {
-  const core::ModelOptions& model = options.model;
-  const auto refuse = [](const char* given, const char* why) {
-    throw base::BadInput(fmt::format("{}: not with --model lstm, {}", given, why));
-  };
-  if (options.sequence_parallel > 1)
-    refuse("--sequence-parallel above 1", "which reads a sequence in order on one rank; give 1, ranks share the batch");
-  if (model.halting.any()) refuse("--halting", "whose positions take one step each; leave it out");
-  if (model.recompute != core::Recompute::none) refuse("--recompute", "which has no steps to make again; leave it out");
-  if (model.bfloat16_products) refuse("--precision bfloat16", "which multiplies in --dtype; leave it out");
-}
-
-/// What no option can say for itself.
-void check_together(const Options& options) {
-  const auto& model = options.model;
-  if (model.kind == core::ModelKind::lstm) check_lstm(options);
-  if (model.d_model % model.heads != 0)
-    throw base::BadInput(
-        fmt::format("--heads: {} given, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
-  if (options.exchange.form == dist::ExchangeForm::heads) {
-    if (options.sequence_parallel > model.heads)
-      throw base::BadInput(
-          fmt::format("--exchange heads: {} heads cannot be shared by {} ranks of a sequence; give --sequence-parallel "
-                      "of at most --heads, or another --exchange",
-                      model.heads, options.sequence_parallel));
-    if (options.exchange.sent == dist::Sent::states)
-      throw base::BadInput(
-          "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "
-          "row's keys and values; give keys-values, or another --exchange");
-  }
-  if (model.bfloat16_products && model.precision == core::Precision::float64)
-    throw base::BadInput(
-        "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
-  if (model.d_model % 2 != 0)
-    throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
-  const std::string& task = options.task.task;
-  if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
-    throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
-                                     task == "babi" ? " (ut data stories makes some)" : ""));
-  const auto& schedule = options.optimizer.schedule;
-  if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
-    throw base::BadInput(
-        fmt::format("--warmup: {} given, needs fewer than --max-updates, which is {}, for the cosine "
-                    "schedule",
-                    schedule.warmup, options.max_updates));
-}
-
-void check_plan(const Options& options) {
-  const PlanOptions& plan = options.plan;
-  if (!plan.machine.empty() && !plan.calibration.empty())
-    throw base::BadInput(
-        fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
-  if (plan.gpus_per_node == 0) return;
-  if (plan.nodes == 0 && options.ranks % plan.gpus_per_node != 0)
-    throw base::BadInput(fmt::format("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}",
-                                     plan.gpus_per_node, options.ranks));
-  if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
-    throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
-                                     options.ranks, plan.nodes * plan.gpus_per_node));
-}
-
-void check_bench(const Options& options) {
-  const BenchOptions& bench = options.bench;
-  if (bench.min_length > bench.length)
-    throw base::BadInput(
-        fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
-  if (bench.encoder_only && bench.decoder_only)
-    throw base::BadInput("--encoder-only: given, and --decoder-only too; give one of the two, or none for both stacks");
-  if (bench.decode && bench.encoder_only)
-    throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
-  if (bench.ponder == 0) return;
-  const core::HaltingOptions& halting = options.model.halting;
-  std::vector<std::int64_t> limits;  // of the stacks that halt
-  if (halting.encoder != core::Halting::none && !bench.decoder_only) limits.push_back(steps_of(options).encoder);
-  if (halting.decoder != core::Halting::none && !bench.encoder_only) limits.push_back(steps_of(options).decoder);
-  if (limits.empty())
-    throw base::BadInput(fmt::format(
-        "--bench-ponder: {} given, but no position halts; needs --halting act or --halting act-copy", bench.ponder));
-  const std::int64_t most = *std::ranges::min_element(limits);
-  if (bench.ponder > static_cast<double>(most))
-    throw base::BadInput(
-        fmt::format("--bench-ponder: {} given, needs at most the {} steps that a position may take "
-                    "(--max-steps, --steps)",
-                    bench.ponder, most));
-  if (bench.ponder * (1 - bench.ponder_skew) < 1 || bench.ponder * (1 + bench.ponder_skew) > static_cast<double>(most))
-    throw base::BadInput(
-        fmt::format("--bench-skew: {} given, needs to leave both halves of a sequence a mean ponder time "
-                    "in 1 to {}, which --bench-ponder {} does not",
-                    bench.ponder_skew, most, bench.ponder));
-}
-
-void check_report(const Options& options) {
-  const ReportOptions& report = options.report;
-  if (report.runs.empty() && report.scaling.empty())
-    throw base::BadInput("no run directory given, as in: ut report runs/one; or --scaling FILE");
-  if (report.runs.empty() && report.out.empty())
-    throw base::BadInput("--out: not given, needs the file to write where there is no run directory to put it in");
-  if (!report.svg.empty() && !report.png.empty())
-    throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
-}
-
 Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,
                     const CommandEntry& command) {
   if (given.run_dir.empty())
@@ -453,16 +215,6 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   if (command.bit == command_evaluate) options.task.splits = {options.split};
   if (command.bit == command_decode) options.task.splits.clear();
   return options;
-}
-
-void check_data(const Options& options, const CommandEntry& command) {
-  if (command.bit == command_data_stories && options.data.out.empty())
-    throw base::BadInput("--out: not given, needs the directory to write to");
-  if ((command.bit == command_data_sentencepiece || command.bit == command_data_check) && options.task.data.empty())
-    throw base::BadInput("--data: not given, needs the directory of the data");
-  if (command.bit == command_data_fetch && options.data.name.empty())
-    throw base::BadInput(
-        fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
 }
 
 Options parse_for(const CommandEntry& command, const std::vector<std::string>& arguments) {
@@ -483,7 +235,7 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     sources.insert(sources.begin(), read_model_options(options.exchange_of_models.from, command));
   }
   if ((command.bit & command_data) != 0) {
-    check_data(options, command);
+    check_data(options, command.bit);
   } else if (command.bit == command_score) {
     if (options.score.references.empty())
       throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
@@ -565,7 +317,7 @@ std::string to_config(const Options& options) {
     const auto value = entry.get(options);
     if (value.empty()) continue;
     if (std::exchange(group, entry.group) != entry.group) text += fmt::format("# {}\n", entry.group);
-    text += fmt::format("{} = {}\n", entry.name, quoted_if_needed(value));
+    text += config_line(entry.name, value);
   }
   return text;
 }

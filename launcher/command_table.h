@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ut::launcher {
+
+/// A command of `ut`, of one word or two.
+struct CommandEntry {
+  std::string name;
+  unsigned bit;
+  std::string usage;
+  std::string description;
+  std::string unnamed = {};   // the option whose value may stand without its name
+  bool unnamed_many = false;  // any number of such values, else one
+};
+
+const std::vector<CommandEntry>& commands();
+
+/// Throws base::BadInput, with the nearest name, where there is none.
+const CommandEntry& find_command(const std::string& name);
+
+/// The second words of the commands whose first this is.
+std::vector<std::string> names_below(const std::string& group);
+inline bool is_group(const std::string& name) { return !names_below(name).empty(); }
+
+}  // namespace ut::launcher

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ut::launcher {
+
+/// A line `name = value` of a file of options.
+struct ConfigLine {
+  int number;  // from 1
+  std::string name;
+  std::string value;
+};
+
+/// The lines of a file of options that say something; `#` begins a comment. Throws base::BadInput for a line of another
+/// form; `path` is for messages.
+std::vector<ConfigLine> config_lines(const std::string& text, const std::string& path);
+
+/// A line that config_lines() reads again.
+std::string config_line(const std::string& name, const std::string& value);
+
+}  // namespace ut::launcher

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ut::launcher {
+
+/// "; did you mean PREFIXname?" where one of the names is near to what was given, else nothing.
+std::string suggestion(const std::string& given, const std::vector<std::string>& names, const std::string& prefix);
+
+}  // namespace ut::launcher

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "launcher/options.h"
+
+namespace ut::launcher {
+
+// What no option can say for itself. All throw base::BadInput.
+
+/// Of the model and how ranks share it.
+void check_together(const Options& options);
+/// Of a run that goes on: options that were `recorded` when it began and may not change.
+void check_unchanged(const Options& recorded, const Options& options);
+void check_bench(const Options& options);
+void check_plan(const Options& options);
+void check_report(const Options& options);
+/// `command`: the bit of one of `ut data`.
+void check_data(const Options& options, unsigned command);
+
+}  // namespace ut::launcher
