@@ -93,13 +93,13 @@ Agreement::Agreement(const TaskOptions& options) : MissingWord(number_form(optio
   if (form() == Form::all_words && base::is_there(directory / "subj_agr_filtered.text"))
     read_sentences(directory);
   else
-    read_numbers(directory);
+    read_numbers(directory, options.agreement_train_share);
   number_words(std::numeric_limits<std::int64_t>::max(), directory_);
 }
 
-void Agreement::read_numbers(const fs::path& directory) {
+void Agreement::read_numbers(const fs::path& directory, double train_share) {
   read_training(directory);
-  read_tests(directory);
+  read_tests(directory, train_share);
 }
 
 void Agreement::read_training(const fs::path& directory) {
@@ -118,15 +118,17 @@ void Agreement::read_training(const fs::path& directory) {
   });
 }
 
-void Agreement::read_tests(const fs::path& directory) {
+void Agreement::read_tests(const fs::path& directory, double train_share) {
+  constexpr std::uint64_t parts = 1000;
   for (std::uint8_t attractors = 0; attractors <= most_attractors; ++attractors) {
     const fs::path file = directory / fmt::format("numpred.test.{}", attractors);
     if (!base::is_there(file)) {
       missing_.push_back(file.filename().string());
       continue;
     }
-    read_prefixes(file, [&](std::string_view, const auto& words, std::string_view verb) {
-      add(Split::test, words, verb, attractors, other_number(verb));
+    read_prefixes(file, [&](std::string_view line, const auto& words, std::string_view verb) {
+      const bool trains = static_cast<double>(text_hash(line) % parts) < train_share * parts;
+      add(trains ? Split::train : Split::test, words, verb, attractors, other_number(verb));
     });
   }
 }

@@ -14,7 +14,8 @@ namespace ut::datasets {
 /// files of the data's authors: train, val and test.0 to test.5, of which the number is that of nouns of the other
 /// number between subject and verb (attractors), after which the test examples are grouped. Without numpred.train the
 /// lines of numpred.val are the training examples but for about a tenth, by a hash of the line, which is the validation
-/// split.
+/// split. They are few, and fewer have attractors: `agreement_train_share` of each test file, by the same hash, can be
+/// trained on too, and is no test then.
 /// language-model: a decoder learns to predict every next word; scored is whether, after the words before the verb, its
 /// right form is likelier than the wrong one. The verb's form is as rare words are in the numpred.* files, which have
 /// no other: its part of speech, VBZ or VBP; training sentences end with it, as in the authors' code. Where the
@@ -24,17 +25,18 @@ namespace ut::datasets {
 /// wrong.
 class Agreement final : public MissingWord {
  public:
-  /// Uses data and agreement_form. Throws base::BadInput naming file and line, or what is missing.
+  /// Uses data, agreement_form and agreement_train_share. Throws base::BadInput naming file and line, or what is
+  /// missing.
   explicit Agreement(const TaskOptions& options);
 
   std::string description() const override;
-  /// By attractors; the last is that of the training and validation examples, of which the files do not say.
+  /// By attractors; the last is that of training and validation examples of files that do not say.
   std::vector<std::string> groups() const override;
 
  private:
-  void read_numbers(const std::filesystem::path& directory);
+  void read_numbers(const std::filesystem::path& directory, double train_share);
   void read_training(const std::filesystem::path& directory);
-  void read_tests(const std::filesystem::path& directory);
+  void read_tests(const std::filesystem::path& directory, double train_share);
   void read_sentences(const std::filesystem::path& directory);
 
   std::string directory_;

@@ -86,6 +86,7 @@ struct TaskOptions {
   std::int64_t babi_memory = 0;                      // newest facts kept of a story; 0 keeps all
   std::int64_t vocabulary_size = 60000;              // lambada: words of the training text that are kept
   std::string agreement_form = "number-prediction";  // or language-model
+  double agreement_train_share = 0;                  // of the test files, trained on instead
   std::string lambada_form = "reading";              // pointing, language-model
   std::string source_language = "en";                // translation: endings of the files' names
   std::string target_language = "de";

@@ -75,6 +75,10 @@ void add_task(Table& table) {
                  [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
              one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
                     [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
+             share(
+                 "agreement-train-share",
+                 "agreement: of each numpred.test.N, trained on instead of tested on; for want of numpred.train",
+                 [](auto& o) -> auto& { return o.task.agreement_train_share; }),
              one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
                     [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
              whole(

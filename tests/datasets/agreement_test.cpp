@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -14,8 +15,10 @@
 namespace ut::datasets {
 namespace {
 
-Agreement read_agreement(const std::filesystem::path& directory, const std::string& form = "number-prediction") {
+Agreement read_agreement(const std::filesystem::path& directory, const std::string& form = "number-prediction",
+                         double train_share = 0) {
   TaskOptions options;
+  options.agreement_train_share = train_share;
   options.data = directory.string();
   options.agreement_form = form;
   return Agreement(options);
@@ -202,6 +205,25 @@ TEST_F(PublishedAgreement, HasItsCountsAndASplitOfNumpredVal) {
   const std::map<std::string, std::int64_t> of_each = {{"VBZ", 10763}, {"VBP", 5009}};
   EXPECT_EQ(verbs, of_each);
   EXPECT_EQ(longest, 48u);
+}
+
+TEST_F(PublishedAgreement, AShareOfEachTestFileCanBeTrainedOn) {
+  const auto directory = unpacked->path() / "agreement/linzen2016_rnn_agr_simple";
+  const Agreement whole = read_agreement(directory);
+  for (const std::string form : {"number-prediction", "language-model"}) {
+    const Agreement task = read_agreement(directory, form, 0.5);
+    EXPECT_EQ(task.size(Split::validation), whole.size(Split::validation));
+    std::map<Split, std::map<std::int64_t, double>> by_attractors;
+    for (const Split split : {Split::train, Split::test})
+      for (std::int64_t index = 0; index < task.size(split); ++index)
+        ++by_attractors[split][task.example(split, index).group];
+    EXPECT_EQ(by_attractors[Split::train][6], whole.size(Split::train)) << "those of numpred.val";
+    const std::map<std::int64_t, double> published = {{1, 52599}, {2, 9380}, {3, 2051}, {4, 561}, {5, 159}};
+    for (const auto& [attractors, count] : published) {
+      EXPECT_EQ(by_attractors[Split::train][attractors] + by_attractors[Split::test][attractors], count);
+      EXPECT_NEAR(by_attractors[Split::test][attractors] / count, 0.5, 2 / std::sqrt(count)) << attractors;
+    }
+  }
 }
 
 TEST_F(PublishedAgreement, WholeSentencesHaveTheirCounts) {
