@@ -14,6 +14,7 @@
 #include "launcher/kept_memory.h"
 #include "launcher/model_files.h"
 #include "launcher/options.h"
+#include "launcher/rank_environment.h"
 #include "launcher/ranks.h"
 #include "launcher/report.h"
 #include "launcher/run_directory.h"

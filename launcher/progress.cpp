@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "launcher/spawn.h"
+#include "launcher/rank_environment.h"
 
 namespace ut::launcher {
 namespace {

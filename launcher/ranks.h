@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "dist/communicator.h"
+#include "launcher/rank_environment.h"
 #include "launcher/session.h"
-#include "launcher/spawn.h"
 
 namespace ut::launcher {
 

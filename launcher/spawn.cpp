@@ -5,9 +5,7 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -28,42 +25,13 @@
 #include "base/error.h"
 #include "launcher/metrics.h"
 #include "launcher/mpirun_errors.h"
+#include "launcher/rank_environment.h"
+#include "launcher/relays.h"
 
 namespace ut::launcher {
 namespace {
 
-constexpr const char* terminal_variable = "UT_TERMINAL";
 constexpr const char* threads_variable = "OMP_NUM_THREADS";
-
-std::optional<std::int64_t> number_in(const Environment& get, const char* name) {
-  const char* text = get(name);
-  if (text == nullptr) return std::nullopt;
-  std::int64_t number = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
-
-/// The shell of a Slurm batch script or of salloc is a step as well, but not one of ranks.
-bool is_slurm_shell(const Environment& get) {
-  constexpr std::int64_t batch_step = 0xfffffffb;
-  constexpr std::int64_t interactive_step = 0xfffffffa;
-  const auto step = number_in(get, "SLURM_STEP_ID").value_or(0);
-  return step == batch_step || step == interactive_step;
-}
-
-/// Open MPI, Slurm, MPICH and Intel MPI, Cray MPICH, MVAPICH.
-std::int64_t find_local_rank(const Environment& get) {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
-                           "PALS_LOCAL_RANKID", "MV2_COMM_WORLD_LOCAL_RANK"})
-    if (const auto number = number_in(get, name)) return *number;
-  return 0;
-}
-
-std::runtime_error system_error(const std::string& what) {
-  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
-}
 
 /// Where the program is in PATH.
 std::optional<std::string> find_in_path(const std::string& program) {
@@ -85,116 +53,6 @@ bool may_read_other_memory() {
   iovec remote{&from, 1};
   return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
 }
-
-sigset_t signals_to_wait_for(const std::vector<int>& stop_signals) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGUSR1, SIGCHLD}) sigaddset(&signals, signal);
-  for (const int signal : stop_signals) sigaddset(&signals, signal);
-  return signals;
-}
-
-/// Signals that wait in a descriptor instead of interrupting, as long as this lives.
-class WaitingSignals {
- public:
-  explicit WaitingSignals(const std::vector<int>& stop_signals) {
-    const sigset_t signals = signals_to_wait_for(stop_signals);
-    pthread_sigmask(SIG_BLOCK, &signals, &before_);
-    descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
-    if (descriptor_ < 0) throw system_error("signalfd");
-  }
-  WaitingSignals(const WaitingSignals&) = delete;
-  WaitingSignals& operator=(const WaitingSignals&) = delete;
-  ~WaitingSignals() {
-    ::close(descriptor_);
-    restore();
-  }
-
-  int descriptor() const { return descriptor_; }
-  int next() const {
-    signalfd_siginfo information{};
-    const auto bytes = ::read(descriptor_, &information, sizeof information);
-    return bytes == static_cast<ssize_t>(sizeof information) ? static_cast<int>(information.ssi_signo) : 0;
-  }
-  void restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-  int descriptor_ = -1;
-};
-
-/// Copies a terminal's lines to mpirun, which is not in the terminal's foreground and may not read it itself.
-class TerminalRelay {
- public:
-  explicit TerminalRelay(bool wanted) {
-    if (!wanted) return;
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("pipe");
-    reading_ = ends[0];
-    writing_ = ends[1];
-    ::signal(SIGPIPE, SIG_IGN);
-  }
-  TerminalRelay(const TerminalRelay&) = delete;
-  TerminalRelay& operator=(const TerminalRelay&) = delete;
-  ~TerminalRelay() {
-    close(reading_);
-    close(writing_);
-  }
-
-  int reading_end() const { return reading_; }
-  bool open() const { return writing_ >= 0; }
-  void copy() {
-    std::array<char, 4096> bytes{};
-    const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count <= 0 || ::write(writing_, bytes.data(), static_cast<std::size_t>(count)) != count) close(writing_);
-  }
-
- private:
-  static void close(int& descriptor) {
-    if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
-  }
-  int reading_ = -1;
-  int writing_ = -1;
-};
-
-/// Copies standard error of mpirun and the ranks, but for what mpirun says about the end of ranks.
-class ErrorRelay {
- public:
-  ErrorRelay() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw system_error("pipe");
-    ::fcntl(ends_[0], F_SETFL, O_NONBLOCK);
-  }
-  ErrorRelay(const ErrorRelay&) = delete;
-  ErrorRelay& operator=(const ErrorRelay&) = delete;
-  ~ErrorRelay() {
-    copy();
-    put(errors_.rest());
-    for (const int end : ends_)
-      if (end >= 0) ::close(end);
-  }
-
-  int reading_end() const { return ends_[0]; }
-  int writing_end() const { return ends_[1]; }
-  /// Once the child has it.
-  void close_writing_end() { ::close(std::exchange(ends_[1], -1)); }
-  /// All that has come so far.
-  void copy() {
-    std::array<char, 4096> bytes{};
-    for (;;) {
-      const auto count = ends_[0] < 0 ? 0 : ::read(ends_[0], bytes.data(), bytes.size());
-      if (count == 0 && ends_[0] >= 0) ::close(std::exchange(ends_[0], -1));  // nobody writes any more
-      if (count <= 0) return;
-      put(errors_.pass_on(std::string_view(bytes.data(), static_cast<std::size_t>(count))));
-    }
-  }
-  const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
-
- private:
-  static void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
-  std::array<int, 2> ends_{-1, -1};
-  MpirunErrors errors_;
-};
 
 /// Ranks that share the cores of a host.
 std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
@@ -283,49 +141,6 @@ int exit_code(int status, bool asked_to_stop, const std::string& who) {
 
 }  // namespace
 
-RankEnvironment find_rank_environment(const Environment& get) {
-  RankEnvironment found;
-  const auto see = [&](const char* rank_name, const char* world_name) {
-    const auto rank = number_in(get, rank_name);
-    if (found.is_rank || !rank) return;
-    found = {true, *rank, number_in(get, world_name).value_or(0), find_local_rank(get)};
-  };
-  see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
-  if (is_slurm_shell(get)) return found;
-  see("PMI_RANK", "PMI_SIZE");
-  see("PMIX_RANK", "SLURM_STEP_NUM_TASKS");
-  // A batch script's shell has a SLURM_PROCID too; only a step of srun has the number of its tasks.
-  const auto tasks = number_in(get, "SLURM_STEP_NUM_TASKS");
-  if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
-  found.can_meet = !tasks || get("OMPI_COMM_WORLD_RANK") != nullptr || get("PMIX_RANK") != nullptr;
-  if (!found.can_meet && *tasks == 1) return {};  // alone it needs none of it
-  return found;
-}
-
-void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks) {
-  if (sequence_parallel > 0 && ranks % sequence_parallel != 0)
-    throw base::BadInput(
-        fmt::format("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",
-                    sequence_parallel, ranks));
-}
-
-std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment, const std::vector<Host>& hosts) {
-  const std::int64_t slots = slots_of(hosts);
-  std::int64_t ranks = options.ranks > 0 ? options.ranks : options.recorded_ranks;
-  if (ranks == 0) ranks = std::max<std::int64_t>(1, slots);
-  if (!hosts.empty() && ranks > slots)
-    throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
-                                     ranks, slots, options.hostfile));
-  if (environment.is_rank) {
-    if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
-      throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",
-                                       options.ranks, environment.world));
-    ranks = environment.world;
-  }
-  if (ranks > 0) check_sequence_parallel(options.sequence_parallel, ranks);
-  return ranks;
-}
-
 std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
   return std::max<std::int64_t>(1, cores / ranks);
 }
@@ -392,14 +207,6 @@ int run_under_mpirun(const SpawnRequest& request) {
   errors.copy();
   const auto& ended = errors.ended_by_signal();
   return exit_code(status, asked_to_stop, ended ? who_and_when(*ended, request.metrics) : "a rank was ");
-}
-
-std::int64_t terminal_columns(const Environment& get) {
-  if (const auto columns = number_in(get, terminal_variable)) return *columns;
-  if (find_rank_environment(get).is_rank || ::isatty(STDOUT_FILENO) != 1) return 0;
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
 }
 
 }  // namespace ut::launcher

@@ -1,0 +1,100 @@
+#include "launcher/relays.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace ut::launcher {
+namespace {
+
+sigset_t signals_to_wait_for(const std::vector<int>& stop_signals) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGUSR1, SIGCHLD}) sigaddset(&signals, signal);
+  for (const int signal : stop_signals) sigaddset(&signals, signal);
+  return signals;
+}
+
+void close_if_open(int& descriptor) {
+  if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
+}
+
+void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+}  // namespace
+
+std::runtime_error system_error(const std::string& what) {
+  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) {
+  const sigset_t signals = signals_to_wait_for(stop_signals);
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
+  if (descriptor_ < 0) throw system_error("signalfd");
+}
+
+WaitingSignals::~WaitingSignals() {
+  ::close(descriptor_);
+  restore();
+}
+
+int WaitingSignals::next() const {
+  signalfd_siginfo information{};
+  const auto bytes = ::read(descriptor_, &information, sizeof information);
+  return bytes == static_cast<ssize_t>(sizeof information) ? static_cast<int>(information.ssi_signo) : 0;
+}
+
+void WaitingSignals::restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+TerminalRelay::TerminalRelay(bool wanted) {
+  if (!wanted) return;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("pipe");
+  reading_ = ends[0];
+  writing_ = ends[1];
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+TerminalRelay::~TerminalRelay() {
+  close_if_open(reading_);
+  close_if_open(writing_);
+}
+
+void TerminalRelay::copy() {
+  std::array<char, 4096> bytes{};
+  const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (count <= 0 || ::write(writing_, bytes.data(), static_cast<std::size_t>(count)) != count) close_if_open(writing_);
+}
+
+ErrorRelay::ErrorRelay() {
+  if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw system_error("pipe");
+  ::fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+}
+
+ErrorRelay::~ErrorRelay() {
+  copy();
+  put(errors_.rest());
+  for (int& end : ends_) close_if_open(end);
+}
+
+void ErrorRelay::close_writing_end() { close_if_open(ends_[1]); }
+
+void ErrorRelay::copy() {
+  std::array<char, 4096> bytes{};
+  for (;;) {
+    const auto count = ends_[0] < 0 ? 0 : ::read(ends_[0], bytes.data(), bytes.size());
+    if (count == 0) close_if_open(ends_[0]);  // nobody writes any more
+    if (count <= 0) return;
+    put(errors_.pass_on(std::string_view(bytes.data(), static_cast<std::size_t>(count))));
+  }
+}
+
+}  // namespace ut::launcher
