@@ -72,19 +72,21 @@ TEST(LstmProgram, IsMeasuredByBenchWithTheWorkOfItsProducts) {
   const std::string command =
       "bench --model lstm --lstm-layers 3 --d-model 16 --batch 4 --length 12 --vocab 16 --iterations 2 --threads 1 "
       "--json ";
-  // 4 * d x 4d of the input and of the state before, in each layer; a score for each symbol of 4 answers.
-  constexpr std::int64_t encoder = 48 * 3 * 8 * 16 * 16;
+  // d x 4d of the input and of the state before, in each layer; a score for each symbol of 4 answers.
+  constexpr std::int64_t d = 16;
+  constexpr std::int64_t rows = 48;
+  constexpr std::int64_t encoder = rows * 3 * 8 * d * d;
   for (const std::string ranks : {"", "--ranks 2 "}) {
     const auto result = json_of_ut(command + "--encoder-only " + ranks);
     EXPECT_GT(result.at("tokens_per_s").get<double>(), 0);
-    EXPECT_EQ(result.at("parameters"), 16 * 16 + 3 * (8 * 16 * 16 + 4 * 16));
-    EXPECT_EQ(result.at("flops_per_update"), 6 * (encoder + 4 * 16 * 16)) << ranks;
+    EXPECT_EQ(result.at("parameters"), d * d + 3 * (8 * d * d + 4 * d));
+    EXPECT_EQ(result.at("flops_per_update"), 6 * (encoder + 4 * d * d)) << ranks;
     EXPECT_TRUE(result.at("ponder").is_null());
     EXPECT_EQ(result.at("options").at("sequence-parallel"), 1);
   }
   // The decoder's layers, its queries, keys, values and outputs; a score at each of 48 places.
-  constexpr std::int64_t attention = 48 * (16 * 16 + 2 * 16 * 16 + 12 * 2 * 16);
-  EXPECT_EQ(json_of_ut(command).at("flops_per_update"), 6 * (2 * encoder + attention + 48 * 16 * 16));
+  constexpr std::int64_t attention = rows * (d * d + 2 * d * d + 12 * 2 * d);
+  EXPECT_EQ(json_of_ut(command).at("flops_per_update"), 6 * (2 * encoder + attention + rows * d * d));
   for (const std::string stacks : {"--greedy", "--greedy --decoder-only"})
     EXPECT_GT(json_of_ut(command + stacks).at("tokens_per_s").get<double>(), 0) << stacks;
 }
