@@ -85,7 +85,7 @@ TEST(LstmProgram, IsMeasuredByBenchWithTheWorkOfItsProducts) {
     EXPECT_EQ(result.at("options").at("sequence-parallel"), 1);
   }
   // The decoder's layers, its queries, keys, values and outputs; a score at each of 48 places.
-  constexpr std::int64_t attention = rows * (d * d + 2 * d * d + 12 * 2 * d);
+  constexpr std::int64_t attention = rows * (d * d + 2 * d * d + 2 * d * 12);
   EXPECT_EQ(json_of_ut(command).at("flops_per_update"), 6 * (2 * encoder + attention + rows * d * d));
   for (const std::string stacks : {"--greedy", "--greedy --decoder-only"})
     EXPECT_GT(json_of_ut(command + stacks).at("tokens_per_s").get<double>(), 0) << stacks;
