@@ -17,8 +17,8 @@ what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N 
 `ut train` after --, as -- --ranks 2. Standard library alone.
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of training
-and of each evaluation, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to "show"), "rows" (with the paper's
-numbers). Of a row's seeds the best by validation is shown.
+and of each evaluation, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to
+"show"), "rows" (with the paper's numbers). Of a row's seeds the best by validation is shown.
 """
 
 import argparse
@@ -176,12 +176,14 @@ def flat(values, before=""):
 
 
 def cell(column, by_name):
-    """A column's value for one row, as text; None where it was not run."""
+    """A column's value for one row, as text."""
     names = [name for name in by_name if re.fullmatch(column["run"], name)]
     results = [result for result in (best(by_name[name]) for name in names) if result is not None]
     evaluations = [result["evaluations"][column.get("evaluation", "test")] for result in results]
+    if not results:
+        return "not run"
     if not any(evaluations):
-        return None
+        return "no data"
     if column.get("combine") == "errors":  # of bAbI's tasks, each a run or each a group of a joint one
         groups = [group for evaluation in evaluations for group in evaluation.get("groups", {}).values()]
         errors = [1 - part["accuracy"] for part in groups or evaluations]
@@ -190,7 +192,7 @@ def cell(column, by_name):
     try:
         return column.get("show", "{accuracy:.3f}").format_map(dict(flat(evaluations[0])))
     except KeyError:
-        return None
+        return "no data"
 
 
 def row_lines(table, row, options):
@@ -199,7 +201,7 @@ def row_lines(table, row, options):
         if run.row is row:
             by_name.setdefault(run.name, []).append(run)
     cells = [cell(column, by_name) for column in table["columns"]]
-    shown = [f"{ours or 'not run'} | {'–' if paper is None else paper}"
+    shown = [f"{ours} | {'–' if paper is None else paper}"
              for ours, paper in itertools.zip_longest(cells, row.get("paper", []))]
     made = [result for runs in by_name.values() for result in (run.result() for run in runs) if result is not None]
     return shown, made
@@ -222,9 +224,10 @@ def print_table(table, options):
 def note(row, made):
     parameters = sorted({result["parameters"] for result in made if "parameters" in result})
     meshes = sorted({result["mesh"] for result in made if "mesh" in result})
-    hours = sorted(result["hours"] for result in made)
+    minutes = [f"{60 * hours:.0f}" for hours in sorted(result["hours"] for result in made)]
+    took = minutes[0] if minutes[0] == minutes[-1] else f"{minutes[0]} to {minutes[-1]}"
     return (f"{row['name']}: {len(made)} run{'s' if len(made) > 1 else ''}, {' or '.join(map(str, parameters))} parameters, "
-            f"{60 * hours[0]:.0f} to {60 * hours[-1]:.0f} minutes each, mesh {', '.join(meshes)}.")
+            f"{took} minutes{' each' if len(made) > 1 else ''}, mesh {', '.join(meshes)}.")
 
 
 def parse(arguments):
