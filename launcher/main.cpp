@@ -57,6 +57,7 @@ int run(const std::vector<std::string>& arguments) {
   keep_freed_memory();
   throw_when_out_of_memory();
   const Options options = parse_options(arguments);
+  if (options.command != "train") release_stop_requests();
   if (options.command == "help") {
     fmt::print("{}", help(options.topic));
     return 0;

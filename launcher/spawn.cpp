@@ -27,6 +27,7 @@
 #include "launcher/mpirun_errors.h"
 #include "launcher/rank_environment.h"
 #include "launcher/relays.h"
+#include "launcher/stop_request.h"
 
 namespace ut::launcher {
 namespace {
@@ -198,6 +199,7 @@ int run_under_mpirun(const SpawnRequest& request) {
   if (mpirun < 0) throw system_error("fork");
   if (mpirun == 0) {
     signals.restore();
+    release_stop_requests();
     set_rank_environment(request, cores);
     become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, errors.writing_end());
   }

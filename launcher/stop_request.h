@@ -8,6 +8,10 @@ namespace ut::launcher {
 /// SIGUSR1 always does: it is what ranks get from the process that starts them.
 void catch_stop_requests(std::span<const int> signals);
 
+/// SIGUSR1 is held from before the libraries set themselves up, which takes most of a second: a job's warning that
+/// comes then is a request, too, once they are caught. Where nothing catches it, it is let through by this.
+void release_stop_requests();
+
 /// Whether this rank was asked to stop. The ranks agree on it at the end of an update.
 bool stop_requested();
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <tuple>
 
@@ -77,6 +78,17 @@ TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
   const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", done + 3, run));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
   EXPECT_EQ(losses_of(run).size(), done + 3);
+}
+
+TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {
+  // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then.
+  const std::string run = directory_ / "run";
+  const Outcome stopped = run_shell(
+      fmt::format("{} {} --run-dir '{}' & run=$!; n=0; until grep -q '^SigBlk:.*[2367abef]..$' /proc/$run/status; "
+                  "do n=$((n + 1)); [ $n -lt 1000 ] || exit 9; done; kill -USR1 $run; wait $run",
+                  std::getenv("UT"), addition(1000000), run));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest"));
 }
 
 TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
