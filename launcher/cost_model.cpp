@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include "launcher/collective_cost.h"
 #include "launcher/stack_memory.h"

@@ -130,14 +130,19 @@ void check_report(const Options& options) {
     throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
 }
 
-void check_data(const Options& options, unsigned command) {
-  if (command == command_data_stories && options.data.out.empty())
-    throw base::BadInput("--out: not given, needs the directory to write to");
+void check_given(const Options& options, unsigned command) {
+  const bool lacks_out = (command == command_data_stories && options.data.out.empty()) ||
+                         (command == command_export && options.exchange_of_models.out.empty());
+  if (lacks_out) throw base::BadInput("--out: not given, needs the directory to write to");
+  if (command == command_import && options.exchange_of_models.from.empty())
+    throw base::BadInput("--from: not given, needs a directory as ut export writes one");
   if ((command == command_data_sentencepiece || command == command_data_check) && options.task.data.empty())
     throw base::BadInput("--data: not given, needs the directory of the data");
   if (command == command_data_fetch && options.data.name.empty())
     throw base::BadInput(
         fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
+  if (command == command_score && options.score.references.empty())
+    throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
 }
 
 }  // namespace ut::launcher

@@ -13,7 +13,7 @@ void check_unchanged(const Options& recorded, const Options& options);
 void check_bench(const Options& options);
 void check_plan(const Options& options);
 void check_report(const Options& options);
-/// `command`: the bit of one of `ut data`.
-void check_data(const Options& options, unsigned command);
+/// That there is what the command, a bit, cannot do without: files and directories it reads and writes, but for runs'.
+void check_given(const Options& options, unsigned command);
 
 }  // namespace ut::launcher

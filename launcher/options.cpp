@@ -227,19 +227,10 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   sources.push_back(std::move(command_line));
   Options options;
   for (const auto& source : sources) apply(options, source, command);
-  if (command.bit == command_export && options.exchange_of_models.out.empty())
-    throw base::BadInput("--out: not given, needs the directory to write to");
-  if (command.bit == command_import) {
-    if (options.exchange_of_models.from.empty())
-      throw base::BadInput("--from: not given, needs a directory as ut export writes one");
+  check_given(options, command.bit);
+  if (command.bit == command_import)
     sources.insert(sources.begin(), read_model_options(options.exchange_of_models.from, command));
-  }
-  if ((command.bit & command_data) != 0) {
-    check_data(options, command.bit);
-  } else if (command.bit == command_score) {
-    if (options.score.references.empty())
-      throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
-  } else if (command.bit == command_report) {
+  if (command.bit == command_report) {
     check_report(options);
   } else if (command.bit == command_bench || command.bit == command_plan) {
     check_together(options);
@@ -249,7 +240,7 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   } else if (command.bit == command_doctor) {
     // It looks at the place, not at a run.
     options.sequence_parallel = 1;
-  } else {
+  } else if ((command.bit & (command_data | command_score)) == 0) {
     options = run_options(options, sources, command);
   }
   if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose

@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "launcher/hosts.h"
-#include "launcher/options.h"
 
 namespace ut::launcher {
 
