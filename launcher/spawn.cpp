@@ -32,6 +32,7 @@ namespace ut::launcher {
 namespace {
 
 constexpr const char* threads_variable = "OMP_NUM_THREADS";
+constexpr int repeat_after = 1000;  // milliseconds
 
 /// Where the program is in PATH.
 std::optional<std::string> find_in_path(const std::string& program) {
@@ -82,6 +83,8 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(1);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGUSR1, SIG_IGN);  // until mpirun passes it on: attend() repeats it
+  release_stop_requests();
   if (input >= 0) ::dup2(input, STDIN_FILENO);
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
@@ -91,7 +94,8 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::_exit(127);
 }
 
-/// Passes signals and input on until mpirun has ended. Returns its wait status, and whether it was asked to stop.
+/// Passes signals and input on until mpirun has ended. Returns its wait status, and whether it was asked to stop, which
+/// is repeated: mpirun and the ranks may not have been there yet.
 std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, ErrorRelay& errors) {
   bool asked_to_stop = false;
   bool interrupted = false;
@@ -99,7 +103,9 @@ std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, Termina
     std::array<pollfd, 3> sources{pollfd{signals.descriptor(), POLLIN, 0},
                                   pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
                                   pollfd{errors.reading_end(), POLLIN, 0}};
-    if (::poll(sources.data(), sources.size(), -1) < 0 && errno != EINTR) throw system_error("poll");
+    const int ready = ::poll(sources.data(), sources.size(), asked_to_stop ? repeat_after : -1);
+    if (ready < 0 && errno != EINTR) throw system_error("poll");
+    if (ready == 0) ::kill(mpirun, SIGUSR1);
     if (sources[1].revents != 0) relay.copy();
     if (sources[2].revents != 0) errors.copy();
     if (sources[0].revents == 0) continue;
@@ -198,7 +204,6 @@ int run_under_mpirun(const SpawnRequest& request) {
   if (mpirun < 0) throw system_error("fork");
   if (mpirun == 0) {
     signals.restore();
-    release_stop_requests();
     set_rank_environment(request, cores);
     become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, errors.writing_end());
   }

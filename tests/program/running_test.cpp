@@ -81,14 +81,18 @@ TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
 }
 
 TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {
-  // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then.
-  const std::string run = directory_ / "run";
-  const Outcome stopped = run_shell(
-      fmt::format("{} {} --run-dir '{}' & run=$!; n=0; until grep -q '^SigBlk:.*[2367abef]..$' /proc/$run/status; "
-                  "do n=$((n + 1)); [ $n -lt 1000 ] || exit 9; done; kill -USR1 $run; wait $run",
-                  std::getenv("UT"), addition(1000000), run));
-  EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
-  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest"));
+  // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
+  // the ranks, neither mpirun nor they are there yet.
+  for (const std::string ranks : {"1", "2"}) {
+    const std::string run = directory_ / ("run-" + ranks);
+    const Outcome stopped =
+        run_shell(fmt::format("{} {} --ranks {} --run-dir '{}' & run=$!; n=0; until grep -q "
+                              "'^SigBlk:.*[2367abef]..$' /proc/$run/status; do n=$((n + 1)); [ $n -lt 1000 ] || exit "
+                              "9; done; kill -USR1 $run; wait $run",
+                              std::getenv("UT"), addition(1000000), ranks, run));
+    EXPECT_EQ(stopped.exit_code, 75) << ranks << stopped.output << stopped.errors;
+    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest"));
+  }
 }
 
 TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
