@@ -184,9 +184,10 @@ class AttentionByHeads final : public ExchangedAttention {
     const at::Tensor all =
         dist::to_heads(heads_of_queries_keys_values(query, how.keys_values(sent), how.heads), holdings_.counts, group);
     const at::Tensor ordered = dist::select_rows(all.flatten(1), holdings_.order).view({-1, heads, 3 * columns});
-    const at::Tensor seen = layout_.attend(ordered.narrow(2, 0, columns).reshape({-1, heads * columns}),
-                                           keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)),
-                                           {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
+    const at::Tensor seen =
+        layout_.attend(ordered.narrow(2, 0, columns).reshape({-1, heads * columns}),
+                       keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)),
+                       {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin), how.recomputed});
     const at::Tensor by_rank = dist::select_rows(seen, row_of_place_).view({-1, heads, columns});
     return dist::from_heads(by_rank, how.heads, holdings_.counts, group).reshape(query.sizes());
   }

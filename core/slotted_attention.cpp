@@ -7,6 +7,7 @@
 
 #include "core/gpu_rows.h"
 #include "core/products.h"
+#include "core/recompute.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"
 
@@ -129,8 +130,16 @@ std::pair<at::Tensor, at::Tensor> SlottedAttention::output_and_logits(const at::
 
 PartOfAttention SlottedAttention::attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
                                                  const AttentionSite& site) const {
-  const auto [output, logits] = output_and_logits(query, keys_values, site);
-  return {output, at::logsumexp(logits, -1, true)};
+  if (!site.recomputed) {
+    const auto [output, logits] = output_and_logits(query, keys_values, site);
+    return {output, at::logsumexp(logits, -1, true)};
+  }
+  const at::Tensor both =
+      recomputed({query, keys_values}, [layout = *this, site](const std::vector<at::Tensor>& inputs) {
+        const auto [output, logits] = layout.output_and_logits(inputs[0], inputs[1], site);
+        return at::cat({exact(output), at::logsumexp(logits, -1, true)}, -1);
+      });
+  return {both.narrow(-1, 0, query.size(2)).to(keys_values.scalar_type()), both.narrow(-1, query.size(2), 1)};
 }
 
 at::Tensor whole_attention(const std::vector<PartOfAttention>& parts) {

@@ -177,6 +177,48 @@ TEST_P(MeshModel, GivesTheSameOnDevices) {
     }
 }
 
+struct Kept {
+  std::int64_t bytes;   // for the way back
+  at::Tensor gradient;  // [elements]
+};
+
+Kept kept_by(const ModelOptions& options, const Examples& mine, const dist::Mesh& mesh, dist::ExchangeForm form) {
+  UniversalTransformer model(options, 3, mesh.world().device());
+  roughen(model, 4);
+  const Batch batch = make_batch(mine, options.architecture, mesh.sequence(), {form, {}, {}});
+  const std::int64_t before = tests::stand_in_bytes();
+  const at::Tensor loss = loss_of(model, batch, DropoutKey::for_update(5, 6));
+  const std::int64_t bytes = tests::stand_in_bytes() - before;
+  loss.backward();
+  return {bytes, model.parameters().flat_gradient().cpu()};
+}
+
+TEST(MeshMemory, OnDevicesIsFreeOfAttentionsWeightsWhereTheyAreMadeAgain) {
+  ModelOptions options = small_options();
+  options.architecture = Architecture::encoder;
+  options.heads = 4;
+  options.encoder_steps = 4;
+  for (const auto form : {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring,
+                          dist::ExchangeForm::heads})
+    for_meshes(
+        [&](const dist::Mesh& mesh) {
+          SCOPED_TRACE(fmt::format("form {}", static_cast<int>(form)));
+          const Examples mine = share_of(random_sequences(170, 4, 60, options), mesh);
+          std::int64_t weights = 0;
+          for (const auto& example : mine)
+            weights += options.heads * static_cast<std::int64_t>(example.source.size() * example.source.size());
+          options.recompute = Recompute::none;
+          const Kept all = kept_by(options, mine, mesh, form);
+          options.recompute = Recompute::attention;
+          const Kept without = kept_by(options, mine, mesh, form);
+          const std::int64_t bytes = 8 * options.encoder_steps * weights / mesh.sequence().size();
+          EXPECT_GT(all.bytes - without.bytes, bytes);
+          EXPECT_LT((all.gradient - without.gradient).abs().max().item<double>(),
+                    1e-13 * all.gradient.abs().max().item<double>());
+        },
+        world_of_devices);
+}
+
 /// Products in bfloat16 err by a few thousandths each, and a ReLU now and then falls the other way; what the mesh adds
 /// to that is the order of sums.
 TEST_P(MeshModel, ComesCloseInBfloat16) {

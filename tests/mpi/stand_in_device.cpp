@@ -14,12 +14,15 @@
 #include <torch/library.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 namespace ut::tests {
 namespace {
+
+std::atomic<std::int64_t> bytes_in_use = 0;
 
 /// The same pages twice: where nobody may read or write, and where the device does.
 class Memory {
@@ -30,12 +33,14 @@ class Memory {
     host_ = map(file, PROT_NONE);
     device_ = map(file, PROT_READ | PROT_WRITE);
     ::close(file);
+    bytes_in_use += static_cast<std::int64_t>(bytes_);
   }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() {
     ::munmap(host_, bytes_);
     ::munmap(device_, bytes_);
+    bytes_in_use -= static_cast<std::int64_t>(bytes_);
   }
 
   void* host() const { return host_; }
@@ -162,6 +167,8 @@ at::Device stand_in_device() {
   }();
   return {at::kPrivateUse1, static_cast<c10::DeviceIndex>(registered ? 0 : -1)};
 }
+
+std::int64_t stand_in_bytes() { return bytes_in_use; }
 
 dist::Staging stand_in_device_staging() {
   return {stand_in_device(), [](const at::Tensor& tensor) { return tensor.is_privateuseone(); },

@@ -2,6 +2,8 @@
 
 #include <c10/core/Device.h>
 
+#include <cstdint>
+
 #include "dist/staging.h"
 
 namespace ut::tests {
@@ -10,6 +12,9 @@ namespace ut::tests {
 /// host cannot touch their memory (a read or write ends the process), and tensors of the two that meet in an operation
 /// are an error, other than single numbers, as with a GPU.
 at::Device stand_in_device();
+
+/// What its tensors take now.
+std::int64_t stand_in_bytes();
 
 /// How its tensors travel between ranks.
 dist::Staging stand_in_device_staging();
