@@ -10,6 +10,7 @@
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
 #include "dist/heads.h"
+#include "dist/on_device.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -90,7 +91,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
     const at::Device device = holdings.group->device();
     const auto spans_of = [&](int rank) {
       auto spans = dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
-      for (dist::Chunk& span : spans) span.index = span.index.to(device);
+      for (dist::Chunk& span : spans) span.index = dist::on_device(span.index, device);
       return spans;
     };
     mine_ = spans_of(holdings.group->rank());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/philox.h"
+#include "dist/on_device.h"
 
 namespace ut::core {
 namespace {
@@ -35,8 +36,8 @@ HaltingUnit::HaltingUnit(Parameters& parameters, const std::string& name, const 
 
 at::Tensor HaltingUnit::probability(const at::Tensor& x, std::int64_t step, const StackRows& rows,
                                     const DropoutKey& dropout) const {
-  if (draw_) return draw_(step, rows.local()).to(x.device());
-  if (kind_ == ActKind::random) return noise(rows.local(), dropout).to(x.device());
+  if (draw_) return dist::on_device(draw_(step, rows.local()), x.device());
+  if (kind_ == ActKind::random) return dist::on_device(noise(rows.local(), dropout), x.device());
   const at::Tensor own = at::sigmoid(at::addmm(bias_, x, kernel_).squeeze(1).to(at::kDouble));
   return kind_ == ActKind::global ? rows.mean_over_sequence(own) : own;
 }

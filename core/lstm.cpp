@@ -114,9 +114,8 @@ Lstm::Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device) :
 
 at::Tensor Lstm::answers(const LstmStack::Read& encoded, const Batch& batch) const {
   if (options().points) return scores(encoded.outputs, batch);
-  const at::Tensor last =
-      at::tensor(last_rows(batch.source->local()), at::kLong).index_select(0, batch.read_rows.cpu());
-  return logits(encoded.outputs.index_select(0, dist::on_device(last, encoded.outputs.device())));
+  const at::Tensor last = dist::on_device(last_rows(batch.source->local()), encoded.outputs.device());
+  return logits(encoded.outputs.index_select(0, last.index_select(0, batch.read_rows)));
 }
 
 at::Tensor Lstm::decode(const LstmStack::Read* encoded, const Batch& batch, const DropoutKey& dropout) const {

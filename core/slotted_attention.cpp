@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/gpu_rows.h"
 #include "core/products.h"
@@ -84,26 +85,24 @@ SlottedAttention::SlottedAttention(const dist::Rows& queries, const dist::Rows& 
   identities_ = std::make_shared<const QueryIdentities>(std::move(identities));
   const bool keys_fill_slots = keys.count() == keys.sequences() * key_slots_;
   if (!keys_fill_slots) slot_of_key_ = at::tensor(slot_of_row(keys, key_slots_), at::kLong);
-  if (causal || !keys_fill_slots) bias_ = bias(keys, causal);
-  for (at::Tensor* part : {&query_row_of_slot_, &slot_of_query_row_, &key_row_of_slot_, &slot_of_key_, &bias_})
+  if (causal || !keys_fill_slots) bias_ = bias(keys, causal, device);
+  for (at::Tensor* part : {&query_row_of_slot_, &slot_of_query_row_, &key_row_of_slot_, &slot_of_key_})
     if (part->defined()) *part = dist::on_device(*part, device);
 }
 
-at::Tensor SlottedAttention::bias(const dist::Rows& keys, bool causal) const {
-  const std::int64_t rows = causal ? query_slots_ : 1;
-  at::Tensor result = at::zeros({sequences_, 1, rows, key_slots_}, at::kFloat);
-  auto* value = result.mutable_data_ptr<float>();
-  const auto* key_position = keys.position.const_data_ptr<std::int64_t>();
-  for (std::int64_t index = 0; index < sequences_; ++index) {
-    const auto first_key = keys.offsets[static_cast<std::size_t>(index)];
-    const auto key_count = keys.offsets[static_cast<std::size_t>(index) + 1] - first_key;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const auto position = causal ? identities_->position[static_cast<std::size_t>(index * query_slots_ + row)] : 0;
-      for (std::int64_t slot = 0; slot < key_slots_; ++slot, ++value)
-        if (slot >= key_count || (causal && key_position[first_key + slot] > position)) *value = unseen;
-    }
-  }
-  return result;
+at::Tensor SlottedAttention::bias(const dist::Rows& keys, bool causal, at::Device device) const {
+  constexpr std::int64_t after_all = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> key_position(static_cast<std::size_t>(sequences_ * key_slots_), after_all);
+  const auto* position = keys.position.const_data_ptr<std::int64_t>();
+  for (std::size_t index = 0; index + 1 < keys.offsets.size(); ++index)
+    std::copy(position + keys.offsets[index], position + keys.offsets[index + 1],
+              key_position.begin() + static_cast<std::int64_t>(index) * key_slots_);
+  // Compared where it is used: there may be as many pairs as a sequence's length squared.
+  const at::Tensor of_keys = dist::on_device(key_position, device).view({sequences_, 1, 1, key_slots_});
+  const at::Tensor hidden =
+      causal ? of_keys > dist::on_device(identities_->position, device).view({sequences_, 1, query_slots_, 1})
+             : of_keys == after_all;
+  return hidden.to(at::kFloat) * unseen;
 }
 
 at::Tensor SlottedAttention::queries_by_head(const at::Tensor& query, std::int64_t heads) const {

@@ -45,7 +45,7 @@ class SlottedAttention {
   at::Tensor rows_of_heads(const at::Tensor& by_head, std::int64_t heads) const;
 
  private:
-  at::Tensor bias(const dist::Rows& keys, bool causal) const;
+  at::Tensor bias(const dist::Rows& keys, bool causal, at::Device device) const;
   at::Tensor masked(const at::Tensor& logits, std::int64_t heads) const;
   /// By head, of `query` as queries_by_head() gives it.
   std::pair<at::Tensor, at::Tensor> output_and_logits(const at::Tensor& query, const at::Tensor& keys_values,

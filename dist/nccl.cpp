@@ -127,6 +127,8 @@ struct Gpu {
   WorkWatch watch;
 };
 
+constexpr int quick_looks = 200;
+
 /// A group's handle in NCCL. The watch may abort it between any two calls.
 class Handle final : public Watched {
  public:
@@ -161,8 +163,11 @@ class Handle final : public Watched {
     watch_.begin(what, [taken] { return taken->load(); });
     calling_ = true;
     ncclResult_t result = unless_aborted(nccl);
-    while (result == ncclInProgress) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    for (int looks = 0; result == ncclInProgress; ++looks) {
+      if (looks < quick_looks)  // a call is mostly taken over within microseconds
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
       result = unless_aborted([](ncclComm_t handle) {
         ncclResult_t state = ncclSuccess;
         const ncclResult_t asked = ncclCommGetAsyncError(handle, &state);
@@ -233,12 +238,12 @@ class NcclCommunicator final : public Communicator {
   at::Device device() const override { return {at::kCUDA, gpu_->device}; }
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
-    if (tensor.is_cpu()) return host_->all_reduce_sum(tensor, purpose);
+    if (tensor.is_cpu()) return on_host().all_reduce_sum(tensor, purpose);
     start_all_reduce_sum(tensor, purpose)();
   }
 
   std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
-    if (tensor.is_cpu()) return host_->start_all_reduce_sum(tensor, purpose);
+    if (tensor.is_cpu()) return on_host().start_all_reduce_sum(tensor, purpose);
     TORCH_CHECK(tensor.is_contiguous(), "all-reduce needs a contiguous tensor");
     const ncclDataType_t type = data_type(tensor);
     const auto count = static_cast<std::size_t>(tensor.numel());
@@ -254,7 +259,7 @@ class NcclCommunicator final : public Communicator {
 
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                  Purpose purpose) override {
-    if (local.is_cpu()) return host_->start_all_gather_rows(local, counts, purpose);
+    if (local.is_cpu()) return on_host().start_all_gather_rows(local, counts, purpose);
     const at::Tensor mine = local.contiguous();
     const at::Tensor all = new_rows(mine, sum(counts));
     const ncclDataType_t type = data_type(mine);
@@ -278,7 +283,7 @@ class NcclCommunicator final : public Communicator {
 
   ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                     Purpose purpose) override {
-    if (local.is_cpu()) return host_->start_broadcast_rows(local, counts, purpose);
+    if (local.is_cpu()) return on_host().start_broadcast_rows(local, counts, purpose);
     const at::Tensor mine = local.contiguous();
     const ncclDataType_t type = data_type(mine);
     const std::vector<Part> parts = parts_of(counts, mine);
@@ -296,7 +301,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
-    if (rows.is_cpu()) return host_->start_shift_rows(rows, received, distance, purpose);
+    if (rows.is_cpu()) return on_host().start_shift_rows(rows, received, distance, purpose);
     const at::Tensor mine = rows.contiguous();
     const at::Tensor theirs = new_rows(mine, received);
     const ncclDataType_t type = data_type(mine);
@@ -319,7 +324,7 @@ class NcclCommunicator final : public Communicator {
 
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,
                              std::span<const std::int64_t> received, Purpose purpose) override {
-    if (rows.is_cpu()) return host_->all_to_all_rows(rows, sent, received, purpose);
+    if (rows.is_cpu()) return on_host().all_to_all_rows(rows, sent, received, purpose);
     const at::Tensor source = rows.contiguous();
     const at::Tensor result = new_rows(source, sum(received));
     const ncclDataType_t type = data_type(source);
@@ -356,6 +361,12 @@ class NcclCommunicator final : public Communicator {
   WaitedSeconds waited_seconds() const override { return host_->waited_seconds(); }
 
  private:
+  /// For what lies there; not after a failure: what the GPU has made since may come of half a sum.
+  Communicator& on_host() {
+    gpu_->watch.check();
+    return *host_;
+  }
+
   /// Has NCCL do nccl(group, stream) to `tensors` after what the caller's stream has been given so far. What comes back
   /// makes the stream that is current when it is called go on only after that.
   template <class Nccl>

@@ -8,8 +8,6 @@
 
 namespace ut::dist {
 
-using Clock = std::chrono::steady_clock;
-
 WorkWatch::WorkWatch(WatchLimits limits)
     : limits_(limits), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -26,7 +24,7 @@ void WorkWatch::remove(Watched& watched) {
 
 void WorkWatch::begin(std::string what, std::function<bool()> ended) {
   const std::lock_guard lock(mutex_);
-  under_way_.push_back({std::move(what), std::move(ended), Clock::now() + limits_.timeout});
+  under_way_.push_back({std::move(what), std::move(ended), looked_for_ + limits_.timeout});
 }
 
 void WorkWatch::fail(const std::string& cause) {
@@ -45,6 +43,7 @@ void WorkWatch::run(const std::stop_token& stop) {
   while (cause_.empty()) {
     if (stop.stop_requested()) return;
     changed_.wait_for(lock, stop, limits_.interval, [this] { return !cause_.empty(); });
+    looked_for_ += limits_.interval;
     if (cause_.empty()) drop_ended();
     if (cause_.empty()) cause_ = find_failure();
   }
@@ -66,12 +65,13 @@ std::string WorkWatch::find_failure() {
     const std::string error = watched->asynchronous_error();
     if (!error.empty()) return error;
   }
-  if (under_way_.empty() || Clock::now() < under_way_.front().deadline) return {};
+  if (under_way_.empty() || looked_for_ < under_way_.front().deadline) return {};
   return fmt::format("{} has not ended after {} s: a rank has failed, is late, or its network is down (--timeout)",
                      under_way_.front().what, static_cast<double>(limits_.timeout.count()) / 1000);
 }
 
 void WorkWatch::drain(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + limits_.drain;
   for (drop_ended(); !under_way_.empty() && Clock::now() < end && !stop.stop_requested(); drop_ended())
     changed_.wait_for(lock, stop, limits_.interval, [] { return false; });

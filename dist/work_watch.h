@@ -66,7 +66,7 @@ class WorkWatch {
   struct Work {
     std::string what;
     std::function<bool()> ended;
-    std::chrono::steady_clock::time_point deadline;
+    std::chrono::milliseconds deadline;  // of looked_for_
   };
 
   void run(const std::stop_token& stop);
@@ -80,7 +80,8 @@ class WorkWatch {
   std::condition_variable_any changed_;
   std::vector<Watched*> watched_;
   std::deque<Work> under_way_;
-  std::string cause_;  // empty: no failure
+  std::chrono::milliseconds looked_for_{0};  // time in which the process was not stopped
+  std::string cause_;                        // empty: no failure
   bool aborted_ = false;
   std::jthread thread_;  // last, so that it ends before what it uses
 };

@@ -37,6 +37,9 @@ at::Tensor filled(std::int64_t matrices, std::int64_t rows, std::int64_t columns
   return matrices == 1 ? at::full({rows, columns}, 0.5, options) : at::full({matrices, rows, columns}, 0.5, options);
 }
 
+/// On a device, whose work is queued, waiting for one would take longer than many a product.
+std::int64_t between_waits(const at::TensorOptions& options) { return options.device().is_cpu() ? 1 : 20; }
+
 /// How long one of them takes: the median of a few.
 double seconds_of(const Product& product, const at::TensorOptions& options) {
   const at::Tensor left = filled(product.matrices, product.rows, product.inner, options);
@@ -50,9 +53,10 @@ double seconds_of(const Product& product, const at::TensorOptions& options) {
   std::array<double, 5> seconds{};
   for (double& each : seconds) {
     const auto begin = std::chrono::steady_clock::now();
-    multiply();
+    const std::int64_t times = between_waits(options);
+    for (std::int64_t time = 0; time < times; ++time) multiply();
     wait_for(result);
-    each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(times);
   }
   std::ranges::nth_element(seconds, seconds.begin() + 2);
   return seconds[2];

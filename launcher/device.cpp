@@ -1,6 +1,7 @@
 #include "launcher/device.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -72,7 +73,11 @@ RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist
   agree(world, [&] { device = choose_device(options.device, find_gpus(), local_rank); });
   const auto places = texts_of_ranks(device.cuda ? gpu_place(device.gpu) : "", world);
   agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
-  if (device.cuda) use_gpu(device.gpu);
+  if (device.cuda) {
+    use_gpu(device.gpu);
+    // As matrix products are, too; the library's choice for recurrent layers is less.
+    at::globalContext().setFloat32Precision(at::Float32Backend::CUDA, at::Float32Op::RNN, at::Float32Precision::IEEE);
+  }
   return device;
 }
 

@@ -155,6 +155,7 @@ Link probe_link(Communicator& group) {
 }
 
 MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Workload& work) {
+  if (!world.device().is_cpu()) return machine_named("h100");
   MachineNumbers numbers;
   world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);  // all work at the same time
   probe_work(numbers, work.model);

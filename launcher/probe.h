@@ -10,7 +10,8 @@ namespace ut::launcher {
 
 /// Measures what the ranks' machines can do, all ranks at once, in a few seconds: operations of the sizes that this
 /// work makes, a small update of its model, and collectives within a host and between hosts. A link that these ranks do
-/// not use is assumed, as `source` says. Collective; the same numbers on every rank.
+/// not use is assumed, as `source` says. GPUs are not measured: theirs are a data sheet's. Collective; the same numbers
+/// on every rank.
 MachineNumbers probe_machine(dist::Communicator& world, const Hosts& hosts, const Workload& work);
 
 /// Of this rank alone: products, element-wise work and the like. Links are left as they are.

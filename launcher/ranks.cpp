@@ -12,6 +12,7 @@
 
 #include "dist/mpi.h"
 #include "launcher/device.h"
+#include "launcher/library_warnings.h"
 #include "launcher/mesh_by_plan.h"
 #include "launcher/rank_checks.h"
 #include "launcher/rank_hosts.h"
@@ -142,6 +143,7 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command) {
   set_threads(options);
+  say_library_warnings_once();
   check_ranks_can_meet(environment);
   std::atomic<std::int64_t> update = -1;
   std::optional<dist::MpiSession> mpi;
