@@ -79,7 +79,7 @@ BleuCounts count_ngrams(const Tokens& tokens, const std::vector<Tokens>& referen
   return counts;
 }
 
-Bleu bleu_of(const BleuCounts& counts, bool smoothed) {
+Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options) {
   Bleu bleu;
   bleu.counts = counts;
   const auto length = static_cast<double>(counts.length);
@@ -93,7 +93,7 @@ Bleu bleu_of(const BleuCounts& counts, bool smoothed) {
     if (counts.possible[order] == 0) return bleu;
     if (counts.right[order] > 0) {
       bleu.precisions[order] = 100 * static_cast<double>(counts.right[order]) / possible;
-    } else if (smoothed) {
+    } else if (is_smoothed(options)) {
       halved /= 2;
       bleu.precisions[order] = 100 * halved / possible;
     }
@@ -117,7 +117,7 @@ Bleu corpus_bleu(const std::vector<std::string>& lines, const std::vector<std::v
           tokens_of(references[reference][line], options, fmt::format("reference {}", reference + 1), line));
     counts += count_ngrams(tokens_of(lines[line], options, "hypotheses", line), right);
   }
-  return bleu_of(counts, is_smoothed(options));
+  return bleu_of(counts, options);
 }
 
 std::string bleu_signature(std::size_t references, const BleuOptions& options) {

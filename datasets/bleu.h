@@ -38,9 +38,9 @@ struct BleuOptions {
 BleuCounts count_ngrams(const std::vector<std::string>& tokens,
                         const std::vector<std::vector<std::string>>& references);
 
-/// With `smoothed`, the k-th order without a right n-gram has the precision 1 / (2^k possible) (mteval's, sacreBLEU's
-/// `exp`); otherwise the score is 0 there.
-Bleu bleu_of(const BleuCounts& counts, bool smoothed);
+/// The k-th order without a right n-gram has the precision 1 / (2^k possible) (mteval's, sacreBLEU's `exp`); where the
+/// tokens are those of BleuTokens::tokenised_split the score is 0 then.
+Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options);
 
 /// The number that sacreBLEU 2.6 gives (or, for BleuTokens::tokenised_split, multi-bleu.perl, which does not smooth).
 /// `references`: [references][lines], as many lines in each as in `lines`.

@@ -9,6 +9,8 @@ namespace ut::datasets {
 struct Published {
   std::string name;
   std::string address;  // of its archive
+  std::string taken;    // the directory of that archive that is taken, below its only one; empty: that itself
+  std::string place;    // where it goes, so that all lies as in the mirrored archive
   std::string sha256;   // of what is there; empty: not known
   std::string licence;
   std::string mirrored;         // name of an archive of it in a local folder of data

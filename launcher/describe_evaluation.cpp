@@ -24,9 +24,11 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
                                               : fmt::format(", perplexity {:.2f} of the {} in the vocabulary",
                                                             evaluation.perplexity(), evaluation.labels),
                        and_pondered);
-  const std::string bleu = !evaluation.text ? ""
-                                            : fmt::format("\nBLEU|{} = {}", datasets::bleu_signature(1, text_scoring),
-                                                          datasets::describe(bleu_of_text(*evaluation.text)));
+  const auto& scoring = text_scorings.front();
+  const std::string bleu = !evaluation.text
+                               ? ""
+                               : fmt::format("\nBLEU|{} = {}", datasets::bleu_signature(1, scoring),
+                                             datasets::describe(datasets::bleu_of(evaluation.text->front(), scoring)));
   return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}{}",
                      score.symbol_accuracy(), score.sequence_accuracy(), score.sequences, how_made(evaluation),
                      and_pondered, bleu);

@@ -91,11 +91,14 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
 /// Adds what BLEU is made from: an output's text beside the right one.
 void count_text(Evaluation& sum, const std::vector<std::int64_t>& output, const datasets::Example& example,
                 const std::string& right_text, const datasets::Task& task) {
-  const auto tokens = [](const std::string& text) {
-    return datasets::bleu_tokens(text, text_scoring.tokens, text_scoring.lower_cased);
-  };
-  const datasets::BleuCounts counts = datasets::count_ngrams(tokens(task.render(output)), {tokens(right_text)});
-  add_to_both(sum, example, [&](Results& results) { *results.text += counts; });
+  const std::string text = task.render(output);
+  for (std::size_t scoring = 0; scoring < text_scorings.size(); ++scoring) {
+    const auto tokens = [&how = text_scorings.at(scoring)](const std::string& line) {
+      return datasets::bleu_tokens(line, how.tokens, how.lower_cased);
+    };
+    const datasets::BleuCounts counts = datasets::count_ngrams(tokens(text), {tokens(right_text)});
+    add_to_both(sum, example, [&](Results& results) { results.text->at(scoring) += counts; });
+  }
 }
 
 /// Decodes the examples of a split from number `first` on.
@@ -140,7 +143,8 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
   world.all_reduce_sum(counts, dist::Purpose::control);
   const auto* count = counts.const_data_ptr<std::int64_t>();
   score = {count[0], count[1], count[2], count[3]};
-  if (results.text) sum_over_ranks(*results.text, world);
+  if (results.text)
+    for (datasets::BleuCounts& counts_of_text : *results.text) sum_over_ranks(counts_of_text, world);
   results.pondered.sum_over(world, steps);
 }
 
@@ -199,7 +203,5 @@ std::int64_t Evaluation::failed_tasks() const {
     return symbols - static_cast<double>(group.score.right_symbols) > failed_above * symbols;
   });
 }
-
-datasets::Bleu bleu_of_text(const datasets::BleuCounts& counts) { return datasets::bleu_of(counts, true); }
 
 }  // namespace ut::launcher

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +17,15 @@ namespace ut::launcher {
 /// How outputs are made for scoring: by the model's own symbols, or each from the right ones before it.
 enum class Scoring { decoded, teacher_forced };
 
+/// How texts are scored: as sacreBLEU does where it is told nothing, and as the papers' translations were.
+inline constexpr std::array<datasets::BleuOptions, 2> text_scorings = {
+    {{}, {.tokens = datasets::BleuTokens::tokenised_split}}};
+using TextCounts = std::array<datasets::BleuCounts, text_scorings.size()>;
+
 /// What examples gave, over all ranks.
 struct Results {
   datasets::Score score;
-  std::optional<datasets::BleuCounts> text;  // where the task's outputs are text and were decoded
+  std::optional<TextCounts> text;  // where the task's outputs are text and were decoded
   Pondered pondered;
 };
 
@@ -47,11 +53,6 @@ struct Evaluation : Results {
 /// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.
 Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit);
-
-/// How texts are scored: as sacreBLEU does where it is told nothing.
-inline constexpr datasets::BleuOptions text_scoring{};
-/// The score of the texts.
-datasets::Bleu bleu_of_text(const datasets::BleuCounts& counts);
 
 /// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task);

@@ -81,16 +81,14 @@ std::string sha256_of(const fs::path& file, const Unfinished& unfinished) {
   return digits.substr(0, digits.find(' '));
 }
 
-void compare_sum(const fs::path& archive, const std::string& expected, const Unfinished& unfinished) {
+/// Says what there is to say of it.
+std::string compare_sum(const fs::path& archive, const std::string& expected, const Unfinished& unfinished) {
   const std::string sum = sha256_of(archive, unfinished);
-  if (expected.empty()) {
-    fmt::print("SHA-256 {}: not compared, that of the published file is not known\n", sum);
-    return;
-  }
+  if (expected.empty()) return fmt::format("SHA-256 {}: not compared, that of the published file is not known\n", sum);
   if (sum != expected)
     throw base::BadInput(fmt::format("{}: SHA-256 is {}, but should be {}; it is another file or not whole",
                                      archive.string(), sum, expected));
-  fmt::print("SHA-256 {}: as it should be\n", sum);
+  return fmt::format("SHA-256 {}: as it should be\n", sum);
 }
 
 /// The archive, where it is now.
@@ -105,13 +103,27 @@ fs::path archive_of(const Published& data, const std::string& from, const Unfini
   return archive;
 }
 
-/// The files in gzip's format are made into what they hold.
-void unzip_files(const fs::path& directory) {
-  std::vector<std::string> words = {"gzip", "--decompress", "--"};
-  const std::size_t options = words.size();
+std::vector<std::string> files_ending(const char* ending, const fs::path& directory) {
+  std::vector<std::string> found;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory))
-    if (entry.is_regular_file() && entry.path().extension() == ".gz") words.push_back(entry.path().string());
-  if (words.size() > options) run_program(words);
+    if (entry.is_regular_file() && entry.path().extension() == ending) found.push_back(entry.path().string());
+  return found;
+}
+
+void untar(const std::string& archive, const std::string& directory) {
+  run_program({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory});
+}
+
+/// The files in gzip's format, and archives within the archive, are made into what they hold.
+void unpack_files(const fs::path& directory) {
+  for (const std::string& archive : files_ending(".tar", directory)) {
+    untar(archive, fs::path(archive).parent_path().string());
+    fs::remove(archive);
+  }
+  std::vector<std::string> words = {"gzip", "--decompress", "--"};
+  const std::vector<std::string> zipped = files_ending(".gz", directory);
+  words.insert(words.end(), zipped.begin(), zipped.end());
+  if (!zipped.empty()) run_program(words);
 }
 
 /// The directory itself, or the one that is all it has.
@@ -123,6 +135,19 @@ fs::path innermost(const fs::path& directory) {
                                                                                                             : directory;
 }
 
+/// What of an archive from its address is asked for, laid out as in the mirrored one. Throws base::BadInput.
+fs::path laid_out(const Published& data, const fs::path& unpacked, const Unfinished& unfinished) {
+  const fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
+  if (!fs::is_directory(taken))
+    throw base::BadInput(
+        fmt::format("{}: has no directory {}, it is another archive than was published", data.address, data.taken));
+  if (data.place.empty()) return taken;
+  fs::path whole = unfinished / "laid-out";
+  fs::create_directories((whole / data.place).parent_path());
+  fs::rename(taken, whole / data.place);
+  return whole;
+}
+
 }  // namespace
 
 int fetch_data(const Options& options) {
@@ -132,19 +157,23 @@ int fetch_data(const Options& options) {
   const fs::path directory = out.has_filename() ? out : out.parent_path();
   if (base::is_there(directory))
     throw base::BadInput(fmt::format("{}: is there already; remove it, or give another --out", directory.string()));
-  fmt::print("{}: {}\nlicence: {}\n", data.name, given.from.empty() ? data.address : given.from + "/" + data.mirrored,
-             data.licence);
-  if (!given.from.empty()) fmt::print("published at {}\n", data.address);
-  std::fflush(stdout);
+  const auto say = [&options](const std::string& text) {
+    if (options.quiet) return;
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  };
+  say(fmt::format("{}: {}\nlicence: {}\n", data.name,
+                  given.from.empty() ? data.address : given.from + "/" + data.mirrored, data.licence));
+  if (!given.from.empty()) say(fmt::format("published at {}\n", data.address));
 
   const Unfinished unfinished(directory.string() + ".part");
   const fs::path archive = archive_of(data, given.from, unfinished);
-  compare_sum(archive, given.from.empty() ? data.sha256 : data.mirrored_sha256, unfinished);
+  say(compare_sum(archive, given.from.empty() ? data.sha256 : data.mirrored_sha256, unfinished));
   const fs::path unpacked = unfinished / "unpacked";
-  run_program({"tar", "--extract", "--no-same-owner", "--file", archive.string(), "--directory", unpacked.string()});
-  unzip_files(unpacked);
-  fs::rename(innermost(unpacked), directory);
-  fmt::print("{}: unpacked\n", directory.string());
+  untar(archive.string(), unpacked.string());
+  unpack_files(unpacked);
+  fs::rename(given.from.empty() ? laid_out(data, unpacked, unfinished) : innermost(unpacked), directory);
+  say(fmt::format("{}: unpacked\n", directory.string()));
   return 0;
 }
 

@@ -89,8 +89,10 @@ TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
 /// A stand-in for curl hands out an archive, so that nothing is asked of the network.
 TEST_F(DataFetch, FromItsAddressWithCurl) {
   const TemporaryDirectory tools;
-  tools.write("packed/tasks/qa1_train.txt", "1 Ada sat.\n");
-  ASSERT_EQ(run_shell(fmt::format("cd {} && gzip packed/tasks/qa1_train.txt && tar -czf archive -C packed tasks",
+  tools.write("packed/tasks/en/qa1_train.txt", "1 Ada sat.\n");
+  tools.write("packed/tasks/data/task1/raw/val.en", "A boat.\n");
+  ASSERT_EQ(run_shell(fmt::format("cd {}/packed/tasks && gzip en/qa1_train.txt && tar -cf inner.tar en && cd .. && "
+                                  "tar -czf ../archive tasks",
                                   tools.path().string()))
                 .exit_code,
             0);
@@ -101,10 +103,17 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
   EXPECT_THAT(fetched.output, AllOf(HasSubstr("not compared, that of the published file is not known"),
                                     HasSubstr("licence: Creative Commons")));
-  EXPECT_TRUE(std::filesystem::exists(directory_.path() / "here/qa1_train.txt"));
+  // It lies where it does when it comes from a folder of archives.
+  EXPECT_TRUE(std::filesystem::exists(directory_.path() / "here/tasks_1-20_v1-2/en/qa1_train.txt"));
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "here/tasks_1-20_v1-2/inner.tar")) << "not unpacked";
   EXPECT_EQ(run_shell("cat " + tools / "address").output,
             "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz\n");
-  EXPECT_THAT(found(), testing::ElementsAre("here"));
+  EXPECT_EQ(fetch("multi30k --out there --quiet", tools.path().string() + ":$PATH").output, "");
+  EXPECT_TRUE(std::filesystem::exists(directory_.path() / "there/raw/val.en"));
+  const Outcome other = fetch("newstest", tools.path().string() + ":$PATH");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.errors, HasSubstr("has no directory datasets/statmt/wmt_newstest"));
+  EXPECT_THAT(found(), testing::UnorderedElementsAre("here", "there"));
 }
 
 TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
