@@ -3,7 +3,7 @@
 
 usage: reproduce.py [TABLE…] [options]          every table by default; --list names them
 
-  --size NAME     small (two cores, an hour a row or less; the default) or paper (a cluster)
+  --size NAME     small (two cores, up to two hours a run; the default) or paper (a cluster)
   --row NAME      only this row of the tables; may be given again. --run NAME: only this of its runs, likewise
   --seeds N       seeds of each run (3)
   --out DIR       where runs are kept (build/reproduce): DIR/TABLE/SIZE/ROW/RUN/seed-N
@@ -16,8 +16,8 @@ What is done is not done again, and a run that was stopped goes on. Variables: U
 what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N after -- say); further options of
 `ut train` after --, as -- --ranks 2. Standard library alone.
 
-A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of training
-and of each evaluation, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to
+A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of training,
+more of them for the small size, those of each evaluation, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to
 "show"), "rows" (with the paper's numbers). Of a row's seeds the best by validation is shown.
 """
 
@@ -44,6 +44,10 @@ class Trouble(Exception):
         self.code = code
 
 
+class NoData(Trouble):
+    """The run's data set is not there."""
+
+
 def read_tables(directory, names):
     known = {path.parent.name: path for path in sorted(directory.glob("*/table.json"))}
     for name in names:
@@ -64,7 +68,7 @@ def expand(runs):
         for number in range(1, run.get("each", 0) + 1) or [""]:
             fill = lambda words: [word.replace("{}", str(number)) for word in words]
             yield name.replace("{}", str(number)), {"train": fill(run["train"]), "data": run.get("data"),
-                                                    "prepare": run.get("prepare"),
+                                                    "small": run.get("small", []), "prepare": run.get("prepare"),
                                                     "evaluate": run.get("evaluate", {"test": ["--split", "test"]})}
 
 
@@ -88,7 +92,8 @@ class Run:
         return self.data is None or (self.options.data / self.data).is_dir()
 
     def train_options(self):
-        given = ["--config", str(self.settings), "--seed", str(self.seed), *self.table["runs"][self.name]["train"]]
+        run = self.table["runs"][self.name]
+        given = ["--config", str(self.settings), "--seed", str(self.seed), *run["train"], *run.get(self.options.size, [])]
         if self.data is not None:
             given += ["--data", str(self.options.data / self.data)]
         return [*given, *self.options.more, "--run-dir", str(self.directory)]
@@ -97,8 +102,7 @@ class Run:
         if self.result() is not None:
             return
         if not self.data_is_there():
-            print(f"{self}: not run, no {self.options.data / self.data} (see `ut data fetch`)", flush=True)
-            return
+            raise NoData(f"{self}: not run, no {self.options.data / self.data} (see `ut data fetch`)")
         self.directory.mkdir(parents=True, exist_ok=True)
         self.prepare()
         started = (self.directory / "checkpoints" / "latest").exists()
@@ -114,7 +118,7 @@ class Run:
         """Makes the file that the data lacks, by a command of `ut data`."""
         prepare = self.table["runs"][self.name]["prepare"]
         if prepare and not (self.options.data / self.data / prepare["makes"]).exists():
-            self.ut("data", *prepare["by"], "--data", str(self.options.data / self.data))
+            self.ut("data", *prepare["by"], "--data", str(self.options.data / self.data), launch=False)
 
     def evaluate(self, given):
         """None where the data has no such split."""
@@ -126,10 +130,10 @@ class Run:
             return None
         return json.loads(said.strip().splitlines()[-1])
 
-    def ut(self, *arguments):
+    def ut(self, *arguments, launch=True):
+        ranks = shlex.split(os.environ.get("LAUNCH", "")) if launch else []
         with open(self.directory / "reproduce.log", "a") as log:
-            done = subprocess.run([*shlex.split(os.environ.get("LAUNCH", "")), self.options.ut, *arguments],
-                                  stdout=subprocess.PIPE, stderr=log, text=True)
+            done = subprocess.run([*ranks, self.options.ut, *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
             log.write(done.stdout)
         if done.returncode != 0:
             raise Trouble(f"{self}: ut {arguments[0]} ended with {done.returncode}, see {self.directory}/reproduce.log",
@@ -279,6 +283,8 @@ def make_all(runs):
     for run in runs:
         try:
             run.make()
+        except NoData as missing:
+            print(missing, flush=True)
         except Trouble as trouble:
             if trouble.code == STOPPED:
                 raise

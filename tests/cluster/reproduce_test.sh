@@ -33,7 +33,7 @@ done
 cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
 cat >"$place/tables/digits/table.json" <<'JSON'
 {"title": "Digits",
- "runs": {"copy": {"train": ["--task", "copy"]}, "reverse": {"train": ["--task", "reverse"]}},
+ "runs": {"copy": {"train": ["--task", "copy"]}, "reverse": {"train": ["--task", "reverse"], "small": ["--max-updates", "10"]}},
  "columns": [{"name": "copied", "run": "copy"},
              {"name": "reversed", "run": "reverse", "show": "{sequence_accuracy:.1f}"}],
  "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
@@ -67,6 +67,14 @@ best = max(results, key=lambda result: result["validation"])
 assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f} |" in sys.argv[2]
 PYTHON
 
+mkdir "$place/tables/digits/paper"
+cp "$place/tables/digits/small/one.conf" "$place/tables/digits/paper"
+made_up digits --size paper --row one --run reverse --seeds 1 >/dev/null
+for size in small:10 paper:20; do
+  grep -q "\"updates\": ${size#*:}," "$place/out/digits/${size%:*}/one/reverse/seed-1/result.json" ||
+    fail "what one size asks for is not that size's alone: $size"
+done
+
 sed -i.whole 's/{sequence_accuracy/{attractors/' "$place/tables/digits/table.json"
 grep -qE '^\| One step \| 0\.[0-9]{3} \| 0\.25 \| no data \| 0\.5 \|$' <<<"$(made_up digits --report)" || fail "a number that a run has not is not told"
 mv "$place/tables/digits/table.json.whole" "$place/tables/digits/table.json"
@@ -75,6 +83,9 @@ printed=$(made_up stories)
 grep -q 'not run, no .*none' <<<"$printed" || fail "missing data is not named: $printed"
 grep -q '^| One | not run | – |$' <<<"$printed" || fail "a row that was not run does not say so: $printed"
 
+code=0
+said=$(made_up stories --one 0 2>&1) || code=$?
+[[ $code == 2 && $said == *"not run, no "* ]] || fail "one run without its data: $code $said"
 code=0
 said=$(made_up nothing 2>&1) || code=$?
 [[ $code == 2 && $said == *"no such table, there are digits, stories"* ]] || fail "an unknown table: $code $said"

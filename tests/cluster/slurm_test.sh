@@ -88,15 +88,22 @@ so_it_does_with_mpirun_and_another_signal() {
 # The first link has a minute, and Slurm itself warns it before that is over; the second is done by --max-hours.
 a_chain_goes_on_until_the_training_is_done() {
   local first second third done_by_first
-  first=$(submit "$chain" 1000000 chain --time=1 --signal=B:USR1@58)
-  second=$(submit "$chain" 1000000 chain)
-  third=$(submit "$chain" 1000000 chain)
+  first=$(submit "$chain" 1000000 chain --job-name=one --time=1 --signal=B:USR1@58)
+  second=$(submit "$chain" 1000000 chain --job-name=one)
+  third=$(submit "$chain" 1000000 chain --job-name=one)
   expect_end "$first" FAILED 75
   done_by_first=$(updates_done chain)
   expect_end "$second" COMPLETED 0
   expect_state "$third" CANCELLED 10
   [[ $(updates_done chain) -gt $done_by_first ]] || fail "the second link did nothing"
   diff <(losses chain | cut -d ' ' -f 1) <(seq "$(updates_done chain)") || fail "updates are missing, or there twice"
+}
+
+a_chain_needs_a_name() {
+  local job
+  job=$(submit "$chain" 1000000 nameless)
+  expect_end "$job" FAILED 2
+  [[ ! -e nameless ]] || fail_of_job "$job" "a run was begun"
 }
 
 a_job_that_a_person_ends_is_not_queued_again() {
@@ -143,7 +150,7 @@ tests=(
   srun_without_pmix_is_named_once four_ranks_on_two_nodes_go_as_one_with_srun
   four_ranks_on_two_nodes_go_as_one_with_mpirun a_warned_job_is_queued_again_and_goes_the_same_way
   so_it_does_with_mpirun_and_another_signal a_job_that_a_person_ends_is_not_queued_again
-  a_table_of_the_papers_is_an_array_of_jobs a_chain_goes_on_until_the_training_is_done
+  a_table_of_the_papers_is_an_array_of_jobs a_chain_needs_a_name a_chain_goes_on_until_the_training_is_done
 )
 if (($# > 1)); then tests=("${@:2}"); fi
 run_tests "${tests[@]}"
