@@ -1,6 +1,7 @@
 #include "core/checkpoint_directory.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -22,6 +23,15 @@ std::string named_by(const fs::path& pointer) {
   std::string name = base::read_file(pointer);
   name.erase(name.find_last_not_of(" \n\r\t") + 1);
   return name;
+}
+
+/// What a person may ask for instead, of a few.
+std::string others(const fs::path& directory) {
+  constexpr std::size_t shown = 5;
+  std::vector<std::string> names;
+  for (const fs::path& found : all_checkpoints(directory))
+    if (names.size() < shown) names.push_back(found.filename().string());
+  return names.empty() ? "there is none" : fmt::format("give latest, best, {}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -96,8 +106,8 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   }
   std::error_code unusable;  // as where the name is longer than names can be
   if (!update_of(name) || !fs::is_directory(directory / name, unusable))
-    throw base::BadInput(fmt::format("{}: no checkpoint {} here; give latest, best or update-N", directory.string(),
-                                     name.empty() ? which : name));
+    throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name.empty() ? which : name,
+                                     others(directory)));
   return directory / name;
 }
 

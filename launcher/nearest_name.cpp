@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ut::launcher {
 namespace {
@@ -27,9 +28,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string suggestion(const std::string& given, const std::vector<std::string>& names, const std::string& prefix) {
   std::string nearest;
-  std::size_t smallest = std::max<std::size_t>(2, given.size() / 3) + 1;
+  std::pair smallest(std::max<std::size_t>(2, given.size() / 3) + 1, given.size());
   for (const auto& name : names) {
-    const auto distance = edit_distance(given, name);
+    const auto same = static_cast<std::size_t>(std::ranges::mismatch(given, name).in1 - given.begin());
+    const std::pair distance(edit_distance(given, name), given.size() - same);  // of like ones what begins alike
     if (distance < smallest) {
       smallest = distance;
       nearest = name;

@@ -32,9 +32,10 @@ void check_lstm(const Options& options) {
 void check_together(const Options& options) {
   const auto& model = options.model;
   if (model.kind == core::ModelKind::lstm) check_lstm(options);
-  if (model.d_model % model.heads != 0)
+  const bool has_heads = model.kind == core::ModelKind::universal;
+  if (has_heads && model.d_model % model.heads != 0)
     throw base::BadInput(
-        fmt::format("--heads: {} given, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
+        fmt::format("--heads: is {}, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
   if (options.exchange.form == dist::ExchangeForm::heads) {
     if (options.sequence_parallel > model.heads)
       throw base::BadInput(

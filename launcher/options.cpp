@@ -17,6 +17,7 @@
 #include "launcher/config_text.h"
 #include "launcher/nearest_name.h"
 #include "launcher/option_checks.h"
+#include "launcher/option_effects.h"
 #include "launcher/option_table.h"
 
 namespace ut::launcher {
@@ -60,8 +61,7 @@ bool starts_from_record(const CommandEntry& command) {
 }
 
 std::string describe(const OptionEntry& entry, const CommandEntry& command) {
-  const bool from_record = entry.recorded && entry.group != "Ranks" && starts_from_record(command);
-  if (from_record) return fmt::format("{} (default: the run's)", entry.description);
+  if (entry.recorded && starts_from_record(command)) return fmt::format("{} (default: the run's)", entry.description);
   if (!entry.shows_default) return entry.description;
   const auto value = entry.get(Options());
   return value.empty() ? entry.description : fmt::format("{} (default {})", entry.description, value);
@@ -87,7 +87,7 @@ program_options::options_description boost_options(const CommandEntry& command) 
     }
     if (group == "Run") {
       options.add_options()("config", program_options::value<std::string>()->value_name("FILE"),
-                            "options as lines `name = value`; the command line comes before them");
+                            "options as lines `name = value`; the command line overrides them");
       options.add_options()("help", "print this");
     }
     all.add(options);
@@ -157,6 +157,12 @@ std::vector<Assignment> read_model_options(const std::filesystem::path& model, c
     assignments.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), origin});
   }
   return assignments;
+}
+
+std::vector<std::string> names_of(const std::vector<Assignment>& assignments) {
+  std::vector<std::string> names;
+  for (const Assignment& assignment : assignments) names.push_back(assignment.name);
+  return names;
 }
 
 /// Sets the assignments of one source; the last one of a name counts.
@@ -243,8 +249,10 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   } else if ((command.bit & (command_data | command_score)) == 0) {
     options = run_options(options, sources, command);
   }
-  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   options.command = command.name;
+  constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_bench | command_plan;
+  if ((command.bit & with_models) != 0) check_effects(options, names_of(sources.back()));
+  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   return options;
 }
 

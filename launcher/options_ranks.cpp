@@ -5,9 +5,23 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+constexpr unsigned users = command_evaluate | command_decode;  // of a trained model
+
+/// What depends on the place: a run's record says nothing of it to who uses its model.
+void add_of_place(Table& table, unsigned commands, const std::vector<OptionEntry>& entries) {
+  table.add("Ranks", commands & ~users, true, entries);
+  table.add("Ranks", commands & users, false, entries);
+}
+
+OptionEntry sequence_parallel(const std::string& otherwise) {
+  return none_if_zero(changeable(whole(
+      "sequence-parallel", "ranks that share a sequence's positions; divides the ranks; " + otherwise,
+      [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)));
+}
+
 void add_devices(Table& table) {
-  table.add(
-      "Ranks", rank_commands, true,
+  add_of_place(
+      table, rank_commands,
       {changeable(choice<DeviceChoice>(
            "device", "where the ranks compute; a rank gets a GPU of its own", [](auto& o) -> auto& { return o.device; },
            {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
@@ -41,28 +55,28 @@ void add_ranks(Table& table) {
   auto ranks = none_if_zero(changeable(whole(
       "ranks", "processes; without mpirun or srun around it the program starts them",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
-  table.add("Ranks", rank_commands | command_plan | command_doctor, true, {ranks});
-  table.add(
-      "Ranks", rank_commands, true,
-      {none_if_zero(changeable(whole(
-           "sequence-parallel", "ranks that share a sequence's positions; divides the ranks; by ut plan if not given",
-           [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20))),
-       changeable(exchange_form()),
-       changeable(choice<dist::Sent>(
-           "exchange-sends", "what is sent for a row, 2d numbers or d",
-           [](auto& o) -> auto& { return o.exchange.sent; }, exchange_sends())),
-       changeable(choice<dist::Cut>(
-           "shards", "which positions a rank holds in the decoder", [](auto& o) -> auto& { return o.exchange.cut; },
-           exchange_cuts()))});
+  add_of_place(table, rank_commands | command_plan | command_doctor, {ranks});
+  table.add("Ranks", rank_commands & ~users, true, {sequence_parallel("by ut plan if not given")});
+  table.add("Ranks", users, false, {sequence_parallel("1 if not given")});
+  table.add("Ranks", rank_commands, true,
+            {changeable(exchange_form()),
+             changeable(choice<dist::Sent>(
+                 "exchange-sends", "what is sent for a row, 2d numbers or d",
+                 [](auto& o) -> auto& { return o.exchange.sent; }, exchange_sends())),
+             changeable(choice<dist::Cut>(
+                 "shards", "which positions a rank holds in the decoder",
+                 [](auto& o) -> auto& { return o.exchange.cut; }, exchange_cuts()))});
+  add_of_place(table, rank_commands | command_plan | command_doctor,
+               {changeable(whole(
+                    "threads", "per rank; 0: OMP_NUM_THREADS, or cores / ranks where ut starts them",
+                    [](auto& o) -> auto& { return o.threads; }, 0, 4096)),
+                changeable(absolute_path(
+                    "hostfile", "FILE", "hosts to start the ranks on, with ssh; a line each: HOST slots=N",
+                    [](auto& o) -> auto& { return o.hostfile; }))});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
             {changeable(whole(
-                 "threads", "per rank; 0: cores / ranks", [](auto& o) -> auto& { return o.threads; }, 0, 4096)),
-             changeable(absolute_path(
-                 "hostfile", "FILE", "hosts to start the ranks on, with ssh; a line each: HOST slots=N",
-                 [](auto& o) -> auto& { return o.hostfile; })),
-             changeable(whole(
-                 "timeout", "seconds that ranks wait for one another before they give the job up",
-                 [](auto& o) -> auto& { return o.timeout; }, 10, 1 << 20))});
+                "timeout", "seconds that ranks wait for one another before they give the job up",
+                [](auto& o) -> auto& { return o.timeout; }, 10, 1 << 20))});
   add_devices(table);
 }
 

@@ -183,13 +183,54 @@ TEST(Options, MissingAndSurplusValuesAreRefused) {
 }
 
 TEST(Options, WhatDoesNotFitTogetherIsRefused) {
-  EXPECT_THAT(train_refused({"--heads", "3"}), AllOf(HasSubstr("--heads: 3"), HasSubstr("--d-model, which is 128")));
+  EXPECT_THAT(train_refused({"--heads", "3"}), AllOf(HasSubstr("--heads: is 3"), HasSubstr("--d-model, which is 128")));
   EXPECT_THAT(train_refused({"--d-model", "33", "--heads", "3"}), HasSubstr("--d-model: 33"));
   EXPECT_THAT(train_refused({"--task", "babi"}), HasSubstr("--data: not given"));
   EXPECT_THAT(train_refused({"--schedule", "cosine", "--max-updates", "100"}), HasSubstr("--warmup: 300"));
   EXPECT_THAT(refused({"train", "--run-dir", "x"}), HasSubstr("--task: not given"));
   EXPECT_THAT(refused({"train", "--task", "copy"}), HasSubstr("--run-dir: not given"));
   EXPECT_THAT(refused({"evaluate"}), HasSubstr("--run-dir: not given"));
+}
+
+TEST(Options, ThatWouldDoNothingAreRefused) {
+  const std::vector<std::pair<Words, Words>> given_and_needed = {
+      {{"--max-steps", "9"}, {"--halting", "act"}},
+      {{"--balance", "2"}, {"--halting", "act-copy"}},
+      {{"--lstm-layers", "3"}, {"--model", "lstm"}},
+      {{"--norm", "pre"}, {"--model", "universal"}},
+      {{"--batch-window", "9"}, {"--batch-rows", "9"}},
+      {{"--nonfinite-limit", "9"}, {"--on-nonfinite", "skip"}},
+      {{"--checkpoint", "best"}, {"--resume"}},
+      {{"--keep-every", "30"}, {"--checkpoint-every", "10"}},
+      {{"--babi-memory", "9"}, {"--task", "babi", "--data", "there"}},
+      {{"--lambada-form", "pointing"}, {"--task", "lambada", "--data", "there"}},
+      {{"--execute-length", "9"}, {"--task", "execute-copy"}},
+      {{"--train-length", "9"}, {"--task", "reverse"}},
+      {{"--data", "there"}, {"--task", "agreement"}},
+  };
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({}));
+  for (const auto& [given, needed] : given_and_needed) {
+    Words other = {"--task", "execute-double", "--checkpoint-every", "7", "--on-nonfinite", "stop"};
+    if (given.front() == "--norm") other.insert(other.end(), {"--model", "lstm"});
+    if (given.front() == "--execute-length") other[1] = "addition";
+    other.insert(other.end(), given.begin(), given.end());
+    EXPECT_THAT(train_refused(other), HasSubstr(given.front() + ": does nothing here")) << given.front();
+    Words both = given;
+    both.insert(both.end(), needed.begin(), needed.end());
+    if (given.front() == "--checkpoint") both.insert(both.end(), {"--run-dir", scratch / "run"});
+    EXPECT_EQ(train_refused(both), "") << given.front();
+  }
+  EXPECT_THAT(refused("bench", {"--bench-skew", "0.5"}), HasSubstr("--bench-ponder"));
+  const Words evaluate = {"evaluate", "--run-dir", scratch / "run"};
+  for (const Words& more : {Words{"--length-penalty", "1"}, Words{"--teacher-forced", "--beam", "4"},
+                            Words{"--checkpoint", "best", "--average", "2"}, Words{"--max-steps", "9"}}) {
+    Words all = evaluate;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_THAT(refused(all), HasSubstr(more.front() == "--teacher-forced" ? "--beam" : more.front()));
+  }
+  // A settings file may serve more than one purpose.
+  EXPECT_EQ(train_refused({"--config", scratch.write("all.conf", "max-steps = 9\nbabi-memory = 3\n")}), "");
 }
 
 TEST(Options, ConfigRoundTrip) {
@@ -205,6 +246,8 @@ TEST(Options, ConfigRoundTrip) {
                                  "5",
                                  "--schedule",
                                  "cosine",
+                                 "--task",
+                                 "babi",
                                  "--data",
                                  "/a b/#1 \"x\"",
                                  "--seed",
@@ -252,7 +295,7 @@ TEST(Options, PrecisionIsThatOfNumbersOrOfProducts) {
 }
 
 TEST(Options, RelativeDataBecomesAbsolute) {
-  const auto data = std::filesystem::path(train({"--data", "there"}).task.data);
+  const auto data = std::filesystem::path(train({"--task", "babi", "--data", "there"}).task.data);
   EXPECT_EQ(data, std::filesystem::current_path() / "there");
 }
 
@@ -271,7 +314,7 @@ TEST(Resume, NeedsNothingButTheRunDirectory) {
 
 TEST(Resume, SomeOptionsMayChange) {
   const tests::TemporaryDirectory scratch;
-  record_run(scratch, train({}));
+  record_run(scratch, train({"--task", "babi", "--data", "/here"}));
   const Options options = parse_options({"train", "--run-dir", scratch / "run", "--resume", "--max-updates", "9",
                                          "--ranks", "3", "--log-every", "1", "--data", "/elsewhere"});
   EXPECT_EQ(options.max_updates, 9);
@@ -360,7 +403,7 @@ TEST(Bench, NeedsNothingAndHasItsOwnBatch) {
 
 TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   const auto bench_refused = [](const Words& words) { return refused("bench", words); };
-  EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
+  EXPECT_THAT(bench_refused({"--heads", "3"}), HasSubstr("--heads: is 3"));
   EXPECT_THAT(bench_refused({"--greedy", "--encoder-only"}), HasSubstr("--greedy"));
   EXPECT_THAT(bench_refused({"--decoder-only", "--encoder-only"}), HasSubstr("one of the two"));
   EXPECT_THAT(bench_refused({"--min-length", "41"}), AllOf(HasSubstr("--min-length: 41"), HasSubstr("--length")));
@@ -404,7 +447,7 @@ TEST(Plan, WhatCannotBeIsRefused) {
   EXPECT_THAT(plan_refused({"--ranks", "12", "--gpus-per-node", "8"}), HasSubstr("--gpus-per-node: 8"));
   EXPECT_THAT(plan_refused({"--ranks", "12", "--nodes", "2", "--gpus-per-node", "8"}), HasSubstr("--ranks: 12"));
   EXPECT_EQ(plan_refused({"--ranks", "16", "--nodes", "2", "--gpus-per-node", "8"}), "");
-  EXPECT_THAT(plan_refused({"--heads", "3"}), HasSubstr("--heads: 3"));
+  EXPECT_THAT(plan_refused({"--heads", "3"}), HasSubstr("--heads: is 3"));
   EXPECT_THAT(plan_refused({"--sequence-parallel", "2"}), HasSubstr("--sequence-parallel: unknown option"));
 }
 

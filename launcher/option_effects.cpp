@@ -1,0 +1,104 @@
+#include "launcher/option_effects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace ut::launcher {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+/// Options that do something only where `useful` holds, which `needed` says as a person would write it.
+struct Effect {
+  Names options;
+  bool (*useful)(const Options&);
+  std::string_view needed;
+};
+
+bool halts(const Options& options) { return options.model.halting.any(); }
+bool leaves(const Options& options) {
+  const core::HaltingOptions& halting = options.model.halting;
+  return halting.encoder == core::Halting::act_copy || halting.decoder == core::Halting::act_copy;
+}
+bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
+bool searches(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
+
+/// Where there is no task, as for `ut bench`, there are no options of tasks either.
+bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [&](std::string_view name) { return options.task.task.starts_with(name); });
+}
+bool learns_digits(const Options& options) {
+  const std::string& task = options.task.task;
+  return task == "copy" || task == "reverse" || task == "addition";
+}
+
+const std::vector<Effect>& effects() {
+  static const std::vector<Effect> table = {
+      {{"max-steps", "act-kind", "act-output", "halting-threshold", "halting-bias", "ponder-weight", "ponder-warmup"},
+       halts,
+       "--halting act or act-copy"},
+      {{"balance"}, leaves, "--halting act-copy"},
+      {{"bench-skew"}, [](const Options& o) { return o.bench.ponder > 0; }, "--bench-ponder"},
+      {{"lstm-layers"}, [](const Options& o) { return !is_universal(o); }, "--model lstm"},
+      {{"heads", "ffn", "steps", "decoder-steps", "block-layers", "variant", "transition", "norm", "residual", "signal",
+        "step-signal", "attention-dropout", "transition-dropout", "random-offset", "exchange", "exchange-sends",
+        "shards"},
+       is_universal,
+       "--model universal"},
+      {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
+      {{"target-score"},
+       [](const Options& o) { return o.target_score == 0 || o.evaluate_every > 0; },
+       "--evaluate-every above 0"},
+      {{"nonfinite-limit"},
+       [](const Options& o) { return o.on_nonfinite == OnNonFinite::skip; },
+       "--on-nonfinite skip"},
+      {{"keep-every"},
+       [](const Options& o) {
+         return o.keep_every == 0 || (o.checkpoint_every > 0 && o.keep_every % o.checkpoint_every == 0);
+       },
+       "to be a multiple of --checkpoint-every"},
+      {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
+      {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
+      {{"length-penalty"}, searches, "--beam above 1"},
+      {{"babi-task", "babi-size", "babi-memory"}, [](const Options& o) { return learns(o, {"babi"}); }, "--task babi"},
+      {{"agreement-form", "agreement-train-share"},
+       [](const Options& o) { return learns(o, {"agreement"}); },
+       "--task agreement"},
+      {{"lambada-form", "vocabulary-size"}, [](const Options& o) { return learns(o, {"lambada"}); }, "--task lambada"},
+      {{"source-language", "target-language", "train-set", "validation-set", "test-set", "sentencepiece",
+        "longest-pair"},
+       [](const Options& o) { return learns(o, {"translation"}); },
+       "--task translation"},
+      {{"train-length", "evaluation-length"}, learns_digits, "--task copy, reverse or addition"},
+      {{"execute-length", "execute-nesting"},
+       [](const Options& o) { return learns(o, {"execute-"}); },
+       "a --task execute-…"},
+      {{"execute-source"}, [](const Options& o) { return learns(o, {"execute-program"}); }, "--task execute-program"},
+      {{"train-examples", "evaluation-examples", "data-seed"},
+       [](const Options& o) { return learns_digits(o) || learns(o, {"execute-"}); },
+       "a task whose examples are generated"},
+      {{"data"},
+       [](const Options& o) { return std::ranges::count(datasets::file_task_names(), o.task.task) > 0; },
+       "a task that reads files"},
+  };
+  return table;
+}
+
+}  // namespace
+
+void check_effects(const Options& options, const std::vector<std::string>& given) {
+  for (const Effect& effect : effects())
+    for (const std::string& name : given)
+      if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options))
+        throw base::BadInput(
+            fmt::format("--{}: does nothing here, needs {}; give that, or leave it out", name, effect.needed));
+  const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };
+  if (is_given("checkpoint") && is_given("average"))
+    throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
+}
+
+}  // namespace ut::launcher
