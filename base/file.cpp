@@ -45,6 +45,9 @@ void sync_to_disk(const std::filesystem::path& path) {
 }
 
 void write_file_whole(const std::filesystem::path& path, const std::string& content) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
   auto beside = path;
   beside += ".tmp";
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
@@ -52,7 +55,10 @@ void write_file_whole(const std::filesystem::path& path, const std::string& cont
   const bool written = stream.good();
   const int cause = errno;
   stream.close();
-  if (!written) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));
+  if (!written) {
+    std::filesystem::remove(beside, ignored);
+    throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));
+  }
   sync_to_disk(beside);
   std::filesystem::rename(beside, path);
   sync_to_disk(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));

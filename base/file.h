@@ -12,7 +12,7 @@ bool is_there(const std::filesystem::path& path);
 std::string read_file(const std::filesystem::path& path);
 
 /// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole.
-/// Throws std::runtime_error naming the file where it cannot be written.
+/// Throws std::runtime_error naming the file where it cannot be written, BadInput where it is a directory.
 void write_file_whole(const std::filesystem::path& path, const std::string& content);
 
 /// Flushes a written file or directory to the disk. Throws std::runtime_error.

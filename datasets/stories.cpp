@@ -19,8 +19,6 @@
 namespace ut::datasets {
 namespace {
 
-constexpr std::int64_t most_stories = 100'000;
-
 /// How a kind of story is named and how long it is.
 struct Shape {
   std::string_view name;
@@ -83,7 +81,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 void write_stories(const StoryOptions& options) {
   check_range("--facts", options.facts, 1, std::ssize(shapes));
   check_range("--train", options.train, 1, most_stories);
-  check_range("--validation", options.validation, 1, most_stories);
+  check_range("--validation", options.validation, 0, most_stories);
   check_range("--test", options.test, 1, most_stories);
   std::error_code code;
   std::filesystem::create_directories(options.out, code);
@@ -99,8 +97,9 @@ void write_stories(const StoryOptions& options) {
   std::unordered_set<std::string> seen;
   const std::uint64_t key = base::mix(options.seed, static_cast<std::uint64_t>(options.facts));
   for (std::size_t split = 0; split < splits.size(); ++split)
-    write(options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name),
-          draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen));
+    if (splits[split].stories > 0)
+      write(options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name),
+            draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen));
 }
 
 }  // namespace ut::datasets

@@ -6,12 +6,13 @@
 namespace ut::datasets {
 
 inline constexpr int questions_per_story = 5;
+inline constexpr std::int64_t most_stories = 100'000;  // of a split
 
 /// What `ut data stories` makes.
 struct StoryOptions {
   int facts = 1;                  // lines that a question needs: 1, 2 or 3
   std::int64_t train = 2000;      // stories
-  std::int64_t validation = 200;  // stories
+  std::int64_t validation = 200;  // stories; 0: no such file
   std::int64_t test = 200;        // stories
   std::uint64_t seed = 1;
   std::filesystem::path out;  // directory; made where it is missing

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -86,9 +90,15 @@ int main(int count, char** values) {
     }
   };
   try {
-    return ut::launcher::run({values + 1, values + count});
+    const int code = ut::launcher::run({values + 1, values + count});
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::runtime_error(fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
+    return code;
   } catch (const ut::base::BadInput& error) {
     say(error.what());
+    return 2;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say(fmt::format("{}: {}", error.path1().string(), error.code().message()).c_str());
     return 2;
   } catch (const std::exception& error) {
     say(error.what());

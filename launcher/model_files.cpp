@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -91,11 +92,15 @@ int run_export(const Options& options) {
   if (base::is_there(out))
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
   const auto task = datasets::make_task(options.task);
+  if (options.exchange_of_models.examples > 0 && !task->has_source())
+    throw base::BadInput(
+        "--examples: not of a language model, whose examples are passages without a source; leave it out");
   const auto model = load_model(options, *task);
   fs::path beside = out.has_filename() ? out : out.parent_path();
-  beside += ".tmp";
-  fs::remove_all(beside);
-  fs::create_directories(beside);
+  beside += fmt::format(".unfinished-{}", ::getpid());
+  std::error_code failure;
+  fs::create_directories(beside, failure);
+  if (failure) throw base::BadInput(fmt::format("--out {}: cannot be made: {}", out.string(), failure.message()));
   base::write_file_whole(beside / model_name, core::model_bytes(*model));
   base::write_file_whole(beside / model_config_name, config_of(model->options(), options));
   base::write_file_whole(beside / vocabulary_name, task->vocabulary().text());

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "base/error.h"
@@ -79,6 +81,7 @@ void check_unchanged(const Options& recorded, const Options& options) {
 
 void check_bench(const Options& options) {
   const BenchOptions& bench = options.bench;
+  check_output_file("--profile", bench.profile);
   if (bench.min_length > bench.length)
     throw base::BadInput(
         fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
@@ -109,6 +112,7 @@ void check_bench(const Options& options) {
 
 void check_plan(const Options& options) {
   const PlanOptions& plan = options.plan;
+  check_output_file("--save-calibration", plan.save_calibration);
   if (!plan.machine.empty() && !plan.calibration.empty())
     throw base::BadInput(
         fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
@@ -119,6 +123,20 @@ void check_plan(const Options& options) {
   if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
     throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
                                      options.ranks, plan.nodes * plan.gpus_per_node));
+}
+
+void check_output_file(const char* option, const std::string& file) {
+  if (file.empty()) return;
+  std::error_code unseen;
+  const auto directory = std::filesystem::absolute(file).parent_path();
+  std::string problem;
+  if (std::filesystem::is_directory(file, unseen))
+    problem = "is a directory, a file is needed";
+  else if (!std::filesystem::is_directory(directory, unseen))
+    problem = fmt::format("there is no directory {}", directory.string());
+  else if (::access(directory.c_str(), W_OK) != 0)
+    problem = fmt::format("{} cannot be written to", directory.string());
+  if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
 }
 
 void check_report(const Options& options) {

@@ -1,8 +1,11 @@
+#include "datasets/stories.h"
 #include "launcher/option_groups.h"
 #include "launcher/option_kinds.h"
 
 namespace ut::launcher::option_groups {
 namespace {
+
+constexpr std::int64_t most_questions = datasets::most_stories * datasets::questions_per_story;
 
 OptionEntry output_path(std::string placeholder, std::string description) {
   return path(
@@ -16,12 +19,12 @@ void add_stories(Table& table) {
             {whole(
                  "facts", "supporting facts of each question", [](auto& o) -> auto& { return o.data.facts; }, 1, 3),
              whole(
-                 "train", "questions to train on", [](auto& o) -> auto& { return o.data.train; }, 1),
+                 "train", "questions to train on", [](auto& o) -> auto& { return o.data.train; }, 1, most_questions),
              whole(
                  "validation", "questions to validate on; 0: no such file",
-                 [](auto& o) -> auto& { return o.data.validation; }, 0),
+                 [](auto& o) -> auto& { return o.data.validation; }, 0, most_questions),
              whole(
-                 "test", "questions to test on", [](auto& o) -> auto& { return o.data.test; }, 1),
+                 "test", "questions to test on", [](auto& o) -> auto& { return o.data.test; }, 1, most_questions),
              output_path("DIR", "directory the files are written to"),
              whole(
                  "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});

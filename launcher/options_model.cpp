@@ -4,6 +4,8 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+constexpr std::int64_t most_steps = 1 << 16;
+
 OptionEntry variant() {
   auto entry = choice<Variant>("variant", "whose choices norm, residual, signal, step-signal and act-output follow",
                                [](auto& o) -> auto& { return o.variant; },
@@ -24,7 +26,7 @@ OptionEntry variant() {
 OptionEntry steps() {
   auto entry = whole(
       "steps", "times the block is applied (T), in encoder and decoder",
-      [](auto& o) -> auto& { return o.model.encoder_steps; }, 1);
+      [](auto& o) -> auto& { return o.model.encoder_steps; }, 1, most_steps);
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     if (!set(options, text)) return false;
     options.model.decoder_steps = options.model.encoder_steps;
@@ -37,7 +39,7 @@ OptionEntry steps() {
 OptionEntry decoder_steps() {
   return without_default(whole(
       "decoder-steps", "times the decoder's block is applied, where not --steps",
-      [](auto& o) -> auto& { return o.model.decoder_steps; }, 1));
+      [](auto& o) -> auto& { return o.model.decoder_steps; }, 1, most_steps));
 }
 
 OptionEntry dropout() {
@@ -109,14 +111,14 @@ void add_model_shape(Table& table) {
              whole(
                  "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
   table.add("Model", rank_commands | command_plan, true, {steps(), decoder_steps()});
-  table.add(
-      "Model", model_commands, true,
-      {whole(
-           "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; }, 1),
-       choice<core::TransitionKind>("transition", "after attention",
-                                    [](auto& o) -> auto& { return o.model.transition; },
-                                    {{"feed-forward", core::TransitionKind::feed_forward},
-                                     {"separable-convolution", core::TransitionKind::separable_convolution}})});
+  table.add("Model", model_commands, true,
+            {whole(
+                 "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; },
+                 1, 1 << 12),
+             choice<core::TransitionKind>("transition", "after attention",
+                                          [](auto& o) -> auto& { return o.model.transition; },
+                                          {{"feed-forward", core::TransitionKind::feed_forward},
+                                           {"separable-convolution", core::TransitionKind::separable_convolution}})});
 }
 
 void add_halting(Table& table) {
@@ -127,7 +129,7 @@ void add_halting(Table& table) {
   table.add("Halting", rank_commands | command_plan, true,
             {whole(
                 "max-steps", "most steps of a position that halts; 0: as --steps and --decoder-steps say",
-                [](auto& o) -> auto& { return o.max_steps; }, 0)});
+                [](auto& o) -> auto& { return o.max_steps; }, 0, most_steps)});
   table.add(
       "Halting", model_commands, true,
       {choice<core::ActKind>(

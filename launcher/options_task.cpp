@@ -4,6 +4,8 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+constexpr std::int64_t most_examples = 1 << 30;
+
 OptionEntry data_directory() {
   return absolute_path(
       "data", "DIR", "directory of the task's files, where it reads files",
@@ -97,7 +99,7 @@ void add_task(Table& table) {
                     [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
              whole(
                  "train-examples", "generated tasks: examples to train on",
-                 [](auto& o) -> auto& { return o.task.train_examples; }, 1),
+                 [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
              whole(
                  "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
   table.add("Task", command_train | command_evaluate, true,
@@ -106,7 +108,7 @@ void add_task(Table& table) {
                  [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
              changeable(whole(
                  "evaluation-examples", "generated tasks: examples of each evaluation split",
-                 [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1))});
+                 [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1, most_examples))});
 }
 
 }  // namespace ut::launcher::option_groups

@@ -46,8 +46,9 @@ void add_optimizer(Table& table) {
            "beta1", "Adam: of the gradient's mean", [](auto& o) -> auto& { return o.optimizer.beta1; }),
        share(
            "beta2", "Adam: of the gradient's square", [](auto& o) -> auto& { return o.optimizer.beta2; }),
-       positive(
-           "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; }),
+       real(
+           "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; },
+           "a number of at least 1e-30", [](double x) { return x >= 1e-30; }),
        not_negative(
            "weight-decay", "decoupled from the gradient", [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
        not_negative(
@@ -91,15 +92,15 @@ void add_training(Table& table) {
   table.add(
       "Training", command_train, true,
       {whole(
-           "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
+           "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1, 1 << 24),
        whole(
            "batch-rows", "instead: rows per micro-batch, source and target together, over all ranks; 0: --batch",
-           [](auto& o) -> auto& { return o.batch_rows; }, 0),
+           [](auto& o) -> auto& { return o.batch_rows; }, 0, 1 << 30),
        whole(
            "batch-window", "with --batch-rows: successive examples of which those of like length come together",
            [](auto& o) -> auto& { return o.batch_window; }, 1, 1 << 20),
        whole(
-           "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1),
+           "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1, 1 << 20),
        share(
            "label-smoothing", "share of the probability given to all symbols",
            [](auto& o) -> auto& { return o.label_smoothing; }),

@@ -35,6 +35,7 @@ Workload small_part(const Workload& work, const Layout& layout, const MachineNum
 Options options_of(const Workload& part) {
   Options options;
   options.model = part.model;
+  options.model.points = false;  // made-up symbols have no candidates
   options.batch = part.sequences;
   options.sequence_parallel = 1;
   options.bench.length = part.longest;

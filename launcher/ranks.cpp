@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "dist/mpi.h"
@@ -130,6 +131,9 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
   } catch (const base::BadInput& error) {
     failed = true;
     problem = error.what();
+  } catch (const std::filesystem::filesystem_error& error) {
+    failed = true;
+    problem = fmt::format("{}: {}", error.path1().string(), error.code().message());
   }
   at::Tensor failures = at::zeros({world.size()}, at::kLong);  // by rank
   failures[world.rank()] = failed ? 1 : 0;

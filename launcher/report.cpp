@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "launcher/build_info.h"
 #include "launcher/inside_model.h"
+#include "launcher/option_checks.h"
 #include "launcher/report_page.h"
 #include "launcher/run_record.h"
 #include "launcher/scaling_table.h"
@@ -22,9 +23,8 @@ using nlohmann::ordered_json;
 
 /// The run as `ut evaluate` would have it.
 Options evaluated_run(const std::string& run_dir, const Options& options) {
-  Options run = parse_options({"evaluate", "--run-dir", run_dir, "--checkpoint", options.checkpoint});
-  run.split = options.split;
-  return run;
+  return parse_options({"evaluate", "--run-dir", run_dir, "--checkpoint", options.checkpoint, "--split",
+                        datasets::name_of(options.split)});
 }
 
 /// The directory's last name where no other run has the same, else as it was given.
@@ -66,9 +66,7 @@ ordered_json collect(const Options& options) {
 /// As asked for, or in the first run's directory.
 std::string file_to_write(const ReportOptions& given, const std::string& name) {
   if (given.out.empty()) return (filesystem::path(given.runs.front()) / name).string();
-  const filesystem::path directory = filesystem::absolute(given.out).parent_path();
-  if (!filesystem::is_directory(directory))
-    throw base::BadInput(fmt::format("--out {}: there is no directory {}", given.out, directory.string()));
+  check_output_file("--out", given.out);
   return given.out;
 }
 

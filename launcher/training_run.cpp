@@ -62,7 +62,7 @@ TrainingRun::TrainingRun(Session& session)
     directory_.emplace(used);
     directory_->keep(session.task->kept_files());
     if (used.resume) point_at_checkpoints();
-    metrics_.emplace(directory_->metrics(), update());
+    metrics_.emplace(directory_->metrics(), used.resume ? update() : -1);
     events_.emplace(directory_->events(), update() + 1);
     progress_.emplace(session.options.quiet);
     say_what_is_trained();
@@ -84,6 +84,10 @@ void TrainingRun::say_what_is_trained() {
                   session_.mesh.sequence_parallel()));
   progress_->say(
       fmt::format("{} in the matrix products of an update, of the first one's {} rows", describe(flops), first.rows()));
+  const std::int64_t examples = session_.task->size(datasets::Split::train);
+  if (examples_before_ > 0 && examples_before_ != examples)
+    progress_->say(
+        fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before_, examples));
   if (std::filesystem::file_size(directory_->metrics()) > 0) return;  // it is there already
   metrics_->append({{"update", 0},
                     {"parameters", parameters},
@@ -106,8 +110,10 @@ void TrainingRun::resume() {
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session_.task);
   core::load_checkpoint(checkpoint, *model_, &optimizer_);
   written_at_ = update();
+  examples_before_ = read.whole("training_examples", 0);
   cursor_ = {read.whole("samples", 0), read.whole("part_of_window", 0)};
   earlier_hours_ = read.number("hours", 0);
+  time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
   best_update_ = read.whole("best_update", -1, -1);
   if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
   if (best_update_ >= 0) {
@@ -195,7 +201,8 @@ bool TrainingRun::rank_check_is_due() const {
 
 bool TrainingRun::evaluation_is_due() const { return is_due(update(), session_.options.evaluate_every); }
 bool TrainingRun::checkpoint_is_due() const {
-  return is_due(update(), session_.options.checkpoint_every) && written_at_ != update();
+  const bool end_writes_it = finished();  // after an evaluation, which it is to tell of
+  return is_due(update(), session_.options.checkpoint_every) && written_at_ != update() && !end_writes_it;
 }
 
 void TrainingRun::evaluate() {
@@ -234,6 +241,7 @@ void TrainingRun::write_checkpoint() {
   if (!session_.speaks()) return;
   nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
                        {"samples", cursor_.sample},
+                       {"training_examples", session_.task->size(datasets::Split::train)},
                        {"part_of_window", cursor_.part},
                        {"seed", session_.options.seed},
                        {"encoder_steps", model_->steps().encoder},

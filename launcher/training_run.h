@@ -93,7 +93,8 @@ class TrainingRun {
   double best_loss_ = std::numeric_limits<double>::infinity();
   std::int64_t best_update_ = -1;
   std::int64_t evaluated_at_ = -1;
-  std::int64_t written_at_ = -1;  // update of the newest checkpoint
+  std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known
+  std::int64_t written_at_ = -1;      // update of the newest checkpoint
   NonFiniteUpdates non_finite_;
   bool stop_ = false;  // somebody asked for it
   bool time_is_over_ = false;

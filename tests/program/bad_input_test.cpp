@@ -175,6 +175,40 @@ TEST_F(BadInput, DirectoryInPlaceOfAFile) {
   expect_nothing_written();
 }
 
+/// What a run writes down is JSON; it would be found at the first checkpoint.
+TEST_F(BadInput, NamesAreUtf8) {
+  const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
+  const Outcome outcome = run_shell(
+      fmt::format("other=$(printf '{}-\\344'); mv {} \"$other\"; $UT train --task babi --data \"$other\" --run-dir {}",
+                  data, data, run_directory()));
+  expect_refused(outcome, HasSubstr("--data: is not UTF-8"));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, NumbersThatNoMachineHolds) {
+  for (const std::string option : {"--train-examples", "--batch", "--accumulate", "--block-layers", "--steps"})
+    expect_refused(train(tiny + option + " 9223372036854775807"), HasSubstr(option));
+  expect_refused(train(tiny + "--epsilon 1e-60"), HasSubstr("--epsilon"));
+  expect_refused(run_ut("data stories --train 9223372036854775807 --out " + run_directory()), HasSubstr("--train: \""));
+  expect_nothing_written();
+}
+
+TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
+  const std::string file = directory_.write("file", "");
+  expect_refused(run_ut("bench --d-model 8 --heads 2 --profile " + directory_.path().string()),
+                 HasSubstr("is a directory"));
+  expect_refused(run_ut("plan --machine h100 --save-calibration " + file + "/there"), HasSubstr("--save-calibration"));
+  make_run();
+  expect_refused(run_ut("report --no-model " + run_directory() + " --out " + directory_.path().string()),
+                 HasSubstr("is a directory"));
+  expect_refused(run_ut(fmt::format("export --run-dir {} --out {}/there", run_directory(), file)), HasSubstr("--out"));
+  expect_refused(run_ut("evaluate --split control --run-dir " + run_directory()), HasSubstr("--split control"));
+  expect_refused(run_ut("report --split control " + run_directory()), HasSubstr("--split control"));
+  const Outcome full = run_shell("$UT evaluate --run-dir " + run_directory() + " > /dev/full");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.errors, HasSubstr("standard output: cannot be written: No space left"));
+}
+
 TEST_F(BadInput, NamesMayHaveBlanks) {
   const std::string run = "'" + directory_ / "a run; with $blanks" + "'";
   const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");

@@ -153,6 +153,11 @@ TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
   directory_.write("lambada_development_plain_text.txt", passages(100, 'v'));
   directory_.write("lambada_test_plain_text.txt", passages(300, 'n') + "by m0 m1 m2\n");
   train("lambada --lambada-form pointing --vocabulary-size 22 --transition separable-convolution", 400);
+  const Outcome on_a_mesh_of_its_choice = run_ut(
+      fmt::format("train --task lambada --lambada-form pointing --data {} --d-model 16 --heads 2 --ffn 16 --ranks 2 "
+                  "--max-updates 1 --evaluation-limit 4 --run-dir {}",
+                  directory_.path().string(), directory_ / "planned"));
+  EXPECT_EQ(on_a_mesh_of_its_choice.exit_code, 0) << on_a_mesh_of_its_choice.errors;
   for (const std::string mesh : {"--ranks 1", "--ranks 2 --sequence-parallel 2"}) {
     const auto scores = evaluate(mesh);
     EXPECT_EQ(scores.at("sequences"), 301);

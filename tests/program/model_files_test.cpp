@@ -62,6 +62,13 @@ TEST_F(ModelFiles, ComeBackToTheBit) {
   EXPECT_EQ(import(model).exit_code, 2) << "there is a run already";
 }
 
+TEST_F(ModelFiles, NothingBesideThemIsTouched) {
+  train(std::string(small_addition) + "--max-updates 1");
+  directory_.write("model.tmp/mine", "precious");
+  exported();
+  EXPECT_EQ(base::read_file(directory_ / "model.tmp/mine"), "precious");
+}
+
 TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
   train(std::string(small_addition) + "--max-updates 1");
   const std::string model = exported();

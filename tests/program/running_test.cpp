@@ -64,6 +64,25 @@ TEST_F(Running, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
   EXPECT_EQ(base::read_file(run + "/checkpoints/best"), fmt::format("update-{:08}\n", std::get<2>(best)));
 }
 
+/// Though the run ended, by its own count, between two evaluations.
+TEST_F(Running, TheBestOfItsEndIsKnownWhenItGoesOn) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(20, "--evaluate-every 0 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
+  const std::string best = base::read_file(run + "/checkpoints/best");
+  EXPECT_EQ(best, "update-00000020\n");
+  ASSERT_EQ(run_ut("train --resume --learning-rate 1e-30 --max-updates 21 --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), best) << "the next is no better";
+}
+
+TEST_F(Running, WhoseTimeIsOverDoesNoMoreWhenItGoesOn) {
+  const std::string run = directory_ / "run";
+  const std::string options = addition(1000000, "--evaluate-every 0 --evaluation-examples 2") + "--max-hours 0.0003 ";
+  ASSERT_EQ(run_ut(options + "--run-dir " + run).exit_code, 0);
+  const std::string latest = base::read_file(run + "/checkpoints/latest");
+  EXPECT_EQ(run_ut("train --resume --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), latest);
+}
+
 TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
   const std::string run = directory_ / "run";
   // The process that starts ranks gets the signal, as from a batch system or a person.

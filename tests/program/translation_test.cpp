@@ -56,10 +56,23 @@ TEST_F(Translation, IsLearnedAndScoredAsText) {
   const auto scores = json_of_ut("evaluate --json --run-dir " + run());
   EXPECT_GT(scores.at("bleu").get<double>(), 80);
   EXPECT_EQ(scores.at("bleu_signature"), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0");
+  EXPECT_GT(scores.at("bleu_tokenised_split").get<double>(), 80);
   EXPECT_EQ(scores.at("sequences"), 100);
   const auto shared = json_of_ut("evaluate --json --ranks 2 --sequence-parallel 2 --run-dir " + run());
   EXPECT_EQ(shared.at("bleu"), scores.at("bleu"));
   EXPECT_FALSE(json_of_ut("evaluate --json --teacher-forced --run-dir " + run()).contains("bleu"));
+}
+
+TEST_F(Translation, EverySplitThereIsCanBeReported) {
+  const TemporaryDirectory place;
+  const std::string report = fmt::format("report {} --quiet --out {} --split ", run(), place / "report.html");
+  for (const std::string split : {"train", "validation", "test"})
+    EXPECT_EQ(run_ut(report + split).exit_code, 0) << split;
+  for (const std::string& command : {report + "control", "evaluate --split control --run-dir " + run()}) {
+    const Outcome none = run_ut(command);
+    EXPECT_EQ(none.exit_code, 2) << command;
+    EXPECT_THAT(none.errors, HasSubstr("--split control: this data has none"));
+  }
 }
 
 TEST_F(Translation, ScoreOfTheDecodedLinesIsThatOfTheEvaluation) {
