@@ -10,11 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unfinished_directory.h"
 #include "datasets/published.h"
 
 namespace ut::launcher {
@@ -50,30 +50,7 @@ void run_program(std::vector<std::string> words, const fs::path& output = {}) {
                                      WIFEXITED(status) ? fmt::format(" with {}", WEXITSTATUS(status)) : ""));
 }
 
-/// A directory for what is not whole yet. It is removed at the end of its scope; one that a killed process has left is
-/// removed at the start.
-class Unfinished {
- public:
-  explicit Unfinished(fs::path path) : path_(std::move(path)) {
-    std::error_code failure;
-    fs::remove_all(path_, failure);
-    fs::create_directories(path_ / "unpacked", failure);
-    if (failure) throw base::BadInput(fmt::format("{}: cannot be made: {}", path_.string(), failure.message()));
-  }
-  ~Unfinished() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
-std::string sha256_of(const fs::path& file, const Unfinished& unfinished) {
+std::string sha256_of(const fs::path& file, const base::UnfinishedDirectory& unfinished) {
   const fs::path sum = unfinished / "sum";
   run_program({"sha256sum", "--binary", "--", file.string()}, sum);
   const std::string line = base::read_file(sum);
@@ -82,7 +59,8 @@ std::string sha256_of(const fs::path& file, const Unfinished& unfinished) {
 }
 
 /// Says what there is to say of it.
-std::string compare_sum(const fs::path& archive, const std::string& expected, const Unfinished& unfinished) {
+std::string compare_sum(const fs::path& archive, const std::string& expected,
+                        const base::UnfinishedDirectory& unfinished) {
   const std::string sum = sha256_of(archive, unfinished);
   if (expected.empty()) return fmt::format("SHA-256 {}: not compared, that of the published file is not known\n", sum);
   if (sum != expected)
@@ -92,7 +70,7 @@ std::string compare_sum(const fs::path& archive, const std::string& expected, co
 }
 
 /// The archive, where it is now.
-fs::path archive_of(const Published& data, const std::string& from, const Unfinished& unfinished) {
+fs::path archive_of(const Published& data, const std::string& from, const base::UnfinishedDirectory& unfinished) {
   if (from.empty()) {
     fs::path archive = unfinished / "archive";
     run_program({"curl", "--fail", "--location", "--show-error", "--output", archive.string(), data.address});
@@ -136,7 +114,7 @@ fs::path innermost(const fs::path& directory) {
 }
 
 /// What of an archive from its address is asked for, laid out as in the mirrored one. Throws base::BadInput.
-fs::path laid_out(const Published& data, const fs::path& unpacked, const Unfinished& unfinished) {
+fs::path laid_out(const Published& data, const fs::path& unpacked, const base::UnfinishedDirectory& unfinished) {
   const fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
   if (!fs::is_directory(taken))
     throw base::BadInput(
@@ -166,10 +144,11 @@ int fetch_data(const Options& options) {
                   given.from.empty() ? data.address : given.from + "/" + data.mirrored, data.licence));
   if (!given.from.empty()) say(fmt::format("published at {}\n", data.address));
 
-  const Unfinished unfinished(directory.string() + ".part");
+  const base::UnfinishedDirectory unfinished(directory);
   const fs::path archive = archive_of(data, given.from, unfinished);
   say(compare_sum(archive, given.from.empty() ? data.sha256 : data.mirrored_sha256, unfinished));
   const fs::path unpacked = unfinished / "unpacked";
+  fs::create_directory(unpacked);
   untar(archive.string(), unpacked.string());
   unpack_files(unpacked);
   fs::rename(given.from.empty() ? laid_out(data, unpacked, unfinished) : innermost(unpacked), directory);

@@ -3,13 +3,13 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unfinished_directory.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
@@ -96,19 +96,18 @@ int run_export(const Options& options) {
     throw base::BadInput(
         "--examples: not of a language model, whose examples are passages without a source; leave it out");
   const auto model = load_model(options, *task);
-  fs::path beside = out.has_filename() ? out : out.parent_path();
-  beside += fmt::format(".unfinished-{}", ::getpid());
-  std::error_code failure;
-  fs::create_directories(beside, failure);
-  if (failure) throw base::BadInput(fmt::format("--out {}: cannot be made: {}", out.string(), failure.message()));
+  const fs::path directory = out.has_filename() ? out : out.parent_path();
+  const base::UnfinishedDirectory unfinished(directory);
+  const fs::path beside = unfinished / "model";
+  fs::create_directory(beside);
   base::write_file_whole(beside / model_name, core::model_bytes(*model));
   base::write_file_whole(beside / model_config_name, config_of(model->options(), options));
   base::write_file_whole(beside / vocabulary_name, task->vocabulary().text());
   for (const datasets::KeptFile& file : task->kept_files()) base::write_file_whole(beside / file.name, file.content);
   if (options.exchange_of_models.examples > 0)
     base::write_file_whole(beside / "examples.safetensors", examples_of(*model, *task, options));
-  fs::rename(beside, out);
-  base::sync_to_disk(fs::absolute(beside).parent_path());
+  fs::rename(beside, directory);
+  base::sync_to_disk(fs::absolute(directory).parent_path());
   if (!options.quiet) fmt::print("{}: {} parameters\n", out.string(), model->parameters().elements());
   return 0;
 }

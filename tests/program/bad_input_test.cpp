@@ -201,7 +201,8 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
   make_run();
   expect_refused(run_ut("report --no-model " + run_directory() + " --out " + directory_.path().string()),
                  HasSubstr("is a directory"));
-  expect_refused(run_ut(fmt::format("export --run-dir {} --out {}/there", run_directory(), file)), HasSubstr("--out"));
+  expect_refused(run_ut(fmt::format("export --run-dir {} --out {}/there", run_directory(), file)),
+                 HasSubstr("there: cannot be made"));
   expect_refused(run_ut("evaluate --split control --run-dir " + run_directory()), HasSubstr("--split control"));
   expect_refused(run_ut("report --split control " + run_directory()), HasSubstr("--split control"));
   const Outcome full = run_shell("$UT evaluate --run-dir " + run_directory() + " > /dev/full");

@@ -67,6 +67,10 @@ TEST_F(ModelFiles, NothingBesideThemIsTouched) {
   directory_.write("model.tmp/mine", "precious");
   exported();
   EXPECT_EQ(base::read_file(directory_ / "model.tmp/mine"), "precious");
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path()))
+    names.push_back(entry.path().filename().string());
+  EXPECT_THAT(names, testing::UnorderedElementsAre("model", "model.tmp", "run"));
 }
 
 TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+
+namespace ut::base {
+
+/// A directory beside `whole` for what is not whole yet, under a name that nobody else gives (`.NAME.ut-unfinished`);
+/// what is whole is renamed out of it. It is removed at the end of its scope; one that a killed process has left is
+/// removed at the start.
+class UnfinishedDirectory {
+ public:
+  /// Throws BadInput where it cannot be made.
+  explicit UnfinishedDirectory(const std::filesystem::path& whole);
+  ~UnfinishedDirectory();
+  UnfinishedDirectory(const UnfinishedDirectory&) = delete;
+  UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
+
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace ut::base
