@@ -272,7 +272,7 @@ TEST(StoryOptionsTest, OutOfRangeIsNamed) {
   EXPECT_EQ(message([](StoryOptions& o) { o.facts = 4; }), "--facts 4: out of range; it is 1 to 3");
   EXPECT_EQ(message([](StoryOptions& o) { o.facts = 0; }), "--facts 0: out of range; it is 1 to 3");
   EXPECT_EQ(message([](StoryOptions& o) { o.train = 0; }), "--train 0: out of range; it is 1 to 100000");
-  EXPECT_EQ(message([](StoryOptions& o) { o.validation = -1; }), "--validation -1: out of range; it is 1 to 100000");
+  EXPECT_EQ(message([](StoryOptions& o) { o.validation = -1; }), "--validation -1: out of range; it is 0 to 100000");
   EXPECT_EQ(message([](StoryOptions& o) { o.test = 100001; }), "--test 100001: out of range; it is 1 to 100000");
 }
 
@@ -283,6 +283,17 @@ TEST(StoryOptionsTest, DirectoryThatCannotBeMadeIsNamed) {
   EXPECT_NE(tests::bad_input([&] { write_stories(options); }).find("--out " + options.out.string()), std::string::npos);
   options.out.clear();
   EXPECT_NE(tests::bad_input([&] { write_stories(options); }).find("--out"), std::string::npos);
+}
+
+TEST(StoryOptionsTest, NoneAreNoFile) {
+  const tests::TemporaryDirectory directory;
+  StoryOptions options;
+  options.out = directory.path();
+  options.train = options.test = 1;
+  options.validation = 0;
+  write_stories(options);
+  EXPECT_TRUE(std::filesystem::exists(directory.path() / "qa1_one-supporting-fact_test.txt"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "qa1_one-supporting-fact_valid.txt"));
 }
 
 TEST(StoryOptionsTest, FileThatCannotBeWrittenIsNamed) {
