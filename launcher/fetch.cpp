@@ -115,7 +115,7 @@ fs::path innermost(const fs::path& directory) {
 
 /// What of an archive from its address is asked for, laid out as in the mirrored one. Throws base::BadInput.
 fs::path laid_out(const Published& data, const fs::path& unpacked, const base::UnfinishedDirectory& unfinished) {
-  const fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
+  fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
   if (!fs::is_directory(taken))
     throw base::BadInput(
         fmt::format("{}: has no directory {}, it is another archive than was published", data.address, data.taken));
