@@ -20,6 +20,10 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, unseen);
 }
 
+std::string describe(const std::filesystem::filesystem_error& error) {
+  return fmt::format("{}: {}", error.path1().string(), error.code().message());
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::error_code code;
   if (!is_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));

@@ -67,9 +67,18 @@ std::vector<std::string> task_names() {
 
 std::vector<std::string> file_task_names() { return {"babi", "agreement", "lambada", "translation"}; }
 
+void check_splits(const Task& task, const std::vector<Split>& splits) {
+  if (std::ranges::count(splits, Split::control) > 0 && !task.has_control())
+    throw base::BadInput("--split control: this data has none; needs test, validation or train");
+}
+
 std::unique_ptr<Task> make_task(const TaskOptions& options) {
   for (const auto& [name, maker] : makers())
-    if (name == options.task) return maker(options);
+    if (name == options.task) {
+      auto task = maker(options);
+      check_splits(*task, options.splits);
+      return task;
+    }
   throw base::BadInput(
       fmt::format("--task {}: there is no such task; it is one of {}", options.task, fmt::join(task_names(), ", ")));
 }

@@ -104,7 +104,10 @@ std::vector<std::string> task_names();
 /// Those of them that read files.
 std::vector<std::string> file_task_names();
 
-/// Throws base::BadInput (file and line named) where the data cannot be read or has no examples.
+/// Throws base::BadInput where `splits`, those that are asked for, have one that the task's data lacks.
+void check_splits(const Task& task, const std::vector<Split>& splits);
+
+/// Throws base::BadInput (file and line named) where the data cannot be read, has no examples or not that split.
 std::unique_ptr<Task> make_task(const TaskOptions& options);
 
 /// `data` as a path. Throws base::BadInput naming --data where it is empty (`files`: what it should hold) or no

@@ -85,8 +85,7 @@ Translation::Translation(const TaskOptions& options)
       splits_(options.splits),
       subwords_(read_subwords(options)) {
   check_range("--longest-pair", options.longest_pair, 1, 1 << 20);
-  if (std::ranges::count(splits_, Split::control) > 0)
-    throw base::BadInput("--split control: this data has none; needs test, validation or train");
+  check_splits(*this, splits_);  // before their files are looked for
   for (const Split split : splits_)
     for (const ParallelFiles& files : translation_files(options, split)) read_set(split, files, options);
   if (std::ranges::count(splits_, Split::train) > 0 && size(Split::train) == 0)

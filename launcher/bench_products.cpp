@@ -50,10 +50,10 @@ double seconds_of(const Product& product, const at::TensorOptions& options) {
   };
   multiply();
   wait_for(result);
+  const std::int64_t times = between_waits(options);
   std::array<double, 5> seconds{};
   for (double& each : seconds) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::int64_t times = between_waits(options);
     for (std::int64_t time = 0; time < times; ++time) multiply();
     wait_for(result);
     each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(times);

@@ -33,7 +33,6 @@ int evaluate(Session& session) {
   const core::Steps steps = steps_of(options);
   std::unique_ptr<core::Model> model;
   agree(session.mesh.world(), [&] { model = load_model(options, *session.task, session.mesh.device()); });
-  check_split(options.split, *session.task);
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;

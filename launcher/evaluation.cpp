@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "base/error.h"
 #include "core/loss.h"
 #include "datasets/vocabulary.h"
 #include "launcher/rank_batch.h"
@@ -150,11 +149,6 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
 }
 
 }  // namespace
-
-void check_split(datasets::Split split, const datasets::Task& task) {
-  if (split == datasets::Split::control && !task.has_control())
-    throw base::BadInput("--split control: this data has none; needs test, validation or train");
-}
 
 Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit) {

@@ -50,9 +50,6 @@ struct Evaluation : Results {
   double perplexity() const;
 };
 
-/// Throws base::BadInput where the task has no such split.
-void check_split(datasets::Split split, const datasets::Task& task);
-
 /// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.
 Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                           const core::Steps& steps, Scoring scoring, std::int64_t limit);

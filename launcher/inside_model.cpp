@@ -14,7 +14,6 @@
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/watched_rows.h"
-#include "launcher/evaluation.h"
 #include "launcher/rank_batch.h"
 #include "launcher/run_directory.h"
 #include "launcher/session.h"
@@ -159,7 +158,6 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
   used.checkpoint = checkpoint_of(run);
   Inside inside(used);
   const datasets::Task& task = inside.task();
-  check_split(run.split, task);
   ordered_json shown{
       {"checkpoint", core::find_checkpoint(checkpoint_directory(run.run_dir), used.checkpoint).filename().string()},
       {"examples", ordered_json::array()}};

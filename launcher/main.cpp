@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "launcher/build_info.h"
 #include "launcher/commands.h"
 #include "launcher/data.h"
@@ -98,7 +99,7 @@ int main(int count, char** values) {
     say(error.what());
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {
-    say(fmt::format("{}: {}", error.path1().string(), error.code().message()).c_str());
+    say(ut::base::describe(error).c_str());
     return 2;
   } catch (const std::exception& error) {
     say(error.what());

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/file.h"
 #include "dist/mpi.h"
 #include "launcher/device.h"
 #include "launcher/library_warnings.h"
@@ -133,7 +134,7 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
     problem = error.what();
   } catch (const std::filesystem::filesystem_error& error) {
     failed = true;
-    problem = fmt::format("{}: {}", error.path1().string(), error.code().message());
+    problem = base::describe(error);
   }
   at::Tensor failures = at::zeros({world.size()}, at::kLong);  // by rank
   failures[world.rank()] = failed ? 1 : 0;
