@@ -29,6 +29,11 @@ MatrixRows<Number> columns_to_fill(const at::Tensor& rows, std::int64_t first) {
   return {rows.mutable_data_ptr<Number>() + first, rows.stride(0)};
 }
 
+/// Numbers from one query's weights to the next's, for so many keys.
+std::int64_t row_room(std::int64_t keys) {
+  return static_cast<std::int64_t>(whole_vectors(static_cast<std::size_t>(keys)));
+}
+
 /// The weights of one sequence's queries in one head: what both ways go through, a block of queries at a time.
 class Weights {
  public:
@@ -40,7 +45,7 @@ class Weights {
   void for_each_head(std::int64_t buffers, const Visit& visit) const {
     std::int64_t longest = 0;
     for (const KeySpan& keys : spans_.keys) longest = std::max(longest, keys.count);
-    const auto room = static_cast<std::size_t>(buffers * queries_at_once * std::max(longest, columns_));
+    const auto room = static_cast<std::size_t>(buffers * queries_at_once * row_room(std::max(longest, columns_)));
     const auto pairs = static_cast<std::int64_t>(spans_.keys.size()) * site_.heads;
     at::parallel_for(0, pairs, 1, [&](std::int64_t begin, std::int64_t end) {
       const auto scratch = std::make_unique_for_overwrite<Number[]>(room);
@@ -127,8 +132,8 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
     const auto out = columns_to_fill<Number>(output, head * columns);
     const auto sums = columns_to_fill<Number>(log_sum, head);
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
-      const MatrixRows<Number> weights{scratch, seen};
-      const MatrixRows<Number> part{scratch + count * seen, columns};
+      const MatrixRows<Number> weights{scratch, row_room(seen)};
+      const MatrixRows<Number> part{weights.row(count), columns};
       std::array<Number, queries_at_once> log_sums;
       multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
       for (std::int64_t row = 0; row < count; ++row) {
@@ -137,7 +142,7 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
         std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
         of.keep(sequence, first + row, head, weights.row(row), visible);
       }
-      multiply<Number>(count, columns, seen, 1, {weights.data, seen}, v, 0, part);
+      multiply<Number>(count, columns, seen, 1, {weights.data, weights.stride}, v, 0, part);
       for (std::int64_t row = 0; row < count; ++row)
         if (of.visible_keys(sequence, first + row) > 0)
           merge(out.row(first + row), *sums.row(first + row), part.row(row), log_sums[static_cast<std::size_t>(row)],
@@ -165,8 +170,8 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     const auto to_k = of_keys(columns_to_fill<Number>(keys_values_gradient, head * columns), keys);
     const auto to_v = of_keys(columns_to_fill<Number>(keys_values_gradient, (site.heads + head) * columns), keys);
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
-      const MatrixRows<Number> weights{scratch, seen};
-      const MatrixRows<Number> dropped{scratch + count * seen, seen};  // then their gradients
+      const MatrixRows<Number> weights{scratch, row_room(seen)};
+      const MatrixRows<Number> dropped{weights.row(count), weights.stride};  // then their gradients
       multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);
@@ -175,16 +180,17 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
         std::copy_n(weights.row(row), seen, dropped.row(row));
         of.keep(sequence, first + row, head, dropped.row(row), visible);
       }
-      add_transposed_product<Number>(seen, columns, count, 1, {dropped.data, seen}, given.from(first), to_v);
+      add_transposed_product<Number>(seen, columns, count, 1, {dropped.data, dropped.stride}, given.from(first), to_v);
       multiply_by_transposed<Number>(count, seen, columns, 1, given.from(first), v, dropped);
       for (std::int64_t row = 0; row < count; ++row) {
         of.keep(sequence, first + row, head, dropped.row(row), of.visible_keys(sequence, first + row));
         const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
         multiply_differences(weights.row(row), mean, dropped.row(row), static_cast<std::size_t>(seen));
       }
-      multiply<Number>(count, columns, seen, of.scale<Number>(), {dropped.data, seen}, k, 1, to_q.from(first));
-      add_transposed_product<Number>(seen, columns, count, of.scale<Number>(), {dropped.data, seen}, q.from(first),
-                                     to_k);
+      multiply<Number>(count, columns, seen, of.scale<Number>(), {dropped.data, dropped.stride}, k, 1,
+                       to_q.from(first));
+      add_transposed_product<Number>(seen, columns, count, of.scale<Number>(), {dropped.data, dropped.stride},
+                                     q.from(first), to_k);
     });
   });
 }

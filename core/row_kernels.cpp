@@ -42,13 +42,12 @@ template <class Number>
   for (std::size_t column = 0; column < columns; ++column) x[column] = x_share * x[column] + y_share * y[column];
 }
 
-/// By powers of two and a polynomial, to the last bits of a float; x at most some tens.
+/// By powers of two and a polynomial, to the last bits of a float; x from -87 to some tens.
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float rounds = 12582912;  // 1.5 * 2^23: adding it leaves the integer in the last bits
-  const float bounded = x < -87.0F ? -87.0F : x;
-  const float shifted = bounded * 1.44269504F + rounds;
+  const float shifted = x * 1.44269504F + rounds;
   const float power = shifted - rounds;
-  const float rest = (bounded - power * 0.693359375F) + power * 2.12194440e-4F;
+  const float rest = (x - power * 0.693359375F) + power * 2.12194440e-4F;
   float sum = 1.9875691500e-4F;
   sum = sum * rest + 1.3981999507e-3F;
   sum = sum * rest + 8.3334519073e-3F;
@@ -75,7 +74,13 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline void exponentials_of(Number* x, std::size_t columns, Number subtracted) {
-  for (std::size_t column = 0; column < columns; ++column) x[column] = exponential(x[column] - subtracted);
+  constexpr Number least = sizeof(Number) == sizeof(float) ? -87 : -708;  // whose exponential is a normal number
+  for (std::size_t column = 0; column < columns; ++column) {
+    const Number difference = x[column] - subtracted;
+    x[column] = difference < least ? least : difference;  // not a number stays that
+  }
+  // A loop of its own: with the bound in it GCC makes a branch of that, and no vectors.
+  for (std::size_t column = 0; column < columns; ++column) x[column] = exponential(x[column]);
 }
 
 template <class Number>
@@ -92,11 +97,14 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline Number softmax_of(Number* x, std::size_t columns) {
-  const Number most = largest_of(x, columns);
-  exponentials_of(x, columns, most);
-  const Number sum = sum_of(x, columns);
+  const std::size_t room = whole_vectors(columns);
+  std::fill(x + columns, x + room, x[0]);
+  const Number most = largest_of(x, room);
+  exponentials_of(x, room, most);
+  std::fill(x + columns, x + room, Number{0});
+  const Number sum = sum_of(x, room);
   const Number share = 1 / sum;
-  for (std::size_t column = 0; column < columns; ++column) x[column] *= share;
+  for (std::size_t column = 0; column < room; ++column) x[column] *= share;
   return most + std::log(sum);
 }
 
@@ -191,7 +199,8 @@ void mix_rows(double* x, double x_share, const double* y, double y_share, std::s
 double softmax(double* x, std::size_t columns) { return softmax_of(x, columns); }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void exponentials(float* x, std::size_t columns, float log_sum) {
-  exponentials_of(x, columns, log_sum);
+  std::fill(x + columns, x + whole_vectors(columns), log_sum);
+  exponentials_of(x, whole_vectors(columns), log_sum);
 }
 void exponentials(double* x, std::size_t columns, double log_sum) { exponentials_of(x, columns, log_sum); }
 

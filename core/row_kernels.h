@@ -47,11 +47,16 @@ void normalise_back(const double* normalised, double factor, const double* scale
 void add_products(const float* x, const float* y, float* sum, std::size_t columns);
 void add_products(const double* x, const double* y, double* sum, std::size_t columns);
 
-/// x = softmax(x); returns the logarithm of the sum of exponentials. At least one column.
+/// Columns that the rows of what follows need room for: to the next whole vector, for what lies beyond a row's own
+/// columns is overwritten, so that no number is worked on alone.
+constexpr std::size_t whole_vectors(std::size_t columns) { return (columns + 15) / 16 * 16; }
+
+/// x = softmax(x), x with room for whole_vectors(columns); returns the logarithm of the sum of exponentials. At least
+/// one column.
 float softmax(float* x, std::size_t columns);
 double softmax(double* x, std::size_t columns);
 
-/// x = exp(x - log_sum)
+/// x = exp(x - log_sum), x with room for whole_vectors(columns)
 void exponentials(float* x, std::size_t columns, float log_sum);
 void exponentials(double* x, std::size_t columns, double log_sum);
 
