@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tuple>
 
 namespace ut::launcher {
@@ -79,7 +80,9 @@ TEST(ForwardProducts, RowsThatHaltedForGoodAreNotInThem) {
 }
 
 TEST(TimeOfProducts, GrowsWithTheirNumber) {
-  const double one = time_of_products({{1, 64, 64, 64, 1}}, at::kFloat);
+  double one = time_of_products({{1, 64, 64, 64, 1}}, at::kFloat);
+  for (int again = 0; again < 9; ++again)  // on a busy machine one of them may have had to wait
+    one = std::min(one, time_of_products({{1, 64, 64, 64, 1}}, at::kFloat));
   EXPECT_GT(one, 0);
   EXPECT_GT(time_of_products({{1, 64, 64, 64, 1000}}, at::kFloat), 10 * one);
   EXPECT_EQ(time_of_products({}, at::kFloat), 0);
