@@ -1,10 +1,12 @@
 #include <ATen/Dispatch.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/sum.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include "core/gpu_rows.h"
+#include "core/row_teams.h"
 
 namespace ut::core {
 namespace {
@@ -23,6 +25,30 @@ void launch(const Threads& threads, at::Device device) {
   if (blocks == 0) return;
   const c10::cuda::CUDAGuard guard(device);
   run<<<static_cast<unsigned>(blocks), threads_of_block, 0, c10::cuda::getCurrentCUDAStream(device.index())>>>(threads);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
+template <class Teams>
+__global__ void run_stages(Teams teams) {
+  constexpr int teams_of_block = threads_of_block / threads_of_team;
+  __shared__ typename Teams::Sums sums[teams_of_block];
+  const int team = threadIdx.x / threads_of_team;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * teams_of_block + team;
+  for (int stage = 0; stage < Teams::stages; ++stage) {
+    if (row < teams.rows) teams.run(stage, row, threadIdx.x % threads_of_team, sums[team]);
+    __syncthreads();
+  }
+}
+
+/// A team for each row.
+template <class Teams>
+void launch_teams(const Teams& teams, at::Device device) {
+  constexpr std::int64_t teams_of_block = threads_of_block / threads_of_team;
+  const std::int64_t blocks = (teams.rows + teams_of_block - 1) / teams_of_block;
+  if (blocks == 0) return;
+  const c10::cuda::CUDAGuard guard(device);
+  run_stages<<<static_cast<unsigned>(blocks), threads_of_block, 0, c10::cuda::getCurrentCUDAStream(device.index())>>>(
+      teams);
   C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
@@ -91,6 +117,44 @@ at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& 
     launch(threads, gradient.device());
   });
   return result;
+}
+
+NormalisedSum gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale,
+                                 const at::Tensor& bias, double epsilon, double rate, const RowDraw& draw,
+                                 const RowIdentities& identities) {
+  NormalisedSum made{at::empty(x.sizes(), x.options()), at::empty(x.sizes(), x.options()),
+                     at::empty({x.size(0)}, x.options())};
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
+    launch_teams(NormalisedSumTeams<scalar_t>{draw, identities, x.const_data_ptr<scalar_t>(),
+                                              y.const_data_ptr<scalar_t>(), scale_for<scalar_t>(rate),
+                                              scale.const_data_ptr<scalar_t>(), bias.const_data_ptr<scalar_t>(),
+                                              static_cast<scalar_t>(epsilon), made.output.mutable_data_ptr<scalar_t>(),
+                                              made.normalised.mutable_data_ptr<scalar_t>(),
+                                              made.factor.mutable_data_ptr<scalar_t>(), x.size(0), x.size(1)},
+                 x.device());
+  });
+  return made;
+}
+
+NormalisedSumGradients gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale,
+                                           const at::Tensor& gradient) {
+  const std::int64_t rows = gradient.size(0);
+  const std::int64_t columns = gradient.size(1);
+  const at::Tensor of_sum = at::empty(gradient.sizes(), gradient.options());
+  const at::Tensor partial =
+      at::empty({(rows + rows_summed_at_once - 1) / rows_summed_at_once, 2, columns}, gradient.options());
+  AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "normalised_sum_backward", [&] {
+    const auto* normalised = made.normalised.const_data_ptr<scalar_t>();
+    const auto* given = gradient.const_data_ptr<scalar_t>();
+    launch_teams(NormalisedSumBackTeams<scalar_t>{normalised, made.factor.const_data_ptr<scalar_t>(),
+                                                  scale.const_data_ptr<scalar_t>(), given,
+                                                  of_sum.mutable_data_ptr<scalar_t>(), rows, columns},
+                 gradient.device());
+    launch(ScaleAndBiasThreads<scalar_t>{normalised, given, partial.mutable_data_ptr<scalar_t>(), rows, columns,
+                                         rows_summed_at_once},
+           gradient.device());
+  });
+  return {of_sum, partial.sum(0)};
 }
 
 }  // namespace ut::core

@@ -2,10 +2,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/normalised_sum.h"
 #include "core/row_threads.h"
 
-/// Row kernels on CUDA devices, on the current stream: the same draws, and the same bits, as on the host. float32 and
-/// float64. Tensors are contiguous, the tables of identities on their device; `draw` is of no row yet.
+/// Row kernels on CUDA devices, on the current stream: the same draws as on the host, and, where nothing else is said,
+/// the same bits. float32 and float64. Tensors are contiguous, the tables of identities on their device; `draw` is of
+/// no row yet.
 namespace ut::core {
 
 /// Whether rows on this device have kernels: those here, in a build with CUDA.
@@ -25,5 +27,12 @@ void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, 
 
 /// `gradient` where `output` is positive, times `scale`; 0 elsewhere.
 at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& gradient, double scale);
+
+/// As in core/normalised_sum.h; its sums are taken in another order than on the host.
+NormalisedSum gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale,
+                                 const at::Tensor& bias, double epsilon, double rate, const RowDraw& draw,
+                                 const RowIdentities& identities);
+NormalisedSumGradients gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale,
+                                           const at::Tensor& gradient);
 
 }  // namespace ut::core

@@ -17,7 +17,7 @@ class LayerNorm {
 
   at::Tensor operator()(const at::Tensor& x) const;  // [rows, d] -> [rows, d]
 
-  /// Of x + dropout(y), all [rows, d]: on the host in one pass there and one back.
+  /// Of x + dropout(y), all [rows, d], in one pass there and one back.
   at::Tensor of_sum(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutKey& key,
                     const dist::Rows& rows) const;
 
