@@ -17,6 +17,7 @@ template <class Number>
 struct TeamSums {
   std::array<std::array<Number, threads_of_team>, 2> parts;
 
+  constexpr Number& part(std::size_t sum, std::int64_t thread) { return parts[sum][static_cast<std::size_t>(thread)]; }
   constexpr Number total(std::size_t sum) const {
     Number all = 0;
     for (const Number part : parts[sum]) all += part;  // in the same order in every thread
@@ -71,7 +72,7 @@ struct NormalisedSumTeams {
   constexpr void sum(std::int64_t row, std::int64_t thread, Sums& sums) const {
     Number part = 0;
     for_each_own(thread, columns, [&](std::int64_t column) { part += normalised[row * columns + column]; });
-    sums.parts[0][thread] = part;
+    sums.part(0, thread) = part;
   }
 
   constexpr void centre(std::int64_t row, std::int64_t thread, Sums& sums) const {
@@ -82,7 +83,7 @@ struct NormalisedSumTeams {
       centred -= mean;
       squares += centred * centred;
     });
-    sums.parts[1][thread] = squares;
+    sums.part(1, thread) = squares;
   }
 
   constexpr void finish(std::int64_t row, std::int64_t thread, const Sums& sums) const {
@@ -124,8 +125,8 @@ struct NormalisedSumBackTeams {
       all += result[number];
       along += result[number] * normalised[number];
     });
-    sums.parts[0][thread] = all;
-    sums.parts[1][thread] = along;
+    sums.part(0, thread) = all;
+    sums.part(1, thread) = along;
   }
 
   constexpr void finish(std::int64_t row, std::int64_t thread, const Sums& sums) const {
