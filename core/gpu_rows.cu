@@ -1,6 +1,5 @@
 #include <ATen/Dispatch.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/sum.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -119,42 +118,43 @@ at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& 
   return result;
 }
 
-NormalisedSum gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale,
-                                 const at::Tensor& bias, double epsilon, double rate, const RowDraw& draw,
-                                 const RowIdentities& identities) {
-  NormalisedSum made{at::empty(x.sizes(), x.options()), at::empty(x.sizes(), x.options()),
-                     at::empty({x.size(0)}, x.options())};
+void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
+                        double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities,
+                        const NormalisedSum& made) {
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
-    launch_teams(NormalisedSumTeams<scalar_t>{draw, identities, x.const_data_ptr<scalar_t>(),
-                                              y.const_data_ptr<scalar_t>(), scale_for<scalar_t>(rate),
-                                              scale.const_data_ptr<scalar_t>(), bias.const_data_ptr<scalar_t>(),
-                                              static_cast<scalar_t>(epsilon), made.output.mutable_data_ptr<scalar_t>(),
-                                              made.normalised.mutable_data_ptr<scalar_t>(),
-                                              made.factor.mutable_data_ptr<scalar_t>(), x.size(0), x.size(1)},
-                 x.device());
+    const NormalisedSumTeams<scalar_t> teams{draw,
+                                             identities,
+                                             x.const_data_ptr<scalar_t>(),
+                                             y.const_data_ptr<scalar_t>(),
+                                             scale_for<scalar_t>(rate),
+                                             scale.const_data_ptr<scalar_t>(),
+                                             bias.const_data_ptr<scalar_t>(),
+                                             static_cast<scalar_t>(epsilon),
+                                             made.output.mutable_data_ptr<scalar_t>(),
+                                             made.normalised.mutable_data_ptr<scalar_t>(),
+                                             made.factor.mutable_data_ptr<scalar_t>(),
+                                             x.size(0),
+                                             x.size(1)};
+    launch_teams(teams, x.device());
   });
-  return made;
 }
 
-NormalisedSumGradients gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale,
-                                           const at::Tensor& gradient) {
+void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
+                         const at::Tensor& of_sum, const at::Tensor& partial) {
   const std::int64_t rows = gradient.size(0);
   const std::int64_t columns = gradient.size(1);
-  const at::Tensor of_sum = at::empty(gradient.sizes(), gradient.options());
-  const at::Tensor partial =
-      at::empty({(rows + rows_summed_at_once - 1) / rows_summed_at_once, 2, columns}, gradient.options());
   AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "normalised_sum_backward", [&] {
     const auto* normalised = made.normalised.const_data_ptr<scalar_t>();
     const auto* given = gradient.const_data_ptr<scalar_t>();
-    launch_teams(NormalisedSumBackTeams<scalar_t>{normalised, made.factor.const_data_ptr<scalar_t>(),
-                                                  scale.const_data_ptr<scalar_t>(), given,
-                                                  of_sum.mutable_data_ptr<scalar_t>(), rows, columns},
-                 gradient.device());
-    launch(ScaleAndBiasThreads<scalar_t>{normalised, given, partial.mutable_data_ptr<scalar_t>(), rows, columns,
-                                         rows_summed_at_once},
-           gradient.device());
+    const NormalisedSumBackTeams<scalar_t> teams{
+        normalised, made.factor.const_data_ptr<scalar_t>(), scale.const_data_ptr<scalar_t>(),
+        given,      of_sum.mutable_data_ptr<scalar_t>(),    rows,
+        columns};
+    launch_teams(teams, gradient.device());
+    const ScaleAndBiasThreads<scalar_t> threads{normalised, given,   partial.mutable_data_ptr<scalar_t>(),
+                                                rows,       columns, rows_summed_at_once};
+    launch(threads, gradient.device());
   });
-  return {of_sum, partial.sum(0)};
 }
 
 }  // namespace ut::core

@@ -28,11 +28,13 @@ void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, 
 /// `gradient` where `output` is positive, times `scale`; 0 elsewhere.
 at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& gradient, double scale);
 
-/// As in core/normalised_sum.h; its sums are taken in another order than on the host.
-NormalisedSum gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale,
-                                 const at::Tensor& bias, double epsilon, double rate, const RowDraw& draw,
-                                 const RowIdentities& identities);
-NormalisedSumGradients gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale,
-                                           const at::Tensor& gradient);
+/// Fills `made` with what core/normalised_sum.h says, with sums in another order than on the host.
+void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
+                        double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities,
+                        const NormalisedSum& made);
+/// Fills of_sum, and `partial` [rows / rows_summed_at_once, rounded up, 2, d] with what adds up to the gradients of
+/// scale and bias.
+void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
+                         const at::Tensor& of_sum, const at::Tensor& partial);
 
 }  // namespace ut::core

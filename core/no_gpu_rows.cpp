@@ -20,10 +20,13 @@ void gpu_relu_dropout(const at::Tensor&, const at::Tensor&, double, const RowDra
   not_there();
 }
 at::Tensor gpu_scale_where_positive(const at::Tensor&, const at::Tensor&, double) { not_there(); }
-NormalisedSum gpu_normalised_sum(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double,
-                                 double, const RowDraw&, const RowIdentities&) {
+void gpu_normalised_sum(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double, double,
+                        const RowDraw&, const RowIdentities&, const NormalisedSum&) {
   not_there();
 }
-NormalisedSumGradients gpu_way_back_of_sum(const NormalisedSum&, const at::Tensor&, const at::Tensor&) { not_there(); }
+void gpu_way_back_of_sum(const NormalisedSum&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                         const at::Tensor&) {
+  not_there();
+}
 
 }  // namespace ut::core

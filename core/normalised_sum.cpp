@@ -14,10 +14,8 @@
 namespace ut::core {
 namespace {
 
-NormalisedSum on_host(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
-                      double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities) {
-  NormalisedSum made{at::empty(x.sizes(), x.options()), at::empty(x.sizes(), x.options()),
-                     at::empty({x.size(0)}, x.options())};
+void on_host(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias, double epsilon,
+             double rate, const RowDraw& draw, const RowIdentities& identities, const NormalisedSum& made) {
   const std::int64_t columns = x.size(1);
   const auto count = static_cast<std::size_t>(columns);
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
@@ -43,16 +41,13 @@ NormalisedSum on_host(const at::Tensor& x, const at::Tensor& y, const at::Tensor
       }
     });
   });
-  return made;
 }
 
-NormalisedSumGradients back_on_host(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& given) {
-  at::Tensor of_sum = at::empty_like(given);
+void back_on_host(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& given, const at::Tensor& of_sum,
+                  const at::Tensor& partial) {
   const std::int64_t rows = given.size(0);
   const std::int64_t columns = given.size(1);
   const auto count = static_cast<std::size_t>(columns);
-  const std::int64_t chunks = (rows + rows_summed_at_once - 1) / rows_summed_at_once;
-  const at::Tensor partial = at::zeros({chunks, 2, columns}, given.options());
   AT_DISPATCH_FLOATING_TYPES(given.scalar_type(), "normalised_sum_backward", [&] {
     const auto* from = given.const_data_ptr<scalar_t>();
     const auto* normalised = made.normalised.const_data_ptr<scalar_t>();
@@ -60,7 +55,7 @@ NormalisedSumGradients back_on_host(const NormalisedSum& made, const at::Tensor&
     const auto* scales = scale.const_data_ptr<scalar_t>();
     auto* to = of_sum.mutable_data_ptr<scalar_t>();
     auto* sums = partial.mutable_data_ptr<scalar_t>();
-    at::parallel_for(0, chunks, 1, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, partial.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin * rows_summed_at_once; row < std::min(rows, end * rows_summed_at_once); ++row) {
         const std::int64_t first = row * columns;
         scalar_t* of_chunk = sums + row / rows_summed_at_once * 2 * columns;
@@ -70,20 +65,26 @@ NormalisedSumGradients back_on_host(const NormalisedSum& made, const at::Tensor&
       }
     });
   });
-  return {of_sum, partial.sum(0)};
 }
 
 }  // namespace
 
 NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
                              double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities) {
-  const auto in_one_pass = x.is_cpu() ? on_host : gpu_normalised_sum;
-  return in_one_pass(x, y, scale, bias, epsilon, rate, draw, identities);
+  NormalisedSum made{at::empty(x.sizes(), x.options()), at::empty(x.sizes(), x.options()),
+                     at::empty({x.size(0)}, x.options())};
+  const auto fill = x.is_cpu() ? on_host : gpu_normalised_sum;
+  fill(x, y, scale, bias, epsilon, rate, draw, identities, made);
+  return made;
 }
 
 NormalisedSumGradients way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient) {
-  const auto back = gradient.is_cpu() ? back_on_host : gpu_way_back_of_sum;
-  return back(made, scale, gradient);
+  const std::int64_t chunks = (gradient.size(0) + rows_summed_at_once - 1) / rows_summed_at_once;
+  const at::Tensor of_sum = at::empty(gradient.sizes(), gradient.options());
+  const at::Tensor partial = at::zeros({chunks, 2, gradient.size(1)}, gradient.options());
+  const auto fill = gradient.is_cpu() ? back_on_host : gpu_way_back_of_sum;
+  fill(made, scale, gradient, of_sum, partial);
+  return {of_sum, partial.sum(0)};
 }
 
 }  // namespace ut::core
