@@ -10,8 +10,6 @@
 namespace ut::core {
 namespace {
 
-constexpr std::size_t lanes = 16;  // sums and maxima are taken over so many columns side by side
-
 template <class Number>
 [[gnu::always_inline]] inline void add_bias_and_relu_of(Number* __restrict x, const Number* __restrict bias,
                                                         std::size_t columns) {

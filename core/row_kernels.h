@@ -11,6 +11,8 @@ inline std::int64_t rows_at_once(std::int64_t columns) { return 1 + 16384 / std:
 
 // Loops over one row, in vector instructions where the processor has them.
 
+constexpr std::size_t lanes = 16;  // sums and maxima are taken over so many columns side by side
+
 /// x = max(0, x + bias)
 void add_bias_and_relu(float* x, const float* bias, std::size_t columns);
 void add_bias_and_relu(double* x, const double* bias, std::size_t columns);
@@ -49,7 +51,7 @@ void add_products(const double* x, const double* y, double* sum, std::size_t col
 
 /// Columns that the rows of what follows need room for: to the next whole vector, for what lies beyond a row's own
 /// columns is overwritten, so that no number is worked on alone.
-constexpr std::size_t whole_vectors(std::size_t columns) { return (columns + 15) / 16 * 16; }
+constexpr std::size_t whole_vectors(std::size_t columns) { return (columns + lanes - 1) / lanes * lanes; }
 
 /// x = softmax(x), x with room for whole_vectors(columns); returns the logarithm of the sum of exponentials. At least
 /// one column.
