@@ -23,11 +23,11 @@ class Translation : public testing::Test {
     directory = std::make_unique<TemporaryDirectory>();
     write_toy_parallel_text(*directory, 3000, 100);
     ASSERT_EQ(run_ut(fmt::format("data sentencepiece --vocabulary-size 100 --data {}", data())).exit_code, 0);
-    const Outcome trained =
-        run_ut(fmt::format("train --task translation --data {} --run-dir {} --d-model 64 --heads 4 --ffn 128 --steps 2 "
-                           "--batch-rows 1200 --batch-window 256 --dropout 0 --label-smoothing 0 --learning-rate 0.002 "
-                           "--warmup 50 --max-updates 700 --evaluate-every 350 --checkpoint-every 0 --threads 1",
-                           data(), run()));
+    const Outcome trained = run_ut(fmt::format(
+        "train --task translation --data {} --run-dir {} --d-model 64 --heads 4 --ffn 128 --steps 2 "
+        "--batch-rows 1200 --batch-window 256 --dropout 0 --label-smoothing 0 --learning-rate 0.002 --schedule cosine "
+        "--warmup 50 --max-updates 1000 --evaluate-every 500 --checkpoint-every 0 --threads 1",
+        data(), run()));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
   static void TearDownTestSuite() { directory.reset(); }
