@@ -41,7 +41,7 @@ at::Tensor sum_of_kept(const at::Tensor& x, const at::Tensor& y, double rate, co
 at::Tensor add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutKey& key,
                        const dist::Rows& rows) {
   if (!key.active || rate == 0) return x + y;
-  if (!x.is_cpu() && !has_gpu_rows(x.device())) return x + dropout(y, rate, key, rows);
+  if (!has_row_kernels(x.device())) return x + dropout(y, rate, key, rows);
   const auto in_one_pass = x.is_cpu() ? sum_of_kept : gpu_add_dropped;
   const at::Tensor sum = in_one_pass(x.detach().contiguous(), y.detach().contiguous(), rate, row_draw(key, rate),
                                      identities_of(rows, x.device()));

@@ -12,24 +12,16 @@ namespace {
 
 constexpr int threads_of_block = 256;
 
+constexpr int teams_of_block = threads_of_block / threads_of_team;
+
 template <class Threads>
 __global__ void run(Threads threads) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads_of_block + threadIdx.x;
   if (thread < threads.threads()) threads.run(thread);
 }
 
-template <class Threads>
-void launch(const Threads& threads, at::Device device) {
-  const std::int64_t blocks = (threads.threads() + threads_of_block - 1) / threads_of_block;
-  if (blocks == 0) return;
-  const c10::cuda::CUDAGuard guard(device);
-  run<<<static_cast<unsigned>(blocks), threads_of_block, 0, c10::cuda::getCurrentCUDAStream(device.index())>>>(threads);
-  C10_CUDA_KERNEL_LAUNCH_CHECK();
-}
-
 template <class Teams>
 __global__ void run_stages(Teams teams) {
-  constexpr int teams_of_block = threads_of_block / threads_of_team;
   __shared__ typename Teams::Sums sums[teams_of_block];
   const int team = threadIdx.x / threads_of_team;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * teams_of_block + team;
@@ -39,16 +31,26 @@ __global__ void run_stages(Teams teams) {
   }
 }
 
+/// In as many blocks as `count` threads or teams need, of which a block has `of_block`.
+template <class Work>
+void launch_blocks(void (*kernel)(Work), const Work& work, std::int64_t count, std::int64_t of_block,
+                   at::Device device) {
+  const std::int64_t blocks = (count + of_block - 1) / of_block;
+  if (blocks == 0) return;
+  const c10::cuda::CUDAGuard guard(device);
+  kernel<<<static_cast<unsigned>(blocks), threads_of_block, 0, c10::cuda::getCurrentCUDAStream(device.index())>>>(work);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
+template <class Threads>
+void launch(const Threads& threads, at::Device device) {
+  launch_blocks(run<Threads>, threads, threads.threads(), threads_of_block, device);
+}
+
 /// A team for each row.
 template <class Teams>
 void launch_teams(const Teams& teams, at::Device device) {
-  constexpr std::int64_t teams_of_block = threads_of_block / threads_of_team;
-  const std::int64_t blocks = (teams.rows + teams_of_block - 1) / teams_of_block;
-  if (blocks == 0) return;
-  const c10::cuda::CUDAGuard guard(device);
-  run_stages<<<static_cast<unsigned>(blocks), threads_of_block, 0, c10::cuda::getCurrentCUDAStream(device.index())>>>(
-      teams);
-  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  launch_blocks(run_stages<Teams>, teams, teams.rows, teams_of_block, device);
 }
 
 /// Does element's work to all of `like`, whose last dimension is a row's columns.
@@ -122,16 +124,15 @@ void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tens
                         double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities,
                         const NormalisedSum& made) {
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
-    const NormalisedSumTeams<scalar_t> teams{draw,
-                                             identities,
-                                             x.const_data_ptr<scalar_t>(),
-                                             y.const_data_ptr<scalar_t>(),
-                                             scale_for<scalar_t>(rate),
+    auto* normalised = made.normalised.mutable_data_ptr<scalar_t>();
+    const AddKept<scalar_t> add{x.const_data_ptr<scalar_t>(), y.const_data_ptr<scalar_t>(), scale_for<scalar_t>(rate),
+                                normalised};
+    const NormalisedSumTeams<scalar_t> teams{{draw, identities, add, x.size(0), x.size(1)},
                                              scale.const_data_ptr<scalar_t>(),
                                              bias.const_data_ptr<scalar_t>(),
                                              static_cast<scalar_t>(epsilon),
                                              made.output.mutable_data_ptr<scalar_t>(),
-                                             made.normalised.mutable_data_ptr<scalar_t>(),
+                                             normalised,
                                              made.factor.mutable_data_ptr<scalar_t>(),
                                              x.size(0),
                                              x.size(1)};

@@ -10,8 +10,9 @@
 /// no row yet.
 namespace ut::core {
 
-/// Whether rows on this device have kernels: those here, in a build with CUDA.
+/// Whether rows on this device have kernels: those here, in a build with CUDA; or on the host, too.
 bool has_gpu_rows(at::Device device);
+inline bool has_row_kernels(at::Device device) { return device.is_cpu() || has_gpu_rows(device); }
 
 /// dropout(x), the last dimension being a row's columns.
 at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const RowIdentities& identities);

@@ -26,8 +26,8 @@ at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
 
 at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutKey& key,
                              const dist::Rows& rows) const {
-  const bool has_kernels = x.is_cpu() || has_gpu_rows(x.device());
-  if (!has_kernels || x.scalar_type() != y.scalar_type()) return (*this)(add_dropped(x, y, rate, key, rows));
+  if (!has_row_kernels(x.device()) || x.scalar_type() != y.scalar_type())
+    return (*this)(add_dropped(x, y, rate, key, rows));
   const double dropped = key.active ? rate : 0;
   const NormalisedSum made =
       normalised_sum(x.detach().contiguous(), y.detach().contiguous(), scale_.detach(), bias_.detach(), epsilon,

@@ -55,8 +55,7 @@ void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const R
 
 at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutKey& key,
                         const dist::Rows& rows) {
-  const bool has_kernels = x.is_cpu() || has_gpu_rows(x.device());
-  if (!has_kernels || !x.is_contiguous()) return dropout(at::relu(x + bias), rate, key, rows);
+  if (!has_row_kernels(x.device()) || !x.is_contiguous()) return dropout(at::relu(x + bias), rate, key, rows);
   const double dropped = key.active ? rate : 0;
   const at::Tensor output = x.detach();
   const auto in_one_pass = x.is_cpu() ? overwrite : gpu_relu_dropout;

@@ -34,13 +34,9 @@ constexpr void for_each_own(std::int64_t thread, std::int64_t columns, const Vis
 /// Layer normalisation of x + dropout(y), all [rows, columns].
 template <class Number>
 struct NormalisedSumTeams {
-  RowDraw draw;
-  RowIdentities identities;
-  const Number* x;
-  const Number* y;
-  Number kept_scale;    // of what dropout keeps
-  const Number* scale;  // [columns]
-  const Number* bias;   // [columns]
+  DropoutThreads<RowIdentities, AddKept<Number>> sum;  // its threads' work, shared out in the team; into `normalised`
+  const Number* scale;                                 // [columns]
+  const Number* bias;                                  // [columns]
   Number epsilon;
   Number* output;
   Number* normalised;  // before scale and bias
@@ -52,24 +48,18 @@ struct NormalisedSumTeams {
   static constexpr int stages = 4;
   constexpr void run(int stage, std::int64_t row, std::int64_t thread, Sums& sums) const {
     if (stage == 0) add(row, thread);
-    if (stage == 1) sum(row, thread, sums);
+    if (stage == 1) sum_up(row, thread, sums);
     if (stage == 2) centre(row, thread, sums);
     if (stage == 3) finish(row, thread, sums);
   }
 
  private:
   constexpr void add(std::int64_t row, std::int64_t thread) const {
-    const RowDraw of_row = identities.of(row, draw).draw;
-    const std::int64_t calls = (columns + columns_of_block - 1) / columns_of_block * lanes_of_block;
-    for (std::int64_t call = thread; call < calls; call += threads_of_team)
-      of_row.decide(static_cast<std::uint32_t>(call), [&](std::uint32_t column, bool is_kept) {
-        if (column >= columns) return;
-        const std::int64_t number = row * columns + column;
-        normalised[number] = x[number] + (is_kept ? kept_scale * y[number] : Number{0});
-      });
+    const std::int64_t calls = sum.calls_of_row();
+    for (std::int64_t call = thread; call < calls; call += threads_of_team) sum.run(row * calls + call);
   }
 
-  constexpr void sum(std::int64_t row, std::int64_t thread, Sums& sums) const {
+  constexpr void sum_up(std::int64_t row, std::int64_t thread, Sums& sums) const {
     Number part = 0;
     for_each_own(thread, columns, [&](std::int64_t column) { part += normalised[row * columns + column]; });
     sums.part(0, thread) = part;

@@ -46,13 +46,19 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
   NormalisedSum by_teams(bool backwards) const {
     NormalisedSum made{unset_like(x_), unset_like(x_), unset_like(x_.select(1, 0))};
     AT_DISPATCH_FLOATING_TYPES(GetParam().type, "", [&] {
-      go_through(
-          NormalisedSumTeams<scalar_t>{
-              draw_, identities_of(rows_, at::kCPU), x_.const_data_ptr<scalar_t>(), y_.const_data_ptr<scalar_t>(),
-              static_cast<scalar_t>(1 / (1 - GetParam().rate)), scale_.const_data_ptr<scalar_t>(),
-              bias_.const_data_ptr<scalar_t>(), static_cast<scalar_t>(epsilon), made.output.data_ptr<scalar_t>(),
-              made.normalised.data_ptr<scalar_t>(), made.factor.data_ptr<scalar_t>(), x_.size(0), x_.size(1)},
-          backwards);
+      auto* normalised = made.normalised.data_ptr<scalar_t>();
+      const AddKept<scalar_t> add{x_.const_data_ptr<scalar_t>(), y_.const_data_ptr<scalar_t>(),
+                                  static_cast<scalar_t>(1 / (1 - GetParam().rate)), normalised};
+      go_through(NormalisedSumTeams<scalar_t>{{draw_, identities_of(rows_, at::kCPU), add, x_.size(0), x_.size(1)},
+                                              scale_.const_data_ptr<scalar_t>(),
+                                              bias_.const_data_ptr<scalar_t>(),
+                                              static_cast<scalar_t>(epsilon),
+                                              made.output.data_ptr<scalar_t>(),
+                                              normalised,
+                                              made.factor.data_ptr<scalar_t>(),
+                                              x_.size(0),
+                                              x_.size(1)},
+                 backwards);
     });
     return made;
   }
