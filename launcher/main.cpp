@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -21,6 +20,7 @@
 #include "launcher/options.h"
 #include "launcher/rank_environment.h"
 #include "launcher/ranks.h"
+#include "launcher/relays.h"
 #include "launcher/report.h"
 #include "launcher/run_directory.h"
 #include "launcher/score.h"
@@ -92,8 +92,7 @@ int main(int count, char** values) {
   };
   try {
     const int code = ut::launcher::run({values + 1, values + count});
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      throw std::runtime_error(fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw ut::launcher::output_error(errno);
     return code;
   } catch (const ut::base::BadInput& error) {
     say(error.what());

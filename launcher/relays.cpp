@@ -30,9 +30,11 @@ void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), std
 
 }  // namespace
 
-std::runtime_error system_error(const std::string& what) {
-  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+std::runtime_error system_error(const std::string& what, int error) {
+  return std::runtime_error(fmt::format("{}: {}", what, std::strerror(error)));
 }
+
+std::runtime_error output_error(int error) { return system_error("standard output: cannot be written", error); }
 
 WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) {
   const sigset_t signals = signals_to_wait_for(stop_signals);
@@ -74,27 +76,50 @@ void TerminalRelay::copy() {
   if (count <= 0 || ::write(writing_, bytes.data(), static_cast<std::size_t>(count)) != count) close_if_open(writing_);
 }
 
-ErrorRelay::ErrorRelay() {
+PipeFromChild::PipeFromChild() {
   if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw system_error("pipe");
   ::fcntl(ends_[0], F_SETFL, O_NONBLOCK);
 }
 
-ErrorRelay::~ErrorRelay() {
-  copy();
-  put(errors_.rest());
+PipeFromChild::~PipeFromChild() {
   for (int& end : ends_) close_if_open(end);
 }
 
-void ErrorRelay::close_writing_end() { close_if_open(ends_[1]); }
+void PipeFromChild::close_writing_end() { close_if_open(ends_[1]); }
 
-void ErrorRelay::copy() {
+void PipeFromChild::read(const std::function<void(std::string_view)>& visit) {
   std::array<char, 4096> bytes{};
   for (;;) {
     const auto count = ends_[0] < 0 ? 0 : ::read(ends_[0], bytes.data(), bytes.size());
     if (count == 0) close_if_open(ends_[0]);  // nobody writes any more
     if (count <= 0) return;
-    put(errors_.pass_on(std::string_view(bytes.data(), static_cast<std::size_t>(count))));
+    visit(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
   }
+}
+
+void OutputRelay::copy() {
+  pipe_.read([this](std::string_view part) {
+    while (!part.empty() && failure_ == 0) {
+      const auto written = ::write(STDOUT_FILENO, part.data(), part.size());
+      if (written >= 0)
+        part.remove_prefix(static_cast<std::size_t>(written));
+      else if (errno != EINTR)
+        failure_ = errno;
+    }
+  });
+}
+
+void OutputRelay::check() const {
+  if (failure_ != 0) throw output_error(failure_);
+}
+
+ErrorRelay::~ErrorRelay() {
+  copy();
+  put(errors_.rest());
+}
+
+void ErrorRelay::copy() {
+  pipe_.read([this](std::string_view part) { put(errors_.pass_on(part)); });
 }
 
 }  // namespace ut::launcher

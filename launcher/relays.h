@@ -1,10 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/mpirun_errors.h"
@@ -13,8 +16,10 @@ namespace ut::launcher {
 
 // What passes between a person and the ranks that mpirun runs. All throw std::runtime_error where the system refuses.
 
-/// With what the system says of `errno`.
-std::runtime_error system_error(const std::string& what);
+/// With what the system says of `error`.
+std::runtime_error system_error(const std::string& what, int error = errno);
+/// Of `error`: what a person is told where standard output cannot be written.
+std::runtime_error output_error(int error);
 
 /// SIGUSR1, SIGCHLD and `stop_signals`, which wait in a descriptor instead of interrupting, as long as this lives.
 class WaitingSignals {
@@ -53,24 +58,54 @@ class TerminalRelay {
   int writing_ = -1;
 };
 
-/// Copies standard error of mpirun and the ranks, but for what mpirun says about the end of ranks.
-class ErrorRelay {
+/// What a child writes to one of its standard streams, read without waiting.
+class PipeFromChild {
  public:
-  ErrorRelay();
-  ErrorRelay(const ErrorRelay&) = delete;
-  ErrorRelay& operator=(const ErrorRelay&) = delete;
-  ~ErrorRelay();
+  PipeFromChild();
+  PipeFromChild(const PipeFromChild&) = delete;
+  PipeFromChild& operator=(const PipeFromChild&) = delete;
+  ~PipeFromChild();
 
   int reading_end() const { return ends_[0]; }
   int writing_end() const { return ends_[1]; }
   /// Once the child has it.
   void close_writing_end();
+  /// All that has come so far, a part at a time.
+  void read(const std::function<void(std::string_view)>& visit);
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+/// Copies standard output of mpirun, which would not say that it cannot be written.
+class OutputRelay {
+ public:
+  PipeFromChild& pipe() { return pipe_; }
+  /// All that has come so far; nothing more once writing has failed.
+  void copy();
+  /// Throws where something could not be written.
+  void check() const;
+
+ private:
+  PipeFromChild pipe_;
+  int failure_ = 0;  // its errno
+};
+
+/// Copies standard error of mpirun and the ranks, but for what mpirun says about the end of ranks.
+class ErrorRelay {
+ public:
+  ErrorRelay() = default;
+  ErrorRelay(const ErrorRelay&) = delete;
+  ErrorRelay& operator=(const ErrorRelay&) = delete;
+  ~ErrorRelay();
+
+  PipeFromChild& pipe() { return pipe_; }
   /// All that has come so far.
   void copy();
   const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
 
  private:
-  std::array<int, 2> ends_{-1, -1};
+  PipeFromChild pipe_;
   MpirunErrors errors_;
 };
 

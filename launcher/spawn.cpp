@@ -77,7 +77,8 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
 }
 
 /// In the child: becomes mpirun. Does not return.
-[[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input, int errors) {
+[[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input, int output,
+                                int errors) {
   // Ctrl-C goes to the terminal's foreground group: only to the parent, which lets the ranks finish their update.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -86,6 +87,7 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::signal(SIGUSR1, SIG_IGN);  // until mpirun passes it on: attend() repeats it
   release_stop_requests();
   if (input >= 0) ::dup2(input, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -94,20 +96,22 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::_exit(127);
 }
 
-/// Passes signals and input on until mpirun has ended. Returns its wait status, and whether it was asked to stop, which
-/// is repeated: mpirun and the ranks may not have been there yet.
-std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, ErrorRelay& errors) {
+/// Passes signals, input and output on until mpirun has ended. Returns its wait status, and whether it was asked to
+/// stop, which is repeated: mpirun and the ranks may not have been there yet.
+std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, OutputRelay& output,
+                            ErrorRelay& errors) {
   bool asked_to_stop = false;
   bool interrupted = false;
   for (;;) {
-    std::array<pollfd, 3> sources{pollfd{signals.descriptor(), POLLIN, 0},
-                                  pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
-                                  pollfd{errors.reading_end(), POLLIN, 0}};
+    std::array<pollfd, 4> sources{
+        pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
+        pollfd{output.pipe().reading_end(), POLLIN, 0}, pollfd{errors.pipe().reading_end(), POLLIN, 0}};
     const int ready = ::poll(sources.data(), sources.size(), asked_to_stop ? repeat_after : -1);
     if (ready < 0 && errno != EINTR) throw system_error("poll");
     if (ready == 0) ::kill(mpirun, SIGUSR1);
     if (sources[1].revents != 0) relay.copy();
-    if (sources[2].revents != 0) errors.copy();
+    if (sources[2].revents != 0) output.copy();
+    if (sources[3].revents != 0) errors.copy();
     if (sources[0].revents == 0) continue;
     const int signal = signals.next();
     if (signal == SIGCHLD) {
@@ -196,6 +200,7 @@ int run_under_mpirun(const SpawnRequest& request) {
   const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
   TerminalRelay relay(relayed);
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  OutputRelay output;
   ErrorRelay errors;
   const WaitingSignals signals(request.stop_signals);
   std::fflush(nullptr);
@@ -205,14 +210,19 @@ int run_under_mpirun(const SpawnRequest& request) {
   if (mpirun == 0) {
     signals.restore();
     set_rank_environment(request, cores);
-    become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, errors.writing_end());
+    become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, output.pipe().writing_end(),
+                  errors.pipe().writing_end());
   }
   if (nothing >= 0) ::close(nothing);
-  errors.close_writing_end();
-  const auto [status, asked_to_stop] = attend(mpirun, signals, relay, errors);
+  output.pipe().close_writing_end();
+  errors.pipe().close_writing_end();
+  const auto [status, asked_to_stop] = attend(mpirun, signals, relay, output, errors);
+  output.copy();
   errors.copy();
   const auto& ended = errors.ended_by_signal();
-  return exit_code(status, asked_to_stop, ended ? who_and_when(*ended, request.metrics) : "a rank was ");
+  const int code = exit_code(status, asked_to_stop, ended ? who_and_when(*ended, request.metrics) : "a rank was ");
+  if (code == 0) output.check();
+  return code;
 }
 
 }  // namespace ut::launcher

@@ -205,9 +205,12 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
                  HasSubstr("there: cannot be made"));
   expect_refused(run_ut("evaluate --split control --run-dir " + run_directory()), HasSubstr("--split control"));
   expect_refused(run_ut("report --split control " + run_directory()), HasSubstr("--split control"));
-  const Outcome full = run_shell("$UT evaluate --run-dir " + run_directory() + " > /dev/full");
-  EXPECT_EQ(full.exit_code, 1);
-  EXPECT_THAT(full.errors, HasSubstr("standard output: cannot be written: No space left"));
+  for (const std::string ranks : {"1", "2"}) {
+    const Outcome full = run_shell("$UT evaluate --run-dir " + run_directory() + " --sequence-parallel 1 --ranks " +
+                                   ranks + " > /dev/full");
+    EXPECT_EQ(full.exit_code, 1) << ranks;
+    EXPECT_THAT(full.errors, HasSubstr("standard output: cannot be written: No space left")) << ranks;
+  }
 }
 
 TEST_F(BadInput, NamesMayHaveBlanks) {
