@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/philox.h"
 
 namespace ut::datasets {
 namespace {
 
 using Digits = std::vector<std::int64_t>;  // values 0..9; of numbers: least significant first
+using Inputs = std::vector<Digits>;        // one sequence, or the two numbers of an addition
 
 constexpr std::int64_t decimal_base = 10;
 constexpr std::int64_t first_digit_id = 2;
@@ -50,6 +50,23 @@ Digits draw_number(base::Random& random, std::int64_t length) {
   return digits;
 }
 
+Inputs draw_inputs(base::Random& random, Algorithmic::Kind kind, const std::vector<std::int64_t>& lengths) {
+  Inputs inputs;
+  for (const std::int64_t length : lengths)
+    inputs.push_back(kind == Algorithmic::Kind::addition ? draw_number(random, length) : draw_digits(random, length));
+  return inputs;
+}
+
+/// As the source has them.
+std::string text_of(const Inputs& inputs) {
+  std::string text;
+  for (const Digits& digits : inputs) {
+    if (!text.empty()) text += '+';
+    for (const std::int64_t digit : digits) text += static_cast<char>('0' + digit);
+  }
+  return text;
+}
+
 Digits sum(const Digits& first, const Digits& second) {
   Digits total;
   std::int64_t carry = 0;
@@ -63,10 +80,11 @@ Digits sum(const Digits& first, const Digits& second) {
   return total;
 }
 
-void append_row(Example& example, std::int64_t id) { example.source.push_back({id}); }
-
-void append_rows(Example& example, const Digits& digits) {
-  for (const std::int64_t digit : digits) append_row(example, digit + first_digit_id);
+Digits result_of(Algorithmic::Kind kind, const Inputs& inputs) {
+  if (kind == Algorithmic::Kind::addition) return sum(inputs.front(), inputs.back());
+  Digits digits = inputs.front();
+  if (kind == Algorithmic::Kind::reverse) std::reverse(digits.begin(), digits.end());
+  return digits;
 }
 
 std::vector<std::int64_t> target_of(const Digits& digits) {
@@ -76,19 +94,14 @@ std::vector<std::int64_t> target_of(const Digits& digits) {
   return ids;
 }
 
-Example sequence_example(const Digits& digits) {
+/// Without target.
+Example example_of(const Inputs& inputs) {
   Example example;
-  append_rows(example, digits);
-  append_row(example, end_of_sequence_id);
-  return example;
-}
-
-Example addition_example(const Digits& first, const Digits& second) {
-  Example example;
-  append_rows(example, first);
-  append_row(example, plus_id);
-  append_rows(example, second);
-  append_row(example, end_of_sequence_id);
+  for (const Digits& digits : inputs) {
+    if (!example.source.empty()) example.source.push_back({plus_id});
+    for (const std::int64_t digit : digits) example.source.push_back({first_digit_id + digit});
+  }
+  example.source.push_back({end_of_sequence_id});
   return example;
 }
 
@@ -138,24 +151,22 @@ std::int64_t Algorithmic::limit(Split split) const {
   return split == Split::train ? options_.train_length : options_.evaluation_length;
 }
 
+std::vector<std::int64_t> Algorithmic::draw_lengths(Split split, base::Random& random) const {
+  if (kind_ != Kind::addition) return {random.uniform(1, limit(split))};
+  const std::int64_t first = random.uniform(1, limit(split) / 2);
+  return {first, random.uniform(1, limit(split) - first - 1)};
+}
+
 Example Algorithmic::example(Split split, std::int64_t index) const {
   if (index < 0 || index >= size(split))
     throw std::out_of_range(fmt::format("{}: no example {}; the split has {}", name(kind_), index, size(split)));
   base::Random random(
       base::mix(base::mix(options_.seed, static_cast<std::uint64_t>(split)), static_cast<std::uint64_t>(index)));
-  if (kind_ == Kind::addition) {
-    const std::int64_t first_length = random.uniform(1, limit(split) / 2);
-    const std::int64_t second_length = random.uniform(1, limit(split) - first_length - 1);
-    const Digits first = draw_number(random, first_length);
-    const Digits second = draw_number(random, second_length);
-    Example example = addition_example(first, second);
-    example.target = target_of(sum(first, second));
-    return example;
-  }
-  Digits digits = draw_digits(random, random.uniform(1, limit(split)));
-  Example example = sequence_example(digits);
-  if (kind_ == Kind::reverse) std::reverse(digits.begin(), digits.end());
-  example.target = target_of(digits);
+  const std::vector<std::int64_t> lengths = draw_lengths(split, random);
+  Inputs inputs = draw_inputs(random, kind_, lengths);
+  while (split_of(text_of(inputs)) != split) inputs = draw_inputs(random, kind_, lengths);  // lengths stay uniform
+  Example example = example_of(inputs);
+  example.target = target_of(result_of(kind_, inputs));
   return example;
 }
 
@@ -165,12 +176,12 @@ std::int64_t Algorithmic::longest_target(Split split) const {
 }
 
 Example Algorithmic::parse(const std::string& line) const {
-  if (kind_ != Kind::addition) return sequence_example(read_digits(line, line, "a line of decimal digits"));
+  if (kind_ != Kind::addition) return example_of({read_digits(line, line, "a line of decimal digits")});
   const std::size_t plus = line.find('+');
   if (plus == std::string::npos)
     throw base::BadInput(fmt::format("'{}': a sum of two whole numbers like 12+7 is needed", line));
   const std::string_view text = line;
-  return addition_example(read_number(text.substr(0, plus), line), read_number(text.substr(plus + 1), line));
+  return example_of({read_number(text.substr(0, plus), line), read_number(text.substr(plus + 1), line)});
 }
 
 std::string Algorithmic::render(const std::vector<std::int64_t>& ids) const {

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "datasets/words.h"
 
 namespace ut::datasets {
 namespace {
@@ -56,9 +55,6 @@ std::vector<Operation> operations(Kind kind) {
   if (kind == Kind::control) return {Operation::branch, Operation::loop};
   return {Operation::add, Operation::subtract, Operation::multiply, Operation::branch, Operation::loop};
 }
-
-/// A third of all texts each, whatever the seed.
-Split split_of(std::string_view text) { return static_cast<Split>(text_hash(text) % 3); }
 
 bool source_is_zaremba(Kind kind, const std::string& source) {
   if (source != "sonnet" && source != "zaremba")

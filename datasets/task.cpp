@@ -13,6 +13,7 @@
 #include "datasets/lambada.h"
 #include "datasets/learning_to_execute.h"
 #include "datasets/translation.h"
+#include "datasets/words.h"
 
 namespace ut::datasets {
 namespace {
@@ -58,6 +59,8 @@ const char* name_of(Split split) {
   }
   return "test";
 }
+
+Split split_of(std::string_view source) { return all_splits[text_hash(source) % std::size(all_splits)]; }
 
 std::vector<std::string> task_names() {
   std::vector<std::string> names;

@@ -18,6 +18,9 @@ enum class Split { train, validation, test, control };
 inline constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
 /// As a person types it.
 const char* name_of(Split split);
+/// The split, of all_splits, that a generated source belongs to: a third of all texts each, by a hash, whatever the
+/// seed. Tasks that draw again what belongs to another have no source in two splits.
+Split split_of(std::string_view source);
 
 /// A file that a run keeps, so that it can be used without the data.
 struct KeptFile {

@@ -240,6 +240,35 @@ TEST_P(AllKinds, SplitsAndIndicesDrawFromDifferentStreams) {
   EXPECT_EQ(long_sources.size(), drawn);
 }
 
+// So short that splits cut at random would share most of their inputs.
+TEST_P(AllKinds, NoInputIsInTwoSplitsAndLengthsStayUniform) {
+  const bool adds = GetParam() == Kind::addition;
+  for (std::int64_t limit = adds ? 3 : 1; limit <= 7; ++limit) {
+    SCOPED_TRACE(limit);
+    TaskOptions options = small_options();
+    options.train_length = options.evaluation_length = limit;
+    const Algorithmic task(GetParam(), options);
+    const std::int64_t most = adds ? limit / 2 : limit;  // digits of the sequence, or of the first number
+    std::set<Ids> seen;
+    std::size_t sum = 0;
+    for (const Split split : all_splits) {
+      std::set<Ids> sources;
+      std::map<std::int64_t, std::int64_t> lengths;
+      for (std::int64_t index = 0; index < task.size(split); ++index) {
+        const Ids ids = without_end(source_of(task.example(split, index)));
+        ++lengths[std::find(ids.begin(), ids.end(), 12) - ids.begin()];
+        sources.insert(ids);
+      }
+      EXPECT_EQ(lengths.begin()->first, 1);
+      EXPECT_EQ(lengths.rbegin()->first, most);
+      EXPECT_LT(chi_square(lengths, most), loose_bound(most));
+      sum += sources.size();
+      seen.merge(sources);
+    }
+    EXPECT_EQ(seen.size(), sum);
+  }
+}
+
 TEST_P(AllKinds, OptionsOutOfRangeAreNamedAsTyped) {
   const auto message = [](std::int64_t TaskOptions::*option, std::int64_t value) {
     TaskOptions options = small_options();
@@ -274,6 +303,49 @@ TEST_P(AllKinds, SizesAndIndicesAreTheOptions) {
   EXPECT_TRUE(task.has_target());
   EXPECT_EQ(task.words_per_row(), 1);
   EXPECT_NE(task.description().find("5000 training examples of length up to 10"), std::string::npos);
+}
+
+using BySplit = std::map<Split, std::int64_t>;
+
+BySplit count_splits(const std::vector<std::string>& sources) {
+  BySplit counts;
+  for (const std::string& source : sources) ++counts[split_of(source)];
+  return counts;
+}
+
+std::vector<std::string> all_digits(int length) {
+  std::vector<std::string> all = {""};
+  for (int place = 0; place < length; ++place) {
+    std::vector<std::string> longer;
+    for (const std::string& shorter : all)
+      for (char digit = '0'; digit <= '9'; ++digit) longer.push_back(shorter + digit);
+    all = longer;
+  }
+  return all;
+}
+
+std::vector<std::string> all_sums(int first_length, int second_length) {
+  std::vector<std::string> all;
+  for (const std::string& first : all_digits(first_length))
+    for (const std::string& second : all_digits(second_length))
+      if ((first_length == 1 || first.back() != '0') && (second_length == 1 || second.back() != '0'))
+        all.push_back(first + "+" + second);
+  return all;
+}
+
+// Where a split had no input of a length, drawing one of that length would not end.
+TEST(Splits, HaveInputsOfEveryLength) {
+  EXPECT_EQ(count_splits(all_digits(1)), (BySplit{{Split::train, 5}, {Split::validation, 3}, {Split::test, 2}}));
+  std::vector<std::vector<std::string>> longer;
+  for (int length = 2; length <= 5; ++length) longer.push_back(all_digits(length));
+  for (int first = 1; first <= 2; ++first)
+    for (int second = 1; second <= 2; ++second) longer.push_back(all_sums(first, second));
+  for (const std::vector<std::string>& sources : longer) {
+    SCOPED_TRACE(sources.back());
+    const BySplit counts = count_splits(sources);
+    ASSERT_EQ(counts.size(), 3u);
+    EXPECT_LT(chi_square(counts, 3), loose_bound(3));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AllKinds, testing::Values(Kind::copy, Kind::reverse, Kind::addition));
