@@ -90,7 +90,7 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 Agreement::Agreement(const TaskOptions& options) : MissingWord(number_form(options.agreement_form)) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
-  if (form() == Form::all_words && base::is_there(directory / "subj_agr_filtered.text"))
+  if (form() == Form::all_words && base::is_there(directory / agreement_sentences))
     read_sentences(directory);
   else
     read_numbers(directory, options.agreement_train_share);
@@ -134,9 +134,9 @@ void Agreement::read_tests(const fs::path& directory, double train_share) {
 }
 
 void Agreement::read_sentences(const fs::path& directory) {
-  const fs::path file = directory / "subj_agr_filtered.text";
+  const fs::path file = directory / agreement_sentences;
   const std::string content = base::read_file(file);
-  const fs::path verbs_file = directory / "subj_agr_filtered.gold";
+  const fs::path verbs_file = directory / agreement_verbs;
   const std::string verbs_content = base::read_file(verbs_file);
   const std::vector<Verb> verbs = read_verbs(verbs_file, verbs_content);
   std::size_t lines = 0;

@@ -8,6 +8,10 @@
 
 namespace ut::datasets {
 
+/// Whole sentences, and where in each the verb is.
+inline constexpr const char* agreement_sentences = "subj_agr_filtered.text";
+inline constexpr const char* agreement_verbs = "subj_agr_filtered.gold";
+
 /// Subject-verb agreement (review version, section 3.2; Linzen, Dupoux and Goldberg, 2016), in two forms,
 /// `agreement_form`.
 /// number-prediction: from the words before a verb whether it is singular (VBZ) or plural (VBP). Reads the numpred.*

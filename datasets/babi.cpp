@@ -16,13 +16,11 @@
 namespace ut::datasets {
 namespace {
 
-constexpr std::int64_t task_count = 20;
-
 std::int64_t task_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > task_count)
-    throw base::BadInput(fmt::format("--babi-task {}: it is 1 to {}, or all", text, task_count));
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > babi_task_count)
+    throw base::BadInput(fmt::format("--babi-task {}: it is 1 to {}, or all", text, babi_task_count));
   return number;
 }
 
@@ -88,24 +86,23 @@ std::vector<std::vector<std::string>> sentences_of(const std::string& line) {
 }  // namespace
 
 Babi::Babi(const TaskOptions& options) : task_(options.babi_task), memory_(options.babi_memory), vocabulary_({}) {
-  const bool joint = task_ == "all";
-  const std::int64_t single = joint ? 0 : task_number(task_);
+  if (!is_joint()) tasks_ = {task_number(task_)};
   if (memory_ < 0) throw base::BadInput(fmt::format("--babi-memory {}: it is 1 or more, or 0 to keep all", memory_));
   directory_ = find_babi_directory(options.data, options.babi_size);
+  if (is_joint()) tasks_ = babi_tasks(directory_);
   WordTable table;
-  for (std::int64_t task = joint ? 1 : single; task <= (joint ? task_count : single); ++task)
-    read_task(task, joint, table);
+  for (const std::int64_t task : tasks_) read_task(task, table);
   index_questions();
   number_words(table);
 }
 
-void Babi::read_task(std::int64_t task, bool joint, WordTable& table) {
-  const AnswerCommas commas = joint || task == 8 || task == 19 ? AnswerCommas::drop : AnswerCommas::keep;
+void Babi::read_task(std::int64_t task, WordTable& table) {
+  const AnswerCommas commas = is_joint() || task == 8 || task == 19 ? AnswerCommas::drop : AnswerCommas::keep;
   const auto read = [&](const std::string& split) -> std::vector<BabiStory> {
     const std::filesystem::path file = find_babi_file(directory_, task, split);
     if (!file.empty()) return read_babi_stories(base::read_file(file), file.string(), commas, table);
     const std::string expected = expected_babi_file(directory_, task, split);
-    if (!joint)
+    if (!is_joint())
       throw base::BadInput(fmt::format("{}: no such file; it holds the {} stories of bAbI task {}",
                                        (directory_ / expected).string(), split, task));
     missing_.push_back(expected);
@@ -161,10 +158,12 @@ std::string Babi::description() const {
   std::size_t longest = 0;
   for (const Part& part : parts_)
     for (const BabiStory& story : part.stories) longest = std::max(longest, story.facts.size());
+  const std::string tasks = std::ssize(tasks_) == babi_task_count
+                                ? "all tasks"
+                                : fmt::format("task{} {}", tasks_.size() == 1 ? "" : "s", fmt::join(tasks_, ", "));
   std::string text = fmt::format(
-      "bAbI {} from {}: {} training, {} validation and {} test questions, stories of up to {} facts, {} symbols",
-      task_ == "all" ? "all tasks" : "task " + task_, directory_.string(), size(Split::train), size(Split::validation),
-      size(Split::test), longest, vocabulary_.size());
+      "bAbI {} from {}: {} training, {} validation and {} test questions, stories of up to {} facts, {} symbols", tasks,
+      directory_.string(), size(Split::train), size(Split::validation), size(Split::test), longest, vocabulary_.size());
   if (memory_ > 0) text += fmt::format(", the newest {} facts kept", memory_);
   if (!missing_.empty()) text += fmt::format("; missing: {}", fmt::join(missing_, ", "));
   return text;
@@ -172,8 +171,8 @@ std::string Babi::description() const {
 
 std::vector<std::string> Babi::groups() const {
   std::vector<std::string> names;
-  if (task_ == "all")
-    for (std::int64_t task = 1; task <= task_count; ++task) names.push_back(fmt::format("task {}", task));
+  if (is_joint())
+    for (std::int64_t task = 1; task <= babi_task_count; ++task) names.push_back(fmt::format("task {}", task));
   return names;
 }
 
@@ -194,7 +193,7 @@ Example Babi::example(Split split, std::int64_t index) const {
     example.source.emplace_back(fact.begin(), fact.end());
   }
   example.answer = question.answer;
-  if (task_ == "all") example.group = story.task - 1;
+  if (is_joint()) example.group = story.task - 1;
   return example;
 }
 

@@ -10,7 +10,7 @@
 
 namespace ut::datasets {
 
-/// Questions about stories (bAbI and files of the same format), one task or all of them together (joint).
+/// Questions about stories (bAbI and files of the same format), one task or all that are there together (joint).
 /// Source row 0 holds the words of the question, row 1 those of the newest fact before it, and so on to the oldest.
 /// The answer is one word of the vocabulary; lists lose their commas in tasks 8 and 19 and in joint training.
 /// The vocabulary holds the words of all splits, the most frequent first.
@@ -47,7 +47,8 @@ class Babi final : public Task {
     std::vector<Place> places;
   };
 
-  void read_task(std::int64_t task, bool joint, WordTable& table);
+  bool is_joint() const { return task_ == "all"; }
+  void read_task(std::int64_t task, WordTable& table);
   void index_questions();
   void number_words(const WordTable& table);
   std::int64_t facts_kept(std::int64_t facts) const;
@@ -58,7 +59,8 @@ class Babi final : public Task {
   std::string task_;
   std::int64_t memory_;
   std::filesystem::path directory_;
-  std::vector<std::string> missing_;  // files, in joint training
+  std::vector<std::int64_t> tasks_;
+  std::vector<std::string> missing_;  // in joint training, files of tasks that are there in part
   std::array<Part, 3> parts_;
   Vocabulary vocabulary_;
   std::int64_t words_per_row_ = 1;

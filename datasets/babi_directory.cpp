@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <vector>
+#include <algorithm>
 
 #include "base/error.h"
 #include "datasets/task.h"
@@ -27,10 +27,12 @@ std::vector<fs::directory_entry> entries(const fs::path& directory) {
   return found;
 }
 
+constexpr const char* file_splits[] = {"train", "valid", "test"};
+
 bool holds_task_files(const fs::path& directory) {
   for (const fs::directory_entry& entry : entries(directory)) {
     const std::string name = entry.path().filename().string();
-    for (const char* split : {"train", "valid", "test"})
+    for (const char* split : file_splits)
       if (is_file_of(name, "qa", split)) return true;
   }
   return false;
@@ -84,8 +86,17 @@ fs::path find_babi_file(const fs::path& directory, std::int64_t task, const std:
   return found;
 }
 
+std::vector<std::int64_t> babi_tasks(const fs::path& directory) {
+  std::vector<std::int64_t> tasks;
+  for (std::int64_t task = 1; task <= babi_task_count; ++task)
+    if (std::ranges::any_of(file_splits,
+                            [&](const char* split) { return !find_babi_file(directory, task, split).empty(); }))
+      tasks.push_back(task);
+  return tasks;
+}
+
 std::string expected_babi_file(const fs::path& directory, std::int64_t task, const std::string& split) {
-  for (const std::string other : {"train", "valid", "test"}) {
+  for (const std::string other : file_splits) {
     const std::string name = find_babi_file(directory, task, other).filename().string();
     const std::size_t ending = fmt::format("{}.txt", other).size();
     if (!name.empty()) return fmt::format("{}{}.txt", name.substr(0, name.size() - ending), split);

@@ -3,8 +3,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace ut::datasets {
+
+inline constexpr std::int64_t babi_task_count = 20;
 
 /// The directory with the qa*_train.txt files: `data` itself where it holds such files, else one of the four that
 /// come with the published data, below `data` or below `data`/tasks_1-20_v1-2. `size` is "1k", "10k" or "auto" (10k
@@ -16,6 +19,9 @@ std::filesystem::path find_babi_directory(const std::string& data, const std::st
 /// there is none. Throws base::BadInput where there are several.
 std::filesystem::path find_babi_file(const std::filesystem::path& directory, std::int64_t task,
                                      const std::string& split);
+
+/// The tasks of which the directory has a file, of whichever split.
+std::vector<std::int64_t> babi_tasks(const std::filesystem::path& directory);
 
 /// The name that a missing file of this task would have here, judging by the task's other files.
 std::string expected_babi_file(const std::filesystem::path& directory, std::int64_t task, const std::string& split);

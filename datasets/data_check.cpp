@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/philox.h"
+#include "datasets/agreement.h"
 #include "datasets/babi_directory.h"
 #include "datasets/parallel_text.h"
 #include "datasets/translation.h"
@@ -140,6 +141,8 @@ std::vector<fs::path> text_files(const TaskOptions& options) {
   if (options.task == "babi") return text_files(find_babi_directory(options.data, options.babi_size), "qa", false);
   const fs::path directory = data_directory(options.data, "task's files");
   if (options.task == "lambada") return text_files(directory, "lambada_", true);
+  if (options.agreement_form == "language-model" && base::is_there(directory / agreement_sentences))
+    return {directory / agreement_sentences, directory / agreement_verbs};
   return text_files(directory, "numpred.", false);
 }
 
@@ -153,58 +156,109 @@ std::uint64_t hash_of(const Example& example) {
   return hash;
 }
 
-/// Counts, lengths and unknown words of a split; and which of its examples are among `seen`, those of training.
+/// The lengths of examples, and how many of the words that are read are unknown: of the source, and of the target where
+/// that is all there is.
+class Sizes {
+ public:
+  explicit Sizes(const Task& task) : task_(task), unknown_id_(task.vocabulary().id("<unk>")) {}
+
+  void add(const Example& example) {
+    longest_source_ = std::max(longest_source_, example.source.size());
+    longest_target_ = std::max(longest_target_, example.target.size());
+    for (const auto& row : example.source) add_words(row);
+    if (!task_.has_source()) add_words(example.target);
+  }
+  std::string text() const {
+    const std::string source = task_.has_source() ? fmt::format(", longest source {} rows", longest_source_) : "";
+    const std::string target = task_.has_target() ? fmt::format(", longest target {}", longest_target_) : "";
+    return fmt::format("{}{}, {:.2f} % of the {} unknown", source, target,
+                       words_ == 0 ? 0 : 100 * static_cast<double>(unknown_) / static_cast<double>(words_),
+                       task_.has_source() ? "source" : "target");
+  }
+
+ private:
+  void add_words(const std::vector<std::int64_t>& words) {
+    words_ += std::ssize(words);
+    unknown_ += unknown_id_ < 0 ? 0 : std::ranges::count(words, unknown_id_);
+  }
+
+  const Task& task_;
+  std::int64_t unknown_id_;
+  std::int64_t words_ = 0;
+  std::int64_t unknown_ = 0;
+  std::size_t longest_source_ = 0;
+  std::size_t longest_target_ = 0;
+};
+
+/// Describes the examples of a split; and which of them are among `seen`, those of training.
 void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t>& seen, DataCheck& found) {
-  std::int64_t rows = 0;
-  std::int64_t unknown = 0;
   std::int64_t trained_on = 0;
   std::int64_t first_trained_on = 0;
-  std::size_t longest_source = 0;
-  std::size_t longest_target = 0;
-  const std::int64_t unknown_id = task.vocabulary().id("<unk>");
+  Sizes sizes(task);
   for (std::int64_t index = 0; index < task.size(split); ++index) {
     const Example example = task.example(split, index);
-    longest_source = std::max(longest_source, example.source.size());
-    longest_target = std::max(longest_target, example.target.size());
-    for (const auto& row : example.source) {
-      rows += std::ssize(row);
-      unknown += unknown_id < 0 ? 0 : std::ranges::count(row, unknown_id);
-    }
+    sizes.add(example);
     if (split == Split::train) {
       seen.insert(hash_of(example));
     } else if (seen.contains(hash_of(example)) && trained_on++ == 0) {
       first_trained_on = index + 1;
     }
   }
-  const std::string target = task.has_target() ? fmt::format(", longest target {}", longest_target) : "";
-  found.description.push_back(fmt::format(
-      "  {}: {} examples, longest source {} rows{}, {:.2f} % of the source unknown", name_of(split), task.size(split),
-      longest_source, target, rows == 0 ? 0 : 100 * static_cast<double>(unknown) / static_cast<double>(rows)));
+  found.description.push_back(fmt::format("  {}: {} examples{}", name_of(split), task.size(split), sizes.text()));
   if (trained_on > 0)
     found.warnings.push_back(fmt::format("{} of the {} {} examples are training examples too; the first is number {}",
                                          trained_on, task.size(split), name_of(split), first_trained_on));
 }
 
+/// Those under which training reads all that is there.
+TaskOptions options_for_all(TaskOptions options) {
+  const fs::path directory = data_directory(options.data, "data");
+  options.babi_task = "all";
+  if (base::is_there(directory / agreement_sentences) && text_files(directory, "numpred.", false).empty())
+    options.agreement_form = "language-model";
+  return options;
+}
+
+/// bAbI tasks that can be trained on each by itself, as a person types them.
+std::string babi_task_options(const TaskOptions& options) {
+  const fs::path directory = find_babi_directory(options.data, options.babi_size);
+  std::vector<std::int64_t> whole = babi_tasks(directory);
+  std::erase_if(whole, [&](std::int64_t task) {
+    return find_babi_file(directory, task, "train").empty() || find_babi_file(directory, task, "test").empty();
+  });
+  if (std::ssize(whole) == babi_task_count) return "";
+  if (whole.empty()) return " --babi-task all";
+  if (whole.size() == 1) return fmt::format(" --babi-task {}", whole.front());
+  return fmt::format(" --babi-task N, where N is {} or all", fmt::join(whole, ", "));
+}
+
+std::string training_options(const TaskOptions& options) {
+  std::string text = "--task " + options.task;
+  if (options.task == "babi") text += babi_task_options(options);
+  if (options.task == "agreement" && options.agreement_form == "language-model")
+    text += " --agreement-form language-model";
+  return text;
+}
+
 }  // namespace
 
 DataCheck check_data(const TaskOptions& options) {
-  data_directory(options.data, "data");
+  const TaskOptions all = options_for_all(options);
   DataCheck found;
   found.description.push_back(fmt::format("{}: task {}", options.data, options.task));
   if (options.task == "translation")
     check_parallel_text(options, found);
   else
     note_errors(found, [&] {
-      for (const fs::path& file : text_files(options)) check_lines(file, false, found);
+      for (const fs::path& file : text_files(all)) check_lines(file, false, found);
     });
   if (!found.errors.empty()) return found;
   note_errors(found, [&] {
-    TaskOptions all = options;
-    all.babi_task = "all";
     const auto task = make_task(all);
     found.description.push_back("  " + task->description());
     std::unordered_set<std::uint64_t> seen;
     for (const Split split : all_splits) check_split(*task, split, seen, found);
+    found.options = training_options(all);
   });
   return found;
 }
@@ -222,7 +276,7 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   };
   std::vector<std::string> tasks;
   if (holds([&] { find_babi_directory(options.data, options.babi_size); })) tasks.emplace_back("babi");
-  if (has("numpred.")) tasks.emplace_back("agreement");
+  if (has("numpred.") || base::is_there(directory / agreement_sentences)) tasks.emplace_back("agreement");
   if (has("lambada_")) tasks.emplace_back("lambada");
   if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
     tasks.emplace_back("translation");

@@ -66,7 +66,7 @@ int check(const Options& options) {
       for (const std::string& line : found.description) fmt::print("{}\n", line);
     for (const std::string& warning : found.warnings) fmt::print("warning: {}\n", warning);
     for (const std::string& error : found.errors) fmt::print("wrong: {}\n", error);
-    if (found.errors.empty()) fmt::print("{}: can be trained on: --task {}\n", checked.data, task);
+    if (found.errors.empty()) fmt::print("{}: can be trained on: {}\n", checked.data, found.options);
     is_refused = is_refused || !found.errors.empty();
   }
   return is_refused ? 2 : 0;

@@ -1,5 +1,6 @@
 #include "datasets/data_check.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 class CheckedData : public testing::Test {
@@ -86,6 +88,55 @@ TEST_F(CheckedData, OtherTasksAreFoundByTheirFiles) {
   EXPECT_THAT(check("babi").errors, IsEmpty());
   EXPECT_THAT(check("babi").warnings, Contains(HasSubstr("training examples too")));
   EXPECT_THAT(check("agreement").errors, ElementsAre(HasSubstr("numpred.val:2: 'VBD' before the tab")));
+}
+
+TEST_F(CheckedData, OfBabiOnlyTheTasksThatAreThereAreSpokenOf) {
+  const std::string one_question = "1 Ada sat.\n2 Who sat?\tAda\n";
+  const auto write = [&](const std::string& name) { directory_.write(name, one_question + one_question); };
+  write("qa3_train.txt");
+  write("qa3_test.txt");
+  DataCheck found = check("babi");
+  EXPECT_THAT(found.description, Contains(HasSubstr("bAbI task 3 from")));
+  EXPECT_THAT(found.description, Not(Contains(HasSubstr("missing"))));
+  EXPECT_EQ(found.options, "--task babi --babi-task 3");
+  write("qa1_one_train.txt");
+  write("qa1_one_test.txt");
+  write("qa5_five_test.txt");
+  found = check("babi");
+  EXPECT_THAT(found.description, Contains(HasSubstr("bAbI tasks 1, 3, 5 from")));
+  EXPECT_THAT(found.description, Contains(testing::EndsWith("; missing: qa5_five_train.txt")));
+  EXPECT_EQ(found.options, "--task babi --babi-task N, where N is 1, 3 or all");
+  for (int task = 1; task <= 20; ++task)
+    for (const std::string split : {"train", "test"})
+      if (task != 1 && (task != 5 || split == "train"))
+        write(fmt::format("qa{}_{}{}.txt", task, task == 5 ? "five_" : "", split));
+  found = check("babi");
+  EXPECT_THAT(found.description, Contains(HasSubstr("bAbI all tasks from")));
+  EXPECT_EQ(found.options, "--task babi");
+}
+
+TEST_F(CheckedData, WholeSentencesOfAgreementAreReadWhereTheyAreAlone) {
+  std::string text;
+  std::string verbs;
+  for (int sentence = 0; sentence < 60; ++sentence) {
+    text += fmt::format("the cats by the tree{} sleep well <eos>\n", sentence);
+    verbs += "5\tsleep\tsleeps\t1\n";
+  }
+  directory_.write("subj_agr_filtered.text", text + "a cat sleeps <eos>\n");
+  EXPECT_THAT(tasks(), ElementsAre("agreement"));
+  EXPECT_THAT(check("agreement").errors, ElementsAre(HasSubstr("subj_agr_filtered.gold: no such file")));
+  directory_.write("subj_agr_filtered.gold", verbs + "2\tsleeps\tsleep\t0\n");
+  directory_.write("subj_agr_filtered.eval", std::string(1, '\0'));  // nobody reads it
+  DataCheck found = check("agreement");
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_THAT(found.warnings, IsEmpty());
+  EXPECT_THAT(found.description, Contains(HasSubstr("longest target 8, 0.00 % of the target unknown")));
+  EXPECT_EQ(found.options, "--task agreement --agreement-form language-model");
+  for (const std::string name : {"numpred.train", "numpred.val", "numpred.test.1"})
+    directory_.write(name, "VBZ\tthe cat\n");
+  found = check("agreement");
+  EXPECT_THAT(found.description, Contains(HasSubstr("1 training, 1 validation and 1 test sentences")));
+  EXPECT_EQ(found.options, "--task agreement");
 }
 
 TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {

@@ -42,6 +42,14 @@ TEST(DataCheck, SaysWhatIsThereAndWhatIsWrong) {
   EXPECT_THAT(nowhere.errors, HasSubstr("no such directory"));
 }
 
+TEST(DataCheck, SaysWithWhichOptionsToTrain) {
+  const TemporaryDirectory directory;
+  const std::string data = directory / "stories";
+  ASSERT_EQ(run_ut("data stories --facts 2 --train 100 --validation 0 --test 100 --out " + data).exit_code, 0);
+  EXPECT_THAT(run_ut("data check " + data).output,
+              testing::EndsWith(data + ": can be trained on: --task babi --babi-task 2\n"));
+}
+
 class DataFetch : public testing::Test {
  protected:
   /// Runs `ut data fetch` in a directory of its own, programs being looked for in `path` first.
