@@ -1,3 +1,4 @@
+#include "datasets/published.h"
 #include "datasets/stories.h"
 #include "launcher/option_groups.h"
 #include "launcher/option_kinds.h"
@@ -47,7 +48,9 @@ void add_sentencepiece(Table& table) {
 void add_fetch(Table& table) {
   table.add("Fetch", command_data_fetch, false,
             {path(
-                 "name", "NAME", "the data set, which can be given without --name",
+                 "name", "NAME",
+                 fmt::format("the data set, which can be given without --name: {}",
+                             fmt::join(datasets::published_names(), ", ")),
                  [](auto& o) -> auto& { return o.data.name; }),
              path(
                  "from", "DIR", "a folder that has its archive; without it from its public address",

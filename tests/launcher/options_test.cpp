@@ -7,6 +7,7 @@
 #include <regex>
 #include <sstream>
 
+#include "datasets/published.h"
 #include "launcher/option_table.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"
@@ -512,6 +513,7 @@ TEST(Help, IsAskedForAnywhere) {
   for (const auto* command : {"train", "evaluate", "decode", "score", "bench", "plan", "doctor", "data stories",
                               "data sentencepiece", "data check", "data fetch", "report"})
     EXPECT_THAT(help(""), HasSubstr(std::string("\n  ") + command));
+  for (const std::string& name : datasets::published_names()) EXPECT_THAT(help("data fetch"), HasSubstr(name));
   EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
 
