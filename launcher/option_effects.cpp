@@ -57,10 +57,8 @@ const std::vector<Effect>& effects() {
        [](const Options& o) { return o.on_nonfinite == OnNonFinite::skip; },
        "--on-nonfinite skip"},
       {{"keep-every"},
-       [](const Options& o) {
-         return o.keep_every == 0 || (o.checkpoint_every > 0 && o.keep_every % o.checkpoint_every == 0);
-       },
-       "to be a multiple of --checkpoint-every"},
+       [](const Options& o) { return o.keep_every == 0 || o.checkpoint_every > 0; },
+       "--checkpoint-every above 0"},
       {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
       {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
       {{"length-penalty"}, searches, "--beam above 1"},
@@ -99,6 +97,9 @@ void check_effects(const Options& options, const std::vector<std::string>& given
   const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };
   if (is_given("checkpoint") && is_given("average"))
     throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
+  if (is_given("keep-every") && options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
+    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
+                                     options.keep_every, options.checkpoint_every));
 }
 
 }  // namespace ut::launcher

@@ -212,7 +212,7 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));
   for (const auto& [given, needed] : given_and_needed) {
-    Words other = {"--task", "execute-double", "--checkpoint-every", "7", "--on-nonfinite", "stop"};
+    Words other = {"--task", "execute-double", "--checkpoint-every", "0", "--on-nonfinite", "stop"};
     if (given.front() == "--norm") other.insert(other.end(), {"--model", "lstm"});
     if (given.front() == "--execute-length") other[1] = "addition";
     other.insert(other.end(), given.begin(), given.end());
@@ -222,6 +222,9 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
     if (given.front() == "--checkpoint") both.insert(both.end(), {"--run-dir", scratch / "run"});
     EXPECT_EQ(train_refused(both), "") << given.front();
   }
+  EXPECT_EQ(train_refused({"--keep-every", "7"}),
+            "--keep-every 7: needs a multiple of --checkpoint-every, which is 500");
+  EXPECT_EQ(train_refused({"--keep-every", "0", "--checkpoint-every", "9"}), "");
   EXPECT_THAT(refused("bench", {"--bench-skew", "0.5"}), HasSubstr("--bench-ponder"));
   const Words evaluate = {"evaluate", "--run-dir", scratch / "run"};
   for (const Words& more : {Words{"--length-penalty", "1"}, Words{"--teacher-forced", "--beam", "4"},
