@@ -9,6 +9,9 @@
 
 #include "core/add_dropped.h"
 #include "core/attention.h"
+#include "core/dropout.h"
+#include "core/normalisation.h"
+#include "core/products.h"
 #include "core/relu_dropout.h"
 #include "dist/rows.h"
 
@@ -40,6 +43,16 @@ void there_and_back(benchmark::State& state, const std::function<at::Tensor()>& 
 
 at::Tensor leaf(std::initializer_list<std::int64_t> sizes) { return at::randn(sizes).requires_grad_(); }
 
+void dropout_ours(benchmark::State& state) {
+  const dist::Rows rows = rows_of_length(32, 40);
+  const at::Tensor x = leaf({rows.count(), d_model});
+  there_and_back(state, [&] { return dropout(x, rate, dropout_key(), rows); });
+}
+void dropout_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, d_model});
+  there_and_back(state, [&] { return at::dropout(x, rate, true); });
+}
+
 void relu_dropout_ours(benchmark::State& state) {
   const dist::Rows rows = rows_of_length(32, 40);
   const at::Tensor x = leaf({rows.count(), 4 * d_model});
@@ -62,6 +75,36 @@ void residual_dropout_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
   const at::Tensor y = leaf({1280, d_model});
   there_and_back(state, [&] { return x + at::dropout(y, rate, true); });
+}
+
+void normalised_residual_dropout_ours(benchmark::State& state) {
+  const dist::Rows rows = rows_of_length(32, 40);
+  Parameters parameters(Precision::float32, 1);
+  const LayerNorm norm(parameters, "norm", d_model);
+  const at::Tensor x = leaf({rows.count(), d_model});
+  const at::Tensor y = leaf({rows.count(), d_model});
+  there_and_back(state, [&] { return norm.of_sum(x, y, rate, dropout_key(), rows); });
+}
+void normalised_residual_dropout_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, d_model});
+  const at::Tensor y = leaf({1280, d_model});
+  const at::Tensor scale = leaf({d_model});
+  const at::Tensor bias = leaf({d_model});
+  there_and_back(state, [&] { return at::layer_norm(x + at::dropout(y, rate, true), {d_model}, scale, bias); });
+}
+
+/// Ours adds the weight's gradient where it is kept; the library's comes as a tensor of its own, which is added then.
+void product_ours(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, d_model});
+  const at::Tensor w = leaf({d_model, 4 * d_model});
+  const at::Tensor bias = leaf({4 * d_model});
+  there_and_back(state, [&] { return multiply_add(bias, x, w, at::kFloat); });
+}
+void product_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, d_model});
+  const at::Tensor w = leaf({d_model, 4 * d_model});
+  const at::Tensor bias = leaf({4 * d_model});
+  there_and_back(state, [&] { return at::addmm(bias, x, w); });
 }
 
 /// Arguments: sequences, their length, whether causal, percent of weights that are dropped.
@@ -99,10 +142,16 @@ void sizes(benchmark::internal::Benchmark* attention) {
     }
 }
 
+BENCHMARK(dropout_ours);
+BENCHMARK(dropout_library);
 BENCHMARK(relu_dropout_ours);
 BENCHMARK(relu_dropout_library);
 BENCHMARK(residual_dropout_ours);
 BENCHMARK(residual_dropout_library);
+BENCHMARK(normalised_residual_dropout_ours);
+BENCHMARK(normalised_residual_dropout_library);
+BENCHMARK(product_ours);
+BENCHMARK(product_library);
 BENCHMARK(attention_ours)->Apply(sizes);
 BENCHMARK(attention_library)->Apply(sizes);
 
