@@ -21,7 +21,7 @@ struct Mesh {
 /// would turn float32's last bit into a step of the learning rate: hence the large epsilon and the small rate.
 std::string training(const std::string& model, const std::string& dtype) {
   return fmt::format(
-      "train --d-model 16 --heads 2 --ffn 32 --steps 3 --dropout 0.2 --batch 6 --accumulate 2 --clip-norm 1 "
+      "train --d-model 16 --heads 4 --ffn 32 --steps 3 --dropout 0.2 --batch 6 --accumulate 2 --clip-norm 1 "
       "--random-offset 9 --schedule constant --learning-rate 0.0005 --epsilon 1e-4 --warmup 10 --max-updates {} "
       "--log-every 1 "
       "--evaluate-every 0 --checkpoint-every 0 --evaluation-limit 4 --seed 3 --dtype {} {}",
@@ -84,24 +84,23 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   }
 }
 
-/// The exchange forms, each in another setting, on one mesh of their own beside one rank's.
-class ExchangeForms : public testing::TestWithParam<std::string> {
+/// The exchange forms, each in another setting, with every way of halting, beside one rank.
+class ExchangeForms : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   TemporaryDirectory directory_;
 };
 
 TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
-  const std::string command = training(
-      "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4 --max-steps 5 --halting-bias -1 "
-      "--ponder-weight 0.1 --ponder-warmup 20 --halting act-copy --decoder-halting act",
-      "float64");
+  const auto& [exchange, halting] = GetParam();
+  const std::string command =
+      training("--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4 " + halting, "float64");
   const std::string one_rank = directory_ / "one-rank";
   ASSERT_EQ(run_ut(command + " --run-dir " + one_rank).exit_code, 0);
   for (const int ranks : {2, 4}) {
     SCOPED_TRACE(fmt::format("{} ranks", ranks));
     const std::string run = directory_ / fmt::format("{}", ranks);
-    const Outcome outcome =
-        run_ut(fmt::format("{} {} --ranks {} --sequence-parallel 2 --run-dir {}", command, GetParam(), ranks, run));
+    const Outcome outcome = run_ut(
+        fmt::format("{} {} --ranks {} --sequence-parallel {} --run-dir {}", command, exchange, ranks, ranks, run));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, testing::HasSubstr(fmt::format("{} ranks,", ranks)));
     expect_equal_losses(losses_of(one_rank), losses_of(run), 1e-9);
@@ -109,11 +108,17 @@ TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ExchangeForms,
-                         testing::Values("--exchange broadcast --shards zigzag",
-                                         "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
-                                         "--exchange all-gather --exchange-sends states --shards contiguous",
-                                         "--exchange all-gather --recompute step", "--exchange ring --recompute step"));
+INSTANTIATE_TEST_SUITE_P(
+    , ExchangeForms,
+    testing::Combine(testing::Values("--exchange broadcast --shards zigzag",
+                                     "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
+                                     "--exchange all-gather --exchange-sends states --shards contiguous",
+                                     "--exchange all-gather --recompute step", "--exchange ring --recompute step"),
+                     testing::Values("--halting none",
+                                     "--max-steps 5 --halting-bias -1 --ponder-weight 0.1 --halting act",
+                                     "--max-steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 "
+                                     "--halting act-copy --decoder-halting act",
+                                     "--max-steps 5 --halting-bias -1 --ponder-weight 0.1 --halting act-copy")));
 
 INSTANTIATE_TEST_SUITE_P(, Training,
                          testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy",
