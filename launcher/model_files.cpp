@@ -92,9 +92,6 @@ int run_export(const Options& options) {
   if (base::is_there(out))
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
   const auto task = datasets::make_task(options.task);
-  if (options.exchange_of_models.examples > 0 && !task->has_source())
-    throw base::BadInput(
-        "--examples: not of a language model, whose examples are passages without a source; leave it out");
   const auto model = load_model(options, *task);
   const fs::path directory = out.has_filename() ? out : out.parent_path();
   const base::UnfinishedDirectory unfinished(directory);

@@ -130,21 +130,21 @@ class Model:
         return self["table"][words.clamp(min=0)] * (words >= 0)[..., None] * math.sqrt(self.d)
 
     def logits(self, source, target=None):
-        """`source` [rows, words], `target` [rows] -> of each target row after those before it; or of the one answer."""
-        embedded = self.embed(source)
-        if self.model["words_per_row"] > 1:
-            embedded = embedded * self["word_mask"][:source.shape[1]]
-        state = self.stack("encoder", embedded.sum(1))
+        """`source` [rows, words], `target` [rows], either may be None -> of each target row; or of the one answer."""
+        memory = None
+        if source is not None:
+            mask = self["word_mask"][:source.shape[1]] if self.model["words_per_row"] > 1 else 1
+            memory = self.stack("encoder", (self.embed(source) * mask).sum(1))
         if target is None:
-            return state[:1] @ self["table"].T
+            return memory[:1] @ self["table"].T
         previous = torch.cat([target.new_full((1,), -1), target[:-1]])
-        return self.stack("decoder", self.embed(previous), state) @ self["table"].T
+        return self.stack("decoder", self.embed(previous), memory) @ self["table"].T
 
 
 if __name__ == "__main__":
     for directory in sys.argv[1:]:
         model, examples = Model(directory), read_safetensors(directory + "/examples.safetensors")
-        cut = lambda name: examples[name].split(examples[name + "_offsets"].diff().tolist())  # into the examples' rows
-        targets = cut("target") if "target" in examples else itertools.repeat(None)
-        made = torch.cat([model.logits(*pair) for pair in zip(cut("source"), targets)])
+        cut = lambda name: (examples[name].split(examples[name + "_offsets"].diff().tolist())  # into the examples' rows
+                            if name in examples else itertools.repeat(None))
+        made = torch.cat([model.logits(*pair) for pair in zip(cut("source"), cut("target"))])
         print(f"{(made - examples['logits']).abs().max().item():.3g}")

@@ -55,7 +55,9 @@ TEST_F(ModelFiles, ComeBackToTheBit) {
             base::read_file(again + "/checkpoints/update-00000000/model.safetensors"));
   EXPECT_EQ(base::read_file(model + "/model.safetensors"),
             base::read_file(run_ + "/checkpoints/update-00000005/model.safetensors"));
-  EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run_), json_of_ut("evaluate --json --run-dir " + again));
+  nlohmann::json scored = json_of_ut("evaluate --json --run-dir " + run_);
+  EXPECT_EQ(std::exchange(scored["updates"], {0}), nlohmann::json({5}));
+  EXPECT_EQ(scored, json_of_ut("evaluate --json --run-dir " + again));
   const Outcome trained = run_ut("train --resume --max-updates 2 --run-dir " + again);
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_EQ(run_ut(fmt::format("export --run-dir {} --out {}", run_, model)).exit_code, 2) << "it is there already";
@@ -140,7 +142,8 @@ constexpr std::array variants{
     "--halting act-copy --halting-bias -0.5 --max-steps 6 --variant tensor2tensor --transition separable-convolution "
     "--block-layers 2",
     "--task babi --halting act-copy --halting-bias -0.5 --max-steps 6",
-    "--task babi --norm pre"};
+    "--task babi --norm pre",
+    "--task lambada --lambada-form language-model --halting act-copy --halting-bias -0.5 --max-steps 6"};
 
 /// All in one go: Python takes seconds to load torch.
 TEST_F(ModelFiles, LogitsAreThoseOfTheReference) {
@@ -149,13 +152,20 @@ TEST_F(ModelFiles, LogitsAreThoseOfTheReference) {
     GTEST_SKIP() << "python3 has no torch: the model is not compared with tests/reference.py (./quickstart test does)";
   const std::string stories = directory_ / "stories";
   ASSERT_EQ(run_ut("data stories --train 50 --test 20 --out " + stories).exit_code, 0);
+  const std::string passages = directory_ / "passages";
+  std::filesystem::create_directory(passages);
+  for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
+    directory_.write(fmt::format("passages/{}", file), "the cat saw a dog\na dog saw the cat run\nrun cat run\n");
   std::string command = fmt::format("{} {}/tests/reference.py", python, UT_SOURCE_DIR);
   for (std::size_t number = 0; number < variants.size(); ++number) {
     const std::string variant = variants.at(number);
     SCOPED_TRACE(variant);
-    const bool of_stories = variant.find("babi") != std::string::npos;
+    const auto is_of = [&variant](const char* task) { return variant.find(task) != std::string::npos; };
+    const std::string data = is_of("babi")      ? "--data " + stories
+                             : is_of("lambada") ? "--data " + passages
+                                                : small_addition;
     std::filesystem::remove_all(run_);
-    train(fmt::format("--max-updates 10 {} {}", variant, of_stories ? "--data " + stories : small_addition));
+    train(fmt::format("--max-updates 10 {} {}", variant, data));
     const std::string model = fmt::format("{}-{}", directory_ / "model", number);
     std::filesystem::rename(exported("--examples 7"), model);
     const auto logits = core::read_safetensors(model + "/examples.safetensors").at("logits");
