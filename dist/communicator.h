@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace ut::dist {
@@ -16,12 +18,13 @@ namespace ut::dist {
 /// What a message is for; bytes are counted apart for each.
 enum class Purpose { exchange, gradients, control };
 inline constexpr std::size_t purposes = 3;
+inline constexpr std::array<std::string_view, purposes> purpose_names = {"exchange", "gradients", "control"};
 
 /// Bytes that this rank handed to the network, by purpose. An all-reduce counts as a ring would send it: 2 (n-1)/n of
 /// the tensor.
 using SentBytes = std::array<std::int64_t, purposes>;
 
-/// Seconds that this rank waited for others instead of working, by purpose.
+/// Seconds that this rank waited for others instead of working, by purpose; NaN where that is not seen.
 using WaitedSeconds = std::array<double, purposes>;
 
 /// A collective under way: call it once to wait for what it brings.
@@ -80,7 +83,8 @@ class Communicator {
    public:
     Waiting(Communicator& communicator, Purpose purpose)
         : seconds_(communicator.waited_seconds_.at(static_cast<std::size_t>(purpose))) {
-      if (scope_.isActive()) scope_.before("waiting for other ranks");
+      const std::string_view name = purpose_names.at(static_cast<std::size_t>(purpose));
+      if (scope_.isActive()) scope_.before("waiting for other ranks: " + std::string(name));
     }
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;

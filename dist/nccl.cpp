@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -357,8 +358,13 @@ class NcclCommunicator final : public Communicator {
     return bytes;
   }
 
-  /// What the program waits for on the host; on the GPU streams wait, which is not seen here.
-  WaitedSeconds waited_seconds() const override { return host_->waited_seconds(); }
+  /// Streams wait for rows and gradients, which is not seen from the host.
+  WaitedSeconds waited_seconds() const override {
+    WaitedSeconds seconds = host_->waited_seconds();
+    for (const Purpose unseen : {Purpose::exchange, Purpose::gradients})
+      seconds.at(static_cast<std::size_t>(unseen)) = std::numeric_limits<double>::quiet_NaN();
+    return seconds;
+  }
 
  private:
   /// For what lies there; not after a failure: what the GPU has made since may come of half a sum.

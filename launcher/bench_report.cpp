@@ -2,26 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "launcher/forward_products.h"
 #include "launcher/option_table.h"
+#include "launcher/readable.h"
 
 namespace ut::launcher {
 namespace {
 
-constexpr std::array<const char*, dist::purposes> purpose_names = {"exchange", "gradients", "control"};
-
-std::string readable_bytes(std::int64_t bytes) {
-  auto amount = static_cast<double>(bytes);
-  const std::array<const char*, 4> units = {"B", "kB", "MB", "GB"};
-  std::size_t unit = 0;
-  for (; amount >= 1000 && unit + 1 < units.size(); ++unit) amount /= 1000;
-  return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 2, units.at(unit));
-}
+std::string readable_bytes(std::int64_t bytes) { return readable(static_cast<double>(bytes), "B"); }
 
 double rows_per_second(const BenchResult& result) { return static_cast<double>(result.rows) / result.step_seconds; }
+
+std::string waited(double seconds) { return std::isnan(seconds) ? "unknown" : readable_seconds(seconds); }
 
 double exposed_exchange(const BenchResult& result) {
   return result.waited_seconds.at(static_cast<std::size_t>(dist::Purpose::exchange));
@@ -31,8 +26,11 @@ double exposed_exchange(const BenchResult& result) {
 
 nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
   nlohmann::ordered_json sent;
-  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    sent[purpose_names.at(purpose)] = result.sent_bytes.at(purpose);
+  nlohmann::ordered_json exposed;
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose) {
+    sent[dist::purpose_names.at(purpose)] = result.sent_bytes.at(purpose);
+    exposed[dist::purpose_names.at(purpose)] = result.waited_seconds.at(purpose);
+  }
   nlohmann::ordered_json json{{"tokens_per_s", rows_per_second(result)},
                               {"median_step_s", result.step_seconds},
                               {"quartiles_step_s", {result.lower_quartile, result.upper_quartile}},
@@ -46,6 +44,7 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"page_faults_per_update", result.page_faults},
                               {"sent_bytes_per_update", sent},
                               {"exposed_exchange_s", exposed_exchange(result)},
+                              {"exposed_s", exposed},
                               {"ponder", nullptr},
                               {"ponder_detail", to_json(result.pondered)},
                               {"ranks", used.ranks},
@@ -58,9 +57,10 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
 
 std::string describe(const BenchResult& result, const Options& used) {
   std::string text =
-      fmt::format("{}    {:.4g} s, the median of {}, half of them in {:.4g} to {:.4g}; {:.4g} tokens/s\n",
-                  used.bench.decode ? "decode" : "update", result.step_seconds, used.bench.iterations,
-                  result.lower_quartile, result.upper_quartile, rows_per_second(result)) +
+      fmt::format("{}    {}, the median of {}, half of them in {} to {}; {} tokens/s\n",
+                  used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds), used.bench.iterations,
+                  readable_seconds(result.lower_quartile), readable_seconds(result.upper_quartile),
+                  readable_count(rows_per_second(result))) +
       (used.bench.decode ? ""
                          : fmt::format("products  take {:.1f} % of that alone, {}\n",
                                        100 * result.product_seconds / result.step_seconds,
@@ -69,9 +69,12 @@ std::string describe(const BenchResult& result, const Options& used) {
                   readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
   text += "sent      ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), purpose_names.at(purpose));
+    text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), dist::purpose_names.at(purpose));
   text += "an update, all ranks together\n";
-  text += fmt::format("exposed   {:.4g} s of an update a rank waits for the exchange\n", exposed_exchange(result));
+  text += "exposed   ";
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    text += fmt::format("{} {}, ", waited(result.waited_seconds.at(purpose)), dist::purpose_names.at(purpose));
+  text += "that a rank waits in an update\n";
   if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
   return text;
 }

@@ -21,6 +21,7 @@
 #include "launcher/build_info.h"
 #include "launcher/device.h"
 #include "launcher/probe.h"
+#include "launcher/readable.h"
 #include "launcher/shared_text.h"
 
 namespace ut::launcher {
@@ -71,10 +72,10 @@ std::int64_t nvidia_devices() {
   return count;
 }
 
-std::string readable(const Link& link) {
-  return fmt::format("{:.3g} µs a round; {:.3g} MB/s gathered, {:.3g} MB/s summed, of {:.3g} MB", 1e6 * link.latency,
-                     link.gather.back().per_second / 1e6, link.reduce.back().per_second / 1e6,
-                     link.gather.back().size / 1e6);
+std::string speeds(const Link& link) {
+  return fmt::format("{} a round; {}/s gathered, {}/s summed, of {}", readable_seconds(link.latency),
+                     readable(link.gather.back().per_second, "B"), readable(link.reduce.back().per_second, "B"),
+                     readable(link.gather.back().size, "B"));
 }
 
 constexpr int most_cores = 1024;
@@ -194,7 +195,7 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
   if (host->size() > 1) {
     const Link link = probe_link(*host);
     constexpr double slow = 1e-3;
-    findings.push_back({"within", readable(link), ""});
+    findings.push_back({"within", speeds(link), ""});
     if (link.latency > slow)
       findings.back().remedy = "ranks keep cores from one another: fewer ranks, or mpirun --mca mpi_yield_when_idle 1";
   }
@@ -202,7 +203,7 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
     const Link link = probe_link(*between);
     constexpr double slow = 1e-3;
     constexpr double narrow = 1e8;
-    findings.push_back({"between", readable(link), ""});
+    findings.push_back({"between", speeds(link), ""});
     if (link.latency > slow || link.gather.back().per_second < narrow)
       findings.back().remedy =
           "slower than Gigabit Ethernet: choose the fast network (mpirun --mca btl_tcp_if_include NAME), look at the "

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
+
+#include "launcher/readable.h"
 
 namespace ut::launcher {
 namespace {
@@ -102,12 +103,8 @@ FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batc
 std::int64_t table_parameters(const core::ModelOptions& model) { return model.vocabulary * model.d_model; }
 
 std::string describe(const FlopsRange& flops) {
-  constexpr std::array<const char*, 5> units = {"", "k", "M", "G", "T"};
-  double scale = 1;
-  std::size_t unit = 0;
-  for (; flops.most / scale >= 1000 && unit + 1 < units.size(); ++unit) scale *= 1000;
-  const std::string most = fmt::format("{:.3g} {}FLOP", flops.most / scale, units.at(unit));
-  return flops.least == flops.most ? most : fmt::format("{:.3g} to {}", flops.least / scale, most);
+  const std::string most = readable(flops.most, "FLOP");
+  return flops.least == flops.most ? most : fmt::format("{} to {}", readable(flops.least, "FLOP"), most);
 }
 
 }  // namespace ut::launcher

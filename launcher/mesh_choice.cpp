@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launcher/readable.h"
 #include "launcher/session.h"
 
 namespace ut::launcher {
@@ -50,8 +51,6 @@ bool has(const Workload& work, const Layout& layout, const FixedChoices& fixed) 
 
 double percent_more(double more, double than) { return 100 * (more / than - 1); }
 
-std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
-
 /// The part of an update in which `slower` loses most against `best`.
 std::string where_it_loses(const Seconds& best, const Seconds& slower) {
   const std::pair<const char*, double> parts[] = {
@@ -66,7 +65,7 @@ std::string where_it_loses(const Seconds& best, const Seconds& slower) {
 
 std::string against(const Candidate& best, const Candidate& other, const std::string& name) {
   if (other.fits != best.fits)
-    return fmt::format("{} needs {} on a rank, more than there is", name, gigabytes(other.prediction.peak_bytes));
+    return fmt::format("{} needs {} on a rank, more than there is", name, readable(other.prediction.peak_bytes, "B"));
   const double more = percent_more(other.prediction.seconds.total(), best.prediction.seconds.total());
   return fmt::format("{} takes {:.0f} % longer, most of it in {}", name, more,
                      where_it_loses(best.prediction.seconds, other.prediction.seconds));
@@ -145,7 +144,7 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
     lines.push_back(
         fmt::format("nothing fits: the least that a rank needs is {}; more ranks, a smaller batch or more "
                     "micro-batches (--accumulate) help",
-                    gigabytes(best.prediction.peak_bytes)));
+                    readable(best.prediction.peak_bytes, "B")));
   if (data_parallel > work.sequences)
     lines.push_back(fmt::format("{} sequences leave {} of {} ranks without work", work.sequences,
                                 (data_parallel - work.sequences) * shared, best.layout.ranks()));

@@ -7,6 +7,7 @@
 #include "launcher/mesh_choice.h"
 #include "launcher/probe.h"
 #include "launcher/rank_hosts.h"
+#include "launcher/readable.h"
 
 namespace ut::launcher {
 namespace {
@@ -82,17 +83,13 @@ nlohmann::ordered_json to_json(const Plan& plan) {
   return json;
 }
 
-std::string readable_seconds(double seconds) {
-  return seconds < 1 ? fmt::format("{:.3g} ms", 1000 * seconds) : fmt::format("{:.3g} s", seconds);
-}
-
 std::string table_row(const Candidate& one, bool is_best) {
   const Prediction& made = one.prediction;
   const std::string mesh =
       fmt::format("{} x {}", one.layout.ranks() / one.layout.sequence_parallel, one.layout.sequence_parallel);
-  return fmt::format("{} {:<12} {:<32} {:>9} {:>9} {:>9.0f} % {:>8.3g} GB{}\n", is_best ? '*' : ' ', mesh,
+  return fmt::format("{} {:<12} {:<32} {:>9} {:>9} {:>9.0f} % {:>11}{}\n", is_best ? '*' : ' ', mesh,
                      exchange_name(one.layout), readable_seconds(made.seconds.total()),
-                     readable_seconds(made.seconds.exchange), 100 * made.efficiency, made.peak_bytes / 1e9,
+                     readable_seconds(made.seconds.exchange), 100 * made.efficiency, readable(made.peak_bytes, "B"),
                      one.fits ? "" : "  does not fit");
 }
 
@@ -109,9 +106,9 @@ std::string describe_parts(const Seconds& seconds) {
 std::string describe(const Plan& plan) {
   const Candidate& best = plan.all.front();
   std::string text = fmt::format("prediction, not measurement; machine: {}\n", plan.machine.source) +
-                     fmt::format("{:.3g} million parameters; {} sequences an update; {} ranks on {} node{}\n\n",
-                                 parameter_count(plan.work.model) / 1e6, plan.work.sequences, plan.cluster.ranks(),
-                                 plan.cluster.nodes, plan.cluster.nodes == 1 ? "" : "s") +
+                     fmt::format("{} parameters; {} sequences an update; {} ranks on {} node{}\n\n",
+                                 readable_count(parameter_count(plan.work.model)), plan.work.sequences,
+                                 plan.cluster.ranks(), plan.cluster.nodes, plan.cluster.nodes == 1 ? "" : "s") +
                      fmt::format("  {:<12} {:<32} {:>9} {:>9} {:>11} {:>11}\n", "data x seq.", "exchange", "update",
                                  "exposed", "efficiency", "memory/rank");
   const std::int64_t chosen = best.layout.sequence_parallel;

@@ -81,6 +81,7 @@ TEST(Bench, SaysWhatEachExchangeFormSendsAndHowLongARankWaitsForIt) {
   const auto exchanged = [](const std::string& options) {
     const json result = bench("--encoder-only --steps 3 --ranks 2 --sequence-parallel 2 --halting none " + options);
     EXPECT_GT(result.at("exposed_exchange_s").get<double>(), 0) << options;
+    EXPECT_GT(result.at("exposed_s").at("gradients").get<double>(), 0) << options;
     return sent(result, "exchange");
   };
   // Forward and backward, of 4 sequences of 12 in float32 at each of 3 steps: keys and values, or states.
@@ -112,6 +113,16 @@ TEST(Bench, ActivationsGrowWithSteps) {
   const double two = activations(2);
   const double four = activations(4);
   EXPECT_NEAR((activations(8) - four) / (four - two), 2, 0.05);
+}
+
+TEST(Bench, ActivationsGrowWithPonderTimeWhereHaltedRowsAreLeftOut) {
+  const auto activations = [](int ponder) {
+    return bench(
+               fmt::format("--d-model 64 --ffn 256 --batch 16 --steps 12 --halting act-copy --bench-ponder {}", ponder))
+        .at("activation_bytes")
+        .get<double>();
+  };
+  EXPECT_LT(activations(3), 0.4 * activations(12));  // a quarter, and what does not depend on steps
 }
 
 TEST(Bench, AnUpdateFindsTheBuffersOfTheOneBefore) {
@@ -155,7 +166,7 @@ TEST(Bench, ATraceShowsStepsAttentionProductsAndWaiting) {
   EXPECT_EQ(seen["decoder step"], 3);
   EXPECT_EQ(seen["attention"], 15) << "an encoder's and a decoder's over two ranks' rows, and over the memory";
   EXPECT_EQ(seen["attention, backward"], 15);
-  EXPECT_GE(seen["waiting for other ranks"], 12);
+  EXPECT_GE(seen["waiting for other ranks: exchange"], 12);
   EXPECT_GE(seen["aten::mm"], 9);
 }
 

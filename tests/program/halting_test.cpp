@@ -62,7 +62,8 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   EXPECT_THAT(trained.output, HasSubstr("  ponder "));
   EXPECT_THAT(trained.output, HasSubstr("ponder time "));
   EXPECT_THAT(trained.output, testing::ContainsRegex("parameters \\([0-9]+ of them the table of symbols\\)"));
-  EXPECT_THAT(trained.output, testing::ContainsRegex("[0-9.]+ to [0-9.]+ .FLOP in the matrix products of an update"));
+  EXPECT_THAT(trained.output,
+              testing::ContainsRegex("[0-9.]+ .FLOP to [0-9.]+ .FLOP in the matrix products of an update"));
   const std::vector<json> updates = records_of(run_, "loss");
   for (const json& record : updates) {
     expect_ponder_times(record.at("ponder").at("encoder"));
