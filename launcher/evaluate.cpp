@@ -1,8 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "core/checkpoint_directory.h"
 #include "launcher/commands.h"
 #include "launcher/evaluation.h"
 #include "launcher/ranks.h"
@@ -19,6 +25,30 @@ void add_text_score(nlohmann::ordered_json& json, const Results& results, const 
   if (language == "de") json["bleu_tokenised_split"] = datasets::bleu_of((*results.text)[1], of_the_papers).score;
 }
 
+/// "update 500", or "mean of updates 500, 400".
+std::string describe(const std::vector<std::int64_t>& updates) {
+  return fmt::format("{} {}", updates.size() == 1 ? "update" : "mean of updates", fmt::join(updates, ", "));
+}
+
+std::vector<std::int64_t> updates_of(const std::vector<std::filesystem::path>& checkpoints) {
+  std::vector<std::int64_t> updates;
+  for (const auto& checkpoint : checkpoints) updates.push_back(core::update_of(checkpoint.filename().string()).value());
+  return updates;
+}
+
+/// What was scored, and how.
+nlohmann::ordered_json provenance(const Options& options, const datasets::Task& task,
+                                  const std::vector<std::int64_t>& updates) {
+  nlohmann::ordered_json json{{"updates", updates}};
+  if (task.has_source() && task.has_target()) {
+    json["scoring"] = options.teacher_forced ? "teacher-forced" : "decoded";
+    if (!options.teacher_forced) json["beam"] = options.beam;
+  }
+  if (options.beam > 1) json["length_penalty"] = options.length_penalty;
+  if (options.evaluation_limit > 0) json["evaluation_limit"] = options.evaluation_limit;
+  return json;
+}
+
 nlohmann::ordered_json to_json(const Results& results, const std::string& language) {
   nlohmann::ordered_json json{{"accuracy", results.score.symbol_accuracy()}, {"sequences", results.score.sequences}};
   add_text_score(json, results, language);
@@ -32,15 +62,19 @@ int evaluate(Session& session) {
   const Options& options = session.options;
   const core::Steps steps = steps_of(options);
   std::unique_ptr<core::Model> model;
-  agree(session.mesh.world(), [&] { model = load_model(options, *session.task, session.mesh.device()); });
+  std::vector<std::int64_t> updates;
+  agree(session.mesh.world(), [&] {
+    updates = updates_of(chosen_checkpoints(options));
+    model = load_model(options, *session.task, session.mesh.device());
+  });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;
   const bool groups_are_tasks = options.task.task == "babi";
   if (!options.json) {
-    fmt::print("{} {}\n{}{}{}", datasets::name_of(options.split), describe(result, *session.task),
-               describe_histogram(result.pondered), describe_groups(result, *session.task),
-               describe_mean(result, groups_are_tasks));
+    fmt::print("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
+               describe(result, *session.task), describe_histogram(result.pondered),
+               describe_groups(result, *session.task), describe_mean(result, groups_are_tasks));
     return 0;
   }
   nlohmann::ordered_json line{{"split", datasets::name_of(options.split)},
@@ -50,8 +84,8 @@ int evaluate(Session& session) {
                               {"encoder_steps", steps.encoder},
                               {"decoder_steps", steps.decoder},
                               {"ranks", session.mesh.world().size()}};
+  line.update(provenance(options, *session.task, updates));
   add_text_score(line, result, options.task.target_language);
-  if (options.beam > 1) line["beam"] = options.beam;
   if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);
   for (std::size_t group = 0; group < result.groups.size(); ++group)
     if (result.groups[group].score.sequences > 0)

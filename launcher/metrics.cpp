@@ -63,6 +63,10 @@ MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t update) : path_(
   if (descriptor_ < 0) throw cannot_write(path_);
 }
 
+bool MetricsLog::has(const nlohmann::ordered_json& record) const {
+  return base::read_file(path_).find(record.dump() + '\n') != std::string::npos;
+}
+
 MetricsLog::~MetricsLog() { ::close(descriptor_); }
 
 void MetricsLog::append(const nlohmann::ordered_json& record) {

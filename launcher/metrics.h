@@ -22,6 +22,9 @@ class MetricsLog {
   /// infinity) become null. Throws std::runtime_error, naming the file, where it cannot be written.
   void append(const nlohmann::ordered_json& record);
 
+  /// Whether such a line is there.
+  bool has(const nlohmann::ordered_json& record) const;
+
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;

@@ -27,6 +27,18 @@ bool leaves(const Options& options) {
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
 bool searches(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
 
+bool is_language_model(const Options& options) {
+  const datasets::TaskOptions& task = options.task;
+  return (task.task == "agreement" && task.agreement_form == "language-model") ||
+         (task.task == "lambada" && task.lambada_form == "language-model");
+}
+bool answers_with_one_symbol(const Options& options) {
+  const std::string& task = options.task.task;
+  return !is_language_model(options) && (task == "babi" || task == "agreement" || task == "lambada");
+}
+bool has_decoder(const Options& options) { return !answers_with_one_symbol(options) && !options.bench.encoder_only; }
+bool decodes(const Options& options) { return has_decoder(options) && !is_language_model(options); }
+
 /// Where there is no task, as for `ut bench`, there are no options of tasks either.
 bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
   return std::ranges::any_of(beginnings, [&](std::string_view name) { return options.task.task.starts_with(name); });
@@ -42,6 +54,8 @@ const std::vector<Effect>& effects() {
        halts,
        "--halting act or act-copy"},
       {{"balance"}, leaves, "--halting act-copy"},
+      {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
+      {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
       {{"bench-skew"}, [](const Options& o) { return o.bench.ponder > 0; }, "--bench-ponder"},
       {{"lstm-layers"}, [](const Options& o) { return !is_universal(o); }, "--model lstm"},
       {{"heads", "ffn", "steps", "decoder-steps", "block-layers", "variant", "transition", "norm", "residual", "signal",
@@ -49,6 +63,7 @@ const std::vector<Effect>& effects() {
         "shards"},
        is_universal,
        "--model universal"},
+      {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
       {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
       {{"target-score"},
        [](const Options& o) { return o.target_score == 0 || o.evaluate_every > 0; },

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "launcher/rank_environment.h"
+#include "launcher/readable.h"
 
 namespace ut::launcher {
 namespace {
@@ -16,12 +17,6 @@ using std::chrono::steady_clock;
 
 constexpr auto between_rewrites = std::chrono::milliseconds(100);
 constexpr auto between_lines = std::chrono::seconds(3);
-
-std::string human_count(double count) {
-  if (count < 1000) return fmt::format("{:.0f}", count);
-  if (count < 1e6) return fmt::format("{:.1f}k", count / 1e3);
-  return fmt::format("{:.1f}M", count / 1e6);
-}
 
 }  // namespace
 
@@ -34,15 +29,20 @@ std::string human_duration(double seconds) {
   return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
 }
 
-std::string progress_line(const Report& report, std::optional<double> seconds_left) {
+std::string progress_line(const Report& report, std::optional<double> seconds_left, std::size_t columns) {
   const auto last = std::to_string(report.max_updates);
-  auto line = fmt::format("update {:>{}}/{}  loss {:<8.4g}  lr {:.1e}  grad {:<7.2g}", report.update, last.size(), last,
-                          report.loss, report.learning_rate, report.gradient_norm);
-  if (report.ponder) line += fmt::format("  ponder {:.2f}", *report.ponder);
-  if (report.score) line += fmt::format("  best {:.4f}", *report.score);
-  line += fmt::format("  {:>6} rows/s", human_count(report.rows_per_second));
-  if (seconds_left) line += fmt::format("  eta {}", human_duration(*seconds_left));
-  return line;
+  auto line = fmt::format("update {:>{}}/{}", report.update, last.size(), last);
+  const auto add = [&line, columns](const std::string& field) {
+    if (line.size() + field.size() <= columns) line += field;
+  };
+  add(fmt::format("  loss {:<8.4g}", report.loss));
+  add(fmt::format("  {:>6} rows/s", readable_count(report.rows_per_second)));
+  if (report.ponder) add(fmt::format("  ponder {:.2f}", *report.ponder));
+  if (seconds_left) add(fmt::format("  eta {:<6}", human_duration(*seconds_left)));
+  if (report.score) add(fmt::format("  best {:.4f}", *report.score));
+  add(fmt::format("  lr {:.1e}", report.learning_rate));
+  add(fmt::format("  grad {:.2g}", report.gradient_norm));
+  return line.substr(0, columns);
 }
 
 Progress::Progress(bool quiet)
@@ -67,16 +67,12 @@ void Progress::report(const Report& report, bool last) {
   const steady_clock::duration pause = terminal ? steady_clock::duration(between_rewrites) : between_lines;
   if (shown_at_ && !last && now - *shown_at_ < pause) return;
   shown_at_ = now;
-  auto line = progress_line(report, seconds_left(report));
-  if (!terminal) {
-    out_ << line << '\n' << std::flush;
-    return;
-  }
   clear_line();
   // A line that wraps could not be rewritten; the last column makes some terminals wrap already.
-  if (!last) line.resize(std::min(line.size(), static_cast<std::size_t>(columns_ - 1)));
-  out_ << line << (last ? "\n" : "") << std::flush;
-  line_is_open_ = !last;
+  const std::size_t room = terminal ? static_cast<std::size_t>(columns_ - 1) : std::string::npos;
+  const bool stays = last || !terminal;
+  out_ << progress_line(report, seconds_left(report), room) << (stays ? "\n" : "") << std::flush;
+  line_is_open_ = !stays;
 }
 
 void Progress::say(const std::string& message) {

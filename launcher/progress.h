@@ -21,9 +21,12 @@ struct Report {
   std::optional<double> ponder;  // mean steps of a position
 };
 
-/// One line about an update, such as `update  1200/5000  loss 0.0123  lr 1.0e-03  grad 0.52  12.3k rows/s  eta 1m20s`.
-/// `seconds_left` is left out where it is not known. Numbers keep their width from line to line.
-std::string progress_line(const Report& report, std::optional<double> seconds_left);
+/// One line about an update, such as
+/// `update  1200/5000  loss 0.0123     12.3k rows/s  ponder 3.50  eta 1m20s   best 0.9870  lr 1.0e-03  grad 0.52`.
+/// What is not known is left out, and what `columns` have no room for: the last first. Numbers keep their width from
+/// line to line.
+std::string progress_line(const Report& report, std::optional<double> seconds_left,
+                          std::size_t columns = std::string::npos);
 
 /// A duration for a person: 42s, 1m20s, 2h05m, 3d04h.
 std::string human_duration(double seconds);

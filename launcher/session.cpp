@@ -69,10 +69,14 @@ core::DecodingOptions decoding_options(const Options& options, const datasets::T
   return decoding;
 }
 
-std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task, at::Device device) {
+std::vector<std::filesystem::path> chosen_checkpoints(const Options& options) {
   const auto directory = checkpoint_directory(options.run_dir);
-  const auto checkpoints = options.average > 0 ? core::newest_checkpoints(directory, options.average)
-                                               : std::vector{core::find_checkpoint(directory, options.checkpoint)};
+  if (options.average > 0) return core::newest_checkpoints(directory, options.average);
+  return {core::find_checkpoint(directory, options.checkpoint)};
+}
+
+std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task, at::Device device) {
+  const auto checkpoints = chosen_checkpoints(options);
   const auto& checkpoint = checkpoints.front();
   const nlohmann::json state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);

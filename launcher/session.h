@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/decoding.h"
 #include "datasets/task.h"
@@ -40,9 +42,12 @@ core::Steps steps_of(const Options& options);
 core::DecodingOptions decoding_options(const Options& options, const datasets::Task& task,
                                        std::span<const datasets::Example> examples);
 
-/// The trained model that evaluate, decode and export work with: `--checkpoint` of `--run-dir`, or the mean of the
-/// newest `--average`.
-/// Throws base::BadInput where there is none, it is not whole, its vocabulary is not the task's, or it has fewer
+/// The checkpoints that evaluate, decode and export work with: `--checkpoint` of `--run-dir`, or the newest
+/// `--average`, the newest first. Throws base::BadInput where there are none, or fewer.
+std::vector<std::filesystem::path> chosen_checkpoints(const Options& options);
+
+/// The mean of their parameters.
+/// Throws base::BadInput where one of them is not whole, its vocabulary is not the task's, or it has fewer
 /// learned step signals than steps are asked for.
 std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,
                                         at::Device device = at::kCPU);

@@ -84,6 +84,7 @@ void TrainingRun::say_what_is_trained() {
                   session_.mesh.sequence_parallel()));
   progress_->say(
       fmt::format("{} in the matrix products of an update, of the first one's {} rows", describe(flops), first.rows()));
+  if (finished()) progress_->say(nothing_left());
   const std::int64_t examples = session_.task->size(datasets::Split::train);
   if (examples_before_ > 0 && examples_before_ != examples)
     progress_->say(
@@ -94,6 +95,13 @@ void TrainingRun::say_what_is_trained() {
                     {"table_parameters", table_parameters(model)},
                     {"rows", first.rows()},
                     {"flops_per_update", {flops.least, flops.most}}});
+}
+
+std::string TrainingRun::nothing_left() const {
+  const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
+                            : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
+                                            : fmt::format("--target-score above {:.4g}, or 0,", *best_score_);
+  return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
 }
 
 void TrainingRun::write_down(const nlohmann::ordered_json& record) {
@@ -112,6 +120,9 @@ void TrainingRun::resume() {
   written_at_ = update();
   examples_before_ = read.whole("training_examples", 0);
   cursor_ = {read.whole("samples", 0), read.whole("part_of_window", 0)};
+  if (update() > options.max_updates)
+    throw base::BadInput(
+        fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update()));
   earlier_hours_ = read.number("hours", 0);
   time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
   best_update_ = read.whole("best_update", -1, -1);
@@ -150,46 +161,49 @@ void TrainingRun::report(const UpdateResult& result) {
   const at::Tensor sums =
       at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
   session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
-  const double loss = sums[0].item<double>();
-  look_at(loss, result);
+  Report shown;
+  shown.update = update();
+  shown.max_updates = options.max_updates;
+  shown.loss = sums[0].item<double>();
+  shown.learning_rate = result.learning_rate;
+  shown.gradient_norm = result.gradient_norm.item<double>();
+  shown.score = best_score_;
+  look_at(shown, result);
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
   rows_since_log_ += result.rows;
   pondered_since_log_.add(result.pondered);
+  shown.rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, seconds_since(last_log_));
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
-  if (!is_due(update(), options.log_every) && !last) return;
-  Pondered pondered = std::exchange(pondered_since_log_, {});
-  if (options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_->steps());
-  if (!session_.speaks()) return;
+  if (last || is_due(update(), options.log_every)) log(shown);
+  shown.ponder = mean_ponder_;
+  if (session_.speaks()) progress_->report(shown, last);
+}
 
+void TrainingRun::log(const Report& shown) {
+  Pondered pondered = std::exchange(pondered_since_log_, {});
+  if (session_.options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_->steps());
+  if (!session_.speaks()) return;
   const double seconds = std::max(1e-9, seconds_since(last_log_));
-  const double rows_per_second = static_cast<double>(rows_since_log_) / seconds;
   const double input_wait = input_->waited_seconds() - std::exchange(waited_at_log_, input_->waited_seconds());
   last_log_ = std::chrono::steady_clock::now();
   rows_since_log_ = 0;
-  nlohmann::ordered_json record{{"update", update()},
-                                {"loss", loss},
-                                {"learning_rate", result.learning_rate},
-                                {"gradient_norm", result.gradient_norm.item<double>()},
-                                {"rows_per_s", rows_per_second},
+  nlohmann::ordered_json record{{"update", shown.update},
+                                {"loss", shown.loss},
+                                {"learning_rate", shown.learning_rate},
+                                {"gradient_norm", shown.gradient_norm},
+                                {"rows_per_s", shown.rows_per_second},
                                 {"input_wait_share", input_wait / seconds},
                                 {"hours", hours()}};
-  if (!pondered.is_empty()) record["ponder"] = to_json(pondered);
+  if (!pondered.is_empty()) {
+    mean_ponder_ = pondered.mean();
+    record["ponder"] = to_json(pondered);
+  }
   write_down(record);
-  Report shown;
-  shown.update = update();
-  shown.max_updates = options.max_updates;
-  shown.loss = loss;
-  shown.learning_rate = result.learning_rate;
-  shown.gradient_norm = result.gradient_norm.item<double>();
-  shown.rows_per_second = rows_per_second;
-  shown.score = best_score_;
-  if (!pondered.is_empty()) shown.ponder = pondered.mean();
-  progress_->report(shown, last);
 }
 
-void TrainingRun::look_at(double loss, const UpdateResult& result) {
-  if (std::isfinite(loss) && std::isfinite(result.gradient_norm.item<double>())) return non_finite_.went_well();
+void TrainingRun::look_at(const Report& shown, const UpdateResult& result) {
+  if (std::isfinite(shown.loss) && std::isfinite(shown.gradient_norm)) return non_finite_.went_well();
   const bool here = !result.synchronisation.were_finite() || !std::isfinite(result.loss.item<double>());
   const std::string what = non_finite_.left_out(*model_, here, session_.mesh.world());
   if (session_.speaks()) progress_->say(fmt::format("update {}: {}", update(), what));
@@ -293,10 +307,10 @@ void TrainingRun::score_test_split() {
                                 {"accuracy", result.score.symbol_accuracy()},
                                 {"sequence_accuracy", result.score.sequence_accuracy()}};
   if (!session_.task->has_source()) record["perplexity"] = result.perplexity();
-  write_down(record);
+  if (!metrics_->has(record)) write_down(record);  // it has where a run that was done was resumed
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
-  progress_->result(fmt::format("test {}, {} rank{}, {:.0f} s", describe(result, *session_.task), world.size(),
-                                plural(world.size()), seconds));
+  progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_update_,
+                                describe(result, *session_.task), world.size(), plural(world.size()), seconds));
 }
 
 double TrainingRun::hours() const { return earlier_hours_ + seconds_since(started_) / 3600; }

@@ -66,8 +66,12 @@ class TrainingRun {
  private:
   void resume();
   void point_at_checkpoints() const;
-  void look_at(double loss, const UpdateResult& result);
+  void look_at(const Report& shown, const UpdateResult& result);
+  /// Records the updates since the last record.
+  void log(const Report& shown);
   void say_what_is_trained();
+  /// Which limit the run has reached.
+  std::string nothing_left() const;
   /// Into metrics.jsonl, and for TensorBoard.
   void write_down(const nlohmann::ordered_json& record);
   double hours() const;
@@ -88,8 +92,9 @@ class TrainingRun {
   std::int64_t rows_since_log_ = 0;
   double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;
-  double earlier_hours_ = 0;          // of the run before it was resumed
-  std::optional<double> best_score_;  // of equal ones that with the lower loss is best
+  std::optional<double> mean_ponder_;  // of the last record
+  double earlier_hours_ = 0;           // of the run before it was resumed
+  std::optional<double> best_score_;   // of equal ones that with the lower loss is best
   double best_loss_ = std::numeric_limits<double>::infinity();
   std::int64_t best_update_ = -1;
   std::int64_t evaluated_at_ = -1;

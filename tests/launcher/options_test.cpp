@@ -226,6 +226,13 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
             "--keep-every 7: needs a multiple of --checkpoint-every, which is 500");
   EXPECT_EQ(train_refused({"--keep-every", "0", "--checkpoint-every", "9"}), "");
   EXPECT_THAT(refused("bench", {"--bench-skew", "0.5"}), HasSubstr("--bench-ponder"));
+  EXPECT_THAT(train_refused({"--batch", "9", "--batch-rows", "90"}), HasSubstr("--batch: does nothing here"));
+  const Words babi = {"--task", "babi", "--data", "there", "--halting", "none"};
+  for (const Words& more : {Words{"--decoder-halting", "act"}, Words{"--decoder-steps", "3"}}) {
+    Words all = babi;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_THAT(train_refused(all), HasSubstr(more.front() + ": does nothing here, needs a decoder"));
+  }
   const Words evaluate = {"evaluate", "--run-dir", scratch / "run"};
   for (const Words& more : {Words{"--length-penalty", "1"}, Words{"--teacher-forced", "--beam", "4"},
                             Words{"--checkpoint", "best", "--average", "2"}, Words{"--max-steps", "9"}}) {
@@ -251,7 +258,7 @@ TEST(Options, ConfigRoundTrip) {
                                  "--schedule",
                                  "cosine",
                                  "--task",
-                                 "babi",
+                                 "translation",
                                  "--data",
                                  "/a b/#1 \"x\"",
                                  "--seed",

@@ -74,6 +74,18 @@ TEST_F(Running, TheBestOfItsEndIsKnownWhenItGoesOn) {
   EXPECT_EQ(base::read_file(run + "/checkpoints/best"), best) << "the next is no better";
 }
 
+TEST_F(Running, ThatIsDoneSaysSoAndIsTestedOnce) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
+  const std::string metrics = base::read_file(run + "/metrics.jsonl");
+  const Outcome again = run_ut("train --resume --run-dir " + run);
+  EXPECT_THAT(again.output, HasSubstr("nothing is left to train after update 4; --max-updates above 4 goes on"));
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
+  const Outcome fewer = run_ut("train --resume --max-updates 3 --run-dir " + run);
+  EXPECT_EQ(fewer.exit_code, 2);
+  EXPECT_THAT(fewer.errors, HasSubstr("--max-updates 3: the run is at update 4"));
+}
+
 TEST_F(Running, WhoseTimeIsOverDoesNoMoreWhenItGoesOn) {
   const std::string run = directory_ / "run";
   const std::string options = addition(1000000, "--evaluate-every 0 --evaluation-examples 2") + "--max-hours 0.0003 ";
