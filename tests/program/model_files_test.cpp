@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <sstream>
+#include <utility>
 
 #include "base/file.h"
 #include "core/safetensors.h"
