@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
 """The papers' tables, trained again: every row by its settings file, several seeds, the paper's numbers beside ours.
 
-usage: reproduce.py [TABLE…] [options]          every table by default; --list names them
+usage: reproduce.py [TABLE…] [options] [-- options of `ut train`]      every table by default
 
   --size NAME     small (two cores, up to two hours a run; the default) or paper (a cluster)
-  --row NAME      only this row of the tables; may be given again. --run NAME: only this of its runs, likewise
+  --row NAME      only the row whose settings file is NAME.conf; may be given again
+  --run NAME      only this of the rows' runs; may be given again
   --seeds N       seeds of each run (3)
   --out DIR       where runs are kept (build/reproduce): DIR/TABLE/SIZE/ROW/RUN/seed-N
   --data DIR      where the data sets lie that `ut data fetch` has brought (data)
+  --settings DIR  where the tables are (beside this program)
   --list          the runs, numbered from 0; nothing is trained
   --one N         run N of the list alone (cluster/reproduce/reproduce.sbatch: one job of an array)
   --report        the tables alone, from what is there
 
-What is done is not done again, and a run that was stopped goes on. Variables: UT, the program (build/release/ut); LAUNCH,
-what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N after -- say); further options of
-`ut train` after --, as -- --ranks 2. Standard library alone.
+What is done is not done again, and a run that was stopped goes on. Variables: UT, the program (build/release/ut);
+LAUNCH, what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N after -- say). Exit code 1:
+a run failed; 2: bad input, or no run has its data. Standard library alone.
 
-A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of training,
-more of them for the small size, those of each evaluation, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to
-"show"), "rows" (with the paper's numbers). Of a row's seeds the best by validation is shown.
+A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
+training, more of them for the small size, those of each evaluation, data, what `ut data` makes of it first), "columns"
+(run, evaluation, and which of its numbers to "show"), "rows" (settings, and the paper's numbers). A run for
+"each" number from 1 has {} in the number's place. Of a row's seeds the best by validation is shown.
 """
 
 import argparse
@@ -28,6 +31,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 
@@ -39,7 +43,7 @@ BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it t
 class Trouble(Exception):
     """A line for the person, and what to exit with."""
 
-    def __init__(self, message, code=2):
+    def __init__(self, message, code=BAD_INPUT):
         super().__init__(message)
         self.code = code
 
@@ -93,10 +97,9 @@ class Run:
 
     def train_options(self):
         run = self.table["runs"][self.name]
-        given = ["--config", str(self.settings), "--seed", str(self.seed), *run["train"], *run.get(self.options.size, [])]
-        if self.data is not None:
-            given += ["--data", str(self.options.data / self.data)]
-        return [*given, *self.options.more, "--run-dir", str(self.directory)]
+        data = [] if self.data is None else ["--data", str(self.options.data / self.data)]
+        return ["--config", str(self.settings), "--seed", str(self.seed), *run["train"],
+                *run.get(self.options.size, []), *data, *self.options.more, "--run-dir", str(self.directory)]
 
     def make(self):
         if self.result() is not None:
@@ -153,6 +156,16 @@ class Run:
             parameters, ranks, data, sequence = (int(number) for number in model[-1])
             told |= {"parameters": parameters, "ranks": ranks, "mesh": f"{data} × {sequence}"}
         return told
+
+
+def refuse_unknown(tables, options):
+    """Rows and runs that were asked for and are in none of the tables."""
+    rows = {row["settings"]: None for table in tables for row in table["rows"]}
+    runs = {name: None for table in tables for name in table["runs"]}
+    for kind, asked, known in (("row", options.row, rows), ("run", options.run, runs)):
+        for name in asked or []:
+            if name not in known:
+                raise Trouble(f"--{kind} {name}: no such {kind}, there are {', '.join(known)}")
 
 
 def runs_of(tables, options):
@@ -230,8 +243,8 @@ def note(row, made):
     meshes = sorted({result["mesh"] for result in made if "mesh" in result})
     minutes = [f"{60 * hours:.0f}" for hours in sorted(result["hours"] for result in made)]
     took = minutes[0] if minutes[0] == minutes[-1] else f"{minutes[0]} to {minutes[-1]}"
-    return (f"{row['name']}: {len(made)} run{'s' if len(made) > 1 else ''}, {' or '.join(map(str, parameters))} parameters, "
-            f"{took} minutes{' each' if len(made) > 1 else ''}, mesh {', '.join(meshes)}.")
+    return (f"{row['name']}: {len(made)} run{'s' if len(made) > 1 else ''}, {' or '.join(map(str, parameters))} "
+            f"parameters, {took} minutes{' each' if len(made) > 1 else ''}, mesh {', '.join(meshes)}.")
 
 
 def parse(arguments):
@@ -239,7 +252,9 @@ def parse(arguments):
     if "--" in arguments:
         cut = arguments.index("--")
         arguments, more = arguments[:cut], arguments[cut + 1:]
-    parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+    parser = argparse.ArgumentParser(usage="reproduce.py [TABLE…] [options], see --help", add_help=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-h", "--help", action="version", version=__doc__.rstrip())
     parser.add_argument("tables", nargs="*")
     parser.add_argument("--size", choices=["small", "paper"], default="small")
     parser.add_argument("--row", action="append")
@@ -260,7 +275,10 @@ def parse(arguments):
 def main():
     options = parse(sys.argv[1:])
     tables = read_tables(options.settings, options.tables)
+    refuse_unknown(tables, options)
     runs = runs_of(tables, options)
+    if not runs:
+        raise Trouble(f"nothing to run: no such row has such a run and settings of the {options.size} size")
     if options.list:
         for number, run in enumerate(runs):
             print(f"{number} {run}{'' if run.result() is None else ', done'}")
@@ -270,30 +288,35 @@ def main():
     if options.one is not None:
         runs[options.one].make()
         return
-    failed = [] if options.report else make_all(runs)
+    trouble = None if options.report else make_all(runs)
     for table in tables:
         print_table(table, options)
-    if failed:
-        raise Trouble(f"{len(failed)} of {len(runs)} runs failed", 1)
+    if trouble is not None:
+        raise trouble
 
 
 def make_all(runs):
-    """Those that failed; the others are made all the same, unless somebody stopped one."""
-    failed = []
+    """What there is to say at the end. A run that fails does not keep the others from being made, unless somebody
+    stopped it."""
+    failed, without_data = 0, 0
     for run in runs:
         try:
             run.make()
         except NoData as missing:
             print(missing, flush=True)
+            without_data += 1
         except Trouble as trouble:
             if trouble.code == STOPPED:
                 raise
             print(f"reproduce.py: {trouble}", file=sys.stderr, flush=True)
-            failed.append(run)
-    return failed
+            failed += 1
+    if failed:
+        return Trouble(f"{failed} of {len(runs)} runs failed", 1)
+    return Trouble("no run has its data") if without_data == len(runs) else None
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --list | head
     try:
         main()
     except Trouble as trouble:
