@@ -21,22 +21,25 @@ a run failed; 2: bad input, or no run has its data. Standard library alone.
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
 training, more of them for the small size, those of each evaluation, data, what `ut data` makes of it first), "columns"
 (run, evaluation, and which of its numbers to "show"), "rows" (settings, and the paper's numbers). A run for
-"each" number from 1 has {} in the number's place. Of a row's seeds the best by validation is shown.
+"each" number from 1 has {} in the number's place. Of a cell's seeds the best by validation is shown; beside it,
+where there are several, the mean ± standard deviation of them all and, of errors, how many are not above 5 %.
 """
 
 import argparse
 import itertools
 import json
+import math
 import os
 import pathlib
 import re
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-FAILED = 0.05  # error above which a task of bAbI counts as failed
+FAILED = 5  # error in % above which a task of bAbI counts as failed
 BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it to stop
 
 
@@ -144,14 +147,16 @@ class Run:
         return done.stdout
 
     def told(self):
-        """What the run says of itself: validation, updates and hours to its end, parameters and mesh."""
+        """What the run says of itself: validation, updates and hours to its end, FLOPs, parameters and mesh."""
         lines = [json.loads(line) for line in open(self.directory / "metrics.jsonl")]
         validation = [line for line in lines if line.get("split") == "validation"]
         log = (self.directory / "reproduce.log").read_text()
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
+        sizes = next((line for line in lines if "flops_per_update" in line), {})
         told = {"validation": max((line["accuracy"] for line in validation), default=None),
                 "updates": max(line["update"] for line in lines),
-                "hours": max(line.get("hours", 0) for line in lines)}
+                "hours": max(line.get("hours", 0) for line in lines),
+                "flops_per_update": sizes.get("flops_per_update", [])}  # least and most: positions may halt
         if model:
             parameters, ranks, data, sequence = (int(number) for number in model[-1])
             told |= {"parameters": parameters, "ranks": ranks, "mesh": f"{data} × {sequence}"}
@@ -177,10 +182,17 @@ def runs_of(tables, options):
             for seed in range(1, options.seeds + 1)]
 
 
-def best(runs):
-    """The result of the seed that is best by validation."""
+def best_first(runs):
+    """The results of a run's seeds, the best by validation first."""
     results = [result for result in (run.result() for run in runs) if result is not None]
-    return max(results, key=lambda result: result["validation"] or 0, default=None)
+    return sorted(results, key=lambda result: -(result["validation"] or 0))
+
+
+class Spread(list):
+    """A number of several seeds: formatted, it is their mean ± their standard deviation."""
+
+    def __format__(self, how):
+        return f"{statistics.mean(self):{how}} ± {statistics.stdev(self):{how}}"
 
 
 def flat(values, before=""):
@@ -192,23 +204,56 @@ def flat(values, before=""):
             yield before + name, value
 
 
+def shown(seeds, how):
+    """Of evaluations, the best first."""
+    numbers = [dict(flat(evaluation)) for evaluation in seeds]
+    best = how.format_map(numbers[0])
+    if len(seeds) == 1:
+        return best
+    spread = {name: Spread(seed[name] for seed in numbers) for name in numbers[0]}
+    return f"{best}; {how.format_map(spread)} of {len(seeds)}"
+
+
+def error(evaluation):
+    return round(100 * (1 - evaluation["accuracy"]), 9)
+
+
+def shown_errors(tasks):
+    """Of each task's evaluations, the best first."""
+    errors = [[error(evaluation) for evaluation in seeds] for seeds in tasks]
+    best = [seeds[0] for seeds in errors]
+    text = f"{statistics.mean(best):.2f} ({sum(one > FAILED for one in best)}/{len(best)})"
+    deviations = [statistics.stdev(seeds) for seeds in errors if len(seeds) > 1]
+    if not deviations:
+        return text
+    every = [one for seeds in errors for one in seeds]
+    means = statistics.mean(statistics.mean(seeds) for seeds in errors)
+    return f"{text}; {means:.2f} ± {statistics.mean(deviations):.2f}, {learned(every)}"
+
+
+def learned(errors):
+    return f"{sum(one <= FAILED for one in errors)} of {len(errors)} learned"
+
+
+def tasks_of(evaluation, column):
+    """A column of errors has as many tasks as a joint run's evaluation has groups."""
+    if evaluation is None:  # the data has no such split
+        return []
+    groups = evaluation.get("groups", {}) if "combine" in column else {}
+    return list(groups.values()) or [evaluation]
+
+
 def cell(column, by_name):
     """A column's value for one row, as text."""
-    names = [name for name in by_name if re.fullmatch(column["run"], name)]
-    results = [result for result in (best(by_name[name]) for name in names) if result is not None]
-    evaluations = [result["evaluations"][column.get("evaluation", "test")] for result in results]
-    if not results:
+    seeds = [best_first(runs) for name, runs in by_name.items() if re.fullmatch(column["run"], name)]
+    evaluation = column.get("evaluation", "test")
+    tasks = [task for results in seeds
+             for task in zip(*(tasks_of(result["evaluations"][evaluation], column) for result in results))]
+    if not any(seeds):
         return "not run"
-    if not any(evaluations):
-        return "no data"
-    if column.get("combine") == "errors":  # of bAbI's tasks, each a run or each a group of a joint one
-        groups = [group for evaluation in evaluations for group in evaluation.get("groups", {}).values()]
-        errors = [1 - part["accuracy"] for part in groups or evaluations]
-        failed = sum(error > FAILED for error in errors)
-        return f"{100 * sum(errors) / len(errors):.2f} ({failed}/{len(errors)})"
     try:
-        return column.get("show", "{accuracy:.3f}").format_map(dict(flat(evaluations[0])))
-    except KeyError:
+        return shown_errors(tasks) if "combine" in column else shown(tasks[0], column.get("show", "{accuracy:.3f}"))
+    except (IndexError, KeyError):
         return "no data"
 
 
@@ -220,8 +265,7 @@ def row_lines(table, row, options):
     cells = [cell(column, by_name) for column in table["columns"]]
     shown = [f"{ours} | {'–' if paper is None else paper}"
              for ours, paper in itertools.zip_longest(cells, row.get("paper", []))]
-    made = [result for runs in by_name.values() for result in (run.result() for run in runs) if result is not None]
-    return shown, made
+    return shown, [run for runs in by_name.values() for run in runs if run.result() is not None]
 
 
 def print_table(table, options):
@@ -239,12 +283,32 @@ def print_table(table, options):
 
 
 def note(row, made):
-    parameters = sorted({result["parameters"] for result in made if "parameters" in result})
-    meshes = sorted({result["mesh"] for result in made if "mesh" in result})
-    minutes = [f"{60 * hours:.0f}" for hours in sorted(result["hours"] for result in made)]
-    took = minutes[0] if minutes[0] == minutes[-1] else f"{minutes[0]} to {minutes[-1]}"
-    return (f"{row['name']}: {len(made)} run{'s' if len(made) > 1 else ''}, {' or '.join(map(str, parameters))} "
-            f"parameters, {took} minutes{' each' if len(made) > 1 else ''}, mesh {', '.join(meshes)}.")
+    """How the row's results came about."""
+    results = [run.result() for run in made]
+    seeds = sorted({run.seed for run in made})
+    parameters = sorted({result["parameters"] for result in results if "parameters" in result})
+    flops = sorted(number for result in results for number in result.get("flops_per_update", []))
+    minutes = sorted(round(60 * result["hours"]) for result in results)
+    meshes = sorted({result["mesh"] for result in results if "mesh" in result})
+    parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
+    if parameters:
+        parts.append(f"{span(parameters)} parameters")
+    if flops:
+        parts.append(f"{in_flop(flops)} an update")
+    parts.append(f"{span(minutes)} minutes{' each' if len(made) > 1 else ''}")
+    if meshes:
+        parts.append(f"mesh {', '.join(meshes)}")
+    return f"{row['name']}: {', '.join(parts)}."
+
+
+def span(ascending):
+    return f"{ascending[0]}" if ascending[0] == ascending[-1] else f"{ascending[0]} to {ascending[-1]}"
+
+
+def in_flop(ascending):
+    """As `ut train` says it: 1.26 to 3.65 GFLOP."""
+    thousands = min(int(math.log10(ascending[-1])) // 3, 5)
+    return f"{span([f'{number / 1000**thousands:.3g}' for number in ascending])} {' kMGTP'[thousands]}FLOP"
 
 
 def parse(arguments):
