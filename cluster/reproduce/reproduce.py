@@ -20,13 +20,13 @@ a run failed; 2: bad input, or no run has its data. Standard library alone.
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
 training, more of them for the small size, those of each evaluation, data, what `ut data` makes of it first), "columns"
-(run, evaluation, and which of its numbers to "show"), "rows" (settings, and the paper's numbers). A run for
-"each" number from 1 has {} in the number's place. Of a cell's seeds the best by validation is shown; beside it,
-where there are several, the mean ± standard deviation of them all and, of errors, how many are not above 5 %.
+(run, evaluation, and which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another
+shows that one's runs in another way: its rows say which run, its columns which settings. What there is of "each" number
+from 1 has {} in the number's place. Of a cell's seeds the best by validation is shown; beside it, where there are
+several, the mean ± standard deviation of all and, of errors, how many are learned: not above 5 %.
 """
 
 import argparse
-import itertools
 import json
 import math
 import os
@@ -60,36 +60,59 @@ def read_tables(directory, names):
     for name in names:
         if name not in known:
             raise Trouble(f"{name}: no such table, there are {', '.join(known)}")
-    tables = []
-    for name in names or known:
-        table = json.loads(known[name].read_text())
-        table["name"], table["home"] = name, known[name].parent
-        table["runs"] = dict(expand(table["runs"]))
-        tables.append(table)
-    return tables
+    return [read_table(known, name) for name in names or known]
 
 
-def expand(runs):
-    """A run named with {} stands for as many as its "each" says."""
+def read_table(known, name):
+    table = json.loads(known[name].read_text())
+    table["name"], table["home"] = name, known[name].parent
+    table["rows"] = list(numbered_rows(table["rows"]))
+    table["runs"] = dict(numbered_runs(table.get("runs", {})))
+    table["of"] = read_table(known, table["of"]) if "of" in table else table
+    return table
+
+
+def each(of):
+    """What is described once stands for as many as its "each" says, with a number for {} in its words."""
+    return range(1, of.get("each", 1) + 1)
+
+
+def numbered(words, number):
+    if isinstance(words, list):
+        return [numbered(word, number) for word in words]
+    return words.replace("{}", str(number)) if isinstance(words, str) else words
+
+
+def numbered_runs(runs):
     for name, run in runs.items():
-        for number in range(1, run.get("each", 0) + 1) or [""]:
-            fill = lambda words: [word.replace("{}", str(number)) for word in words]
-            yield name.replace("{}", str(number)), {"train": fill(run["train"]), "data": run.get("data"),
-                                                    "small": run.get("small", []), "prepare": run.get("prepare"),
-                                                    "evaluate": run.get("evaluate", {"test": ["--split", "test"]})}
+        for number in each(run):
+            yield numbered(name, number), {**run, "train": numbered(run["train"], number)}
+
+
+def numbered_rows(rows):
+    """The paper's numbers of "each" row are a list for each column that has any."""
+    for row in rows:
+        for number in each(row):
+            paper = [of[number - 1] if isinstance(of, list) else of for of in row.get("paper", [])]
+            yield {**{name: numbered(words, number) for name, words in row.items()}, "paper": paper}
 
 
 class Run:
-    """One training: a row of a table, one of its runs, one seed."""
+    """One training: a row's settings, one of the table's runs, one seed."""
 
-    def __init__(self, table, row, name, seed, options):
-        self.table, self.row, self.name, self.seed, self.options = table, row, name, seed, options
-        self.settings = table["home"] / options.size / f"{row['settings']}.conf"
-        self.data = table["runs"][name]["data"]
-        self.directory = options.out / table["name"] / options.size / row["settings"] / name / f"seed-{seed}"
+    def __init__(self, table, settings, name, seed, options):
+        self.table, self.settings, self.name, self.seed, self.options = table, settings, name, seed, options
+        self.described = table["runs"][name]
+        self.data = self.described.get("data")
+        self.directory = options.out / table["name"] / options.size / settings / name / f"seed-{seed}"
 
     def __str__(self):
-        return f"{self.table['name']} {self.row['settings']} {self.name} seed {self.seed}"
+        return f"{self.table['name']} {self.settings} {self.name} seed {self.seed}"
+
+    def concerns(self, part):
+        """Whether a row or a column of a table, or both in one, shows this run."""
+        return (part.get("settings", self.settings) == self.settings
+                and re.fullmatch(part.get("run", ".*"), self.name) is not None)
 
     def result(self):
         path = self.directory / "result.json"
@@ -99,10 +122,10 @@ class Run:
         return self.data is None or (self.options.data / self.data).is_dir()
 
     def train_options(self):
-        run = self.table["runs"][self.name]
+        settings = self.table["home"] / self.options.size / f"{self.settings}.conf"
         data = [] if self.data is None else ["--data", str(self.options.data / self.data)]
-        return ["--config", str(self.settings), "--seed", str(self.seed), *run["train"],
-                *run.get(self.options.size, []), *data, *self.options.more, "--run-dir", str(self.directory)]
+        return ["--config", str(settings), "--seed", str(self.seed), *self.described["train"],
+                *self.described.get(self.options.size, []), *data, *self.options.more, "--run-dir", str(self.directory)]
 
     def make(self):
         if self.result() is not None:
@@ -114,7 +137,8 @@ class Run:
         started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
         self.ut("train", *(["--run-dir", str(self.directory), "--resume"] if started else self.train_options()))
-        evaluations = {name: self.evaluate(given) for name, given in self.table["runs"][self.name]["evaluate"].items()}
+        asked = self.described.get("evaluate", {"test": ["--split", "test"]})
+        evaluations = {name: self.evaluate(given) for name, given in asked.items()}
         result = {"evaluations": evaluations, **self.told()}
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
@@ -122,7 +146,7 @@ class Run:
 
     def prepare(self):
         """Makes the file that the data lacks, by a command of `ut data`."""
-        prepare = self.table["runs"][self.name]["prepare"]
+        prepare = self.described.get("prepare")
         if prepare and not (self.options.data / self.data / prepare["makes"]).exists():
             self.ut("data", *prepare["by"], "--data", str(self.options.data / self.data), launch=False)
 
@@ -163,10 +187,15 @@ class Run:
         return told
 
 
+def trained(tables):
+    """The tables whose runs these are, each once."""
+    return {table["of"]["name"]: table["of"] for table in tables}.values()
+
+
 def refuse_unknown(tables, options):
     """Rows and runs that were asked for and are in none of the tables."""
-    rows = {row["settings"]: None for table in tables for row in table["rows"]}
-    runs = {name: None for table in tables for name in table["runs"]}
+    rows = {row["settings"]: None for table in trained(tables) for row in table["rows"]}
+    runs = {name: None for table in trained(tables) for name in table["runs"]}
     for kind, asked, known in (("row", options.row, rows), ("run", options.run, runs)):
         for name in asked or []:
             if name not in known:
@@ -174,8 +203,8 @@ def refuse_unknown(tables, options):
 
 
 def runs_of(tables, options):
-    return [Run(table, row, name, seed, options)
-            for table in tables
+    return [Run(table, row["settings"], name, seed, options)
+            for table in trained(tables)
             for row in table["rows"] if not options.row or row["settings"] in options.row
             if (table["home"] / options.size / f"{row['settings']}.conf").exists()
             for name in row.get("runs", table["runs"]) if not options.run or name in options.run
@@ -196,12 +225,19 @@ class Spread(list):
 
 
 def flat(values, before=""):
-    """{"a": {"b": 1}} -> {"a/b": 1}"""
+    """{"a": {"b": 1}} -> {"a/b": 1}, and the error beside each accuracy."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from flat(value, f"{before}{name}/")
         else:
             yield before + name, value
+    if "accuracy" in values:
+        yield f"{before}error", error(values)
+
+
+def error(evaluation):
+    """In %."""
+    return round(100 * (1 - evaluation["accuracy"]), 9)
 
 
 def shown(seeds, how):
@@ -210,12 +246,9 @@ def shown(seeds, how):
     best = how.format_map(numbers[0])
     if len(seeds) == 1:
         return best
-    spread = {name: Spread(seed[name] for seed in numbers) for name in numbers[0]}
-    return f"{best}; {how.format_map(spread)} of {len(seeds)}"
-
-
-def error(evaluation):
-    return round(100 * (1 - evaluation["accuracy"]), 9)
+    spread = {name: Spread(seed[name] for seed in numbers) for name in set(numbers[0]).intersection(*numbers)}
+    of = f", {learned(spread['error'])}" if "{error" in how else f" of {len(seeds)}"
+    return f"{best}; {how.format_map(spread)}{of}"
 
 
 def shown_errors(tasks):
@@ -235,55 +268,63 @@ def learned(errors):
     return f"{sum(one <= FAILED for one in errors)} of {len(errors)} learned"
 
 
-def tasks_of(evaluation, column):
-    """A column of errors has as many tasks as a joint run's evaluation has groups."""
-    if evaluation is None:  # the data has no such split
-        return []
-    groups = evaluation.get("groups", {}) if "combine" in column else {}
-    return list(groups.values()) or [evaluation]
+def tasks_of(evaluation, given):
+    """A joint run's evaluation has a group for each task."""
+    groups = evaluation.get("groups", {}) if evaluation else {}
+    if "group" in given:
+        return [groups[given["group"]]] if given["group"] in groups else []
+    if groups and "combine" in given:
+        return list(groups.values())
+    return [evaluation] if evaluation else []  # the data may have no such split
 
 
-def cell(column, by_name):
-    """A column's value for one row, as text."""
-    seeds = [best_first(runs) for name, runs in by_name.items() if re.fullmatch(column["run"], name)]
-    evaluation = column.get("evaluation", "test")
-    tasks = [task for results in seeds
-             for task in zip(*(tasks_of(result["evaluations"][evaluation], column) for result in results))]
-    if not any(seeds):
+def cell(runs, given):
+    """What a row has in a column, as text."""
+    by_name = {}
+    for run in runs:
+        if run.concerns(given):
+            by_name.setdefault(run.name, []).append(run)
+    made = [best_first(seeds) for seeds in by_name.values()]
+    evaluation = given.get("evaluation", "test")
+    tasks = [task for results in made
+             for task in zip(*(tasks_of(result["evaluations"][evaluation], given) for result in results))]
+    if not any(made):
         return "not run"
     try:
-        return shown_errors(tasks) if "combine" in column else shown(tasks[0], column.get("show", "{accuracy:.3f}"))
+        return shown_errors(tasks) if "combine" in given else shown(tasks[0], given.get("show", "{accuracy:.3f}"))
     except (IndexError, KeyError):
         return "no data"
 
 
-def row_lines(table, row, options):
-    by_name = {}
-    for run in runs_of([table], options):
-        if run.row is row:
-            by_name.setdefault(run.name, []).append(run)
-    cells = [cell(column, by_name) for column in table["columns"]]
-    shown = [f"{ours} | {'–' if paper is None else paper}"
-             for ours, paper in itertools.zip_longest(cells, row.get("paper", []))]
-    return shown, [run for runs in by_name.values() for run in runs if run.result() is not None]
+def columns_of(table, rows, runs):
+    """Those that concern the runs, with their heads; the paper's beside ours where it has any number."""
+    yield ["", *(row["name"] for row in rows)]
+    for place, column in enumerate(table["columns"]):
+        if any(run.concerns(column) for run in runs):
+            yield [column["name"], *(cell(runs, {**column, **row}) for row in rows)]
+            paper = [(row["paper"][place:] or [None])[0] for row in rows]
+            if any(number is not None for number in paper):
+                yield ["paper", *("–" if number is None else str(number) for number in paper)]
 
 
 def print_table(table, options):
+    runs = runs_of([table], options)
+    rows = [row for row in table["rows"] if any(run.concerns(row) for run in runs)]
+    if not rows:
+        return
     print(f"\n### {table['title']}, {options.size} size\n")
-    print("| | " + " | ".join(f"{column['name']} | paper" for column in table["columns"]) + " |")
-    print("|---|" + "---|---|" * len(table["columns"]))
-    notes = []
-    for row in table["rows"]:
-        shown, made = row_lines(table, row, options)
-        print(f"| {row['name']} | " + " | ".join(shown) + " |")
+    for number, line in enumerate(zip(*columns_of(table, rows, runs))):
+        print("|" + "|".join(f" {text} " if text else " " for text in line) + "|")
+        if number == 0:
+            print("|" + "---|" * len(line))
+    for part in [*rows, *table["columns"]]:
+        made = [run for run in runs if "settings" in part and run.concerns(part) and run.result() is not None]
         if made:
-            notes.append(note(row, made))
-    for line in notes:
-        print(f"\n{line}")
+            print(f"\n{note(part, made)}")
 
 
-def note(row, made):
-    """How the row's results came about."""
+def note(part, made):
+    """How the results of a row, or of a column, came about."""
     results = [run.result() for run in made]
     seeds = sorted({run.seed for run in made})
     parameters = sorted({result["parameters"] for result in results if "parameters" in result})
@@ -298,7 +339,7 @@ def note(row, made):
     parts.append(f"{span(minutes)} minutes{' each' if len(made) > 1 else ''}")
     if meshes:
         parts.append(f"mesh {', '.join(meshes)}")
-    return f"{row['name']}: {', '.join(parts)}."
+    return f"{part['name']}: {', '.join(parts)}."
 
 
 def span(ascending):

@@ -93,7 +93,7 @@ mv "$place/tables/digits/table.json.whole" "$place/tables/digits/table.json"
 
 expect 2 "reproduce.py: no run has its data" stories
 expect 2 "stories one task-1 seed 1: not run, no data/none" stories
-grep -q '^| One | not run | – |$' <<<"$(made_up stories --report)" || fail "a row that was not run does not say so"
+grep -q '^| One | not run |$' <<<"$(made_up stories --report)" || fail "a row that was not run does not say so"
 expect 2 "not run, no " stories --one 0
 expect 2 "no such table, there are digits, stories" nothing
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
@@ -102,6 +102,38 @@ expect 2 "nothing to run: no such row has such a run and settings of the paper s
 expect 0 "usage: reproduce.py" --help
 made_up --list 2>"$place/said" | true || true
 [[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
+
+# The same runs task by task: each alone with two seeds, and both of a joint run.
+mkdir "$place/tables/stories-by-task"
+sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$place/tables/stories/table.json"
+cat >"$place/tables/stories-by-task/table.json" <<'JSON'
+{"title": "Stories by task", "of": "stories",
+ "columns": [{"name": "One", "settings": "one", "show": "{error:.1f}"}],
+ "rows": [{"name": "task {}", "each": 2, "run": "task-{}", "paper": [["0.0", "2.5"]]},
+          {"name": "mean", "run": "task-.*", "combine": "errors"},
+          {"name": "joint, task {}", "each": 2, "run": "joint", "group": "task {}"},
+          {"name": "joint, mean", "run": "joint", "combine": "errors"}]}
+JSON
+# made RUN SEED VALIDATION ACCURACY [GROUPS]: a result as if it had been trained.
+made() {
+  mkdir -p "$place/out/stories/small/one/$1/seed-$2"
+  printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' "$4" "${5:-}" "$3" \
+    >"$place/out/stories/small/one/$1/seed-$2/result.json"
+}
+made task-1 1 0.5 0.9
+made task-1 2 0.9 0.95
+made task-2 1 0.5 1
+made joint 1 0.5 0.85 '"task 1": {"accuracy": 0.7}, "task 2": {"accuracy": 1}'
+printed=$(made_up stories-by-task --report)
+echo "$printed"
+for line in '| | One | paper |' '| task 1 | 5.0; 7.5 ± 3.5, 1 of 2 learned | 0.0 |' '| task 2 | 0.0 | 2.5 |' \
+  '| mean | 2.50 (0/2); 3.75 ± 3.54, 2 of 3 learned | – |' '| joint, task 1 | 30.0 | – |' \
+  '| joint, task 2 | 0.0 | – |' '| joint, mean | 15.00 (1/2) | – |' 'One: 4 runs, seeds 1 to 2, 30 minutes each.'; do
+  grep -qFx "$line" <<<"$printed" || fail "task by task there is no line $line"
+done
+printed=$(made_up stories-by-task --report --run task-2)
+[[ $printed == *"| task 2 |"* && $printed != *"task 1"* ]] || fail "more than the run that was asked for: $printed"
+diff <(made_up stories --list) <(made_up stories-by-task stories --list) || fail "runs that two tables show are two"
 
 cp -r "$place/tables/digits" "$place/tables/wrong"
 sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"
