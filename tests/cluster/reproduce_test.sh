@@ -69,7 +69,7 @@ grep -qE "^\| One step \| $several \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printe
 grep -qE "^\| Two steps \| $several \| – \| $several \| – \|$" <<<"$printed" || fail "the second row is wrong"
 grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an update, .* mesh 1 × 1\.$' <<<"$printed" ||
   fail "seeds, parameters, FLOPs and mesh are not told"
-python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed by validation, or not the mean"
+python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed, or not the mean"
 import json, pathlib, statistics, sys
 results = [json.loads(path.read_text()) for path in sorted(pathlib.Path(sys.argv[1]).glob("*/result.json"))]
 best = max(results, key=lambda result: result["validation"])
@@ -117,8 +117,8 @@ JSON
 # made RUN SEED VALIDATION ACCURACY [GROUPS]: a result as if it had been trained.
 made() {
   mkdir -p "$place/out/stories/small/one/$1/seed-$2"
-  printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' "$4" "${5:-}" "$3" \
-    >"$place/out/stories/small/one/$1/seed-$2/result.json"
+  printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' \
+    "$4" "${5:-}" "$3" >"$place/out/stories/small/one/$1/seed-$2/result.json"
 }
 made task-1 1 0.5 0.9
 made task-1 2 0.9 0.95
