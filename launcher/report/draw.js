@@ -237,7 +237,8 @@ var draw = (function () {
     return svg(spec.width, spec.height, spec.label, body);
   }
 
-  // Ponder times of an example's rows (the papers' figure 3). spec: {label, width, names, updates, ponder, most, color}.
+  // Ponder times of an example's rows (the papers' figure 3). spec: {label, width, names, updates, ponder, most,
+  // color}.
   function words(spec) {
     var longest = Math.max.apply(null, spec.names.map(function (name) { return Math.min(46, name.length); }));
     var left = Math.max(60, longest * letter + 38);
@@ -298,9 +299,10 @@ var draw = (function () {
   }
 
   function key_label(words, x, y, halted, more) {
-    if (words.length <= 2) return text(x - 2, y, words, 'middle', 'class="word' + (halted ? ' halted' : '') + '"' + (more || ''));
-    return text(x, y, cut(words, 40), 'start', 'class="word' + (halted ? ' halted' : '') +
-      '" transform="rotate(-55 ' + x.toFixed(1) + ' ' + y.toFixed(1) + ')"' + (more || ''));
+    var kind = 'class="word' + (halted ? ' halted' : '') + '"' + (more || '');
+    if (words.length <= 2) return text(x - 2, y, words, 'middle', kind);
+    return text(x, y, cut(words, 40), 'start',
+      kind + ' transform="rotate(-55 ' + x.toFixed(1) + ' ' + y.toFixed(1) + ')"');
   }
 
   // One map with its words. spec: as cells(), and {label, width, halted: {key: true}: those that others see as they
@@ -333,7 +335,7 @@ var draw = (function () {
       body += rectangle(left + 12 + part * 6, y, 6, 10, 'cell f' + spec.color % colours,
         ' fill-opacity="' + (part / 19).toFixed(3) + '"');
     body += text(left + 138, y + 9, (spec.most / 10000).toFixed(2), 'start', 'class="number"');
-    return !spec.halts ? body : body + '<rect class="left" x="' + (left + 190) + '" y="' + y + '" width="18" height="10" fill="url(#hatch)"/>' +
+    return !spec.halts ? body : body + rectangle(left + 190, y, 18, 10, 'left', ' fill="url(#hatch)"') +
       text(left + 213, y + 9, 'has halted', 'start', 'class="number"');
   }
 
@@ -351,7 +353,8 @@ var draw = (function () {
       parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
     'learning-rate': {title: 'Learning rate', y: 'learning rate', floor: 0,
       parts: [['training', 'learning_rate', false, false]]},
-    'gradient-norm': {title: 'Gradient norm', y: 'before clipping', parts: [['training', 'gradient_norm', false, false]]},
+    'gradient-norm': {title: 'Gradient norm', y: 'before clipping',
+      parts: [['training', 'gradient_norm', false, false]]},
     'rows-per-second': {title: 'Speed', y: 'rows a second, all ranks', floor: 0,
       parts: [['training', 'rows_per_s', false, false]]}
   };
@@ -468,7 +471,8 @@ var draw = (function () {
     if (name !== 'source')
       keys.forEach(function (unused, key) { if (seen.queries.indexOf(key) < 0) halted[key] = true; });
     return {label: 'attention, step ' + step, queries: queries, keys: keys, ran: seen.queries, weights: weights,
-      halted: halted, halts: halts, causal: name === 'decoder', most: options.most, color: options.color, width: options.width,
+      halted: halted, halts: halts, causal: name === 'decoder',
+      most: options.most, color: options.color, width: options.width,
       x: name === 'decoder' ? 'is looked at: the symbol that the row was given' : 'is looked at',
       y: name === 'encoder' ? 'looks' : 'says next'};
   }
@@ -568,7 +572,7 @@ var draw = (function () {
     return example.maps[map_name] ? attention_grid(example, map_name) : '';
   }
 
-  return {escape: escape, short: short, percent: percent, is_number: is_number, curves: curves, lines: lines, bars: bars,
+  return {short: short, percent: percent, is_number: is_number, curves: curves, lines: lines, bars: bars,
     words: words, map: map, thumbnail: thumbnail, curve_spec: curve_spec, ponder_spec: ponder_spec,
     histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, words_spec: words_spec,
     map_spec: map_spec, darkest: darkest, alone: alone};
