@@ -241,7 +241,8 @@ var draw = (function () {
   // color}.
   function words(spec) {
     var longest = Math.max.apply(null, spec.names.map(function (name) { return Math.min(46, name.length); }));
-    var left = Math.max(60, longest * letter + 38);
+    var numbers = 4 + String(spec.names.length).length * 7;
+    var left = numbers + 30 + longest * letter * 1.15; // some words are of wide letters
     var right = Math.max(left + 160, spec.width) - 52;
     var top = 24;
     var row = 21;
@@ -255,17 +256,17 @@ var draw = (function () {
     spec.names.forEach(function (name, index) {
       var y = top + index * row;
       var whole = spec.ponder ? spec.ponder[index] : spec.updates[index];
-      body += text(18, y + 14.5, String(index), 'end', 'class="number"') +
+      body += text(numbers, y + 14.5, String(index), 'end', 'class="number"') +
         text(left - 8, y + 14.5, cut(name, 46), 'end', 'class="word"') +
         rectangle(left, y + 4, x(whole) - left, row - 8, 'remainder f' + spec.color % colours, ' rx="2"') +
         rectangle(left, y + 4, x(spec.updates[index]) - left, row - 8, 'bar f' + spec.color % colours, ' rx="2"') +
         text(x(whole) + 6, y + 14.5, whole.toFixed(2), 'start', 'class="number"') +
         rectangle(0, y, spec.width, row, 'catch', tip('row ' + index + ': ' + name + '\n' + spec.updates[index] +
-          ' updates' + (spec.ponder ? ' + remainder ' + short(whole - spec.updates[index], 3) + ' = ' +
+          ' steps' + (spec.ponder ? ' + remainder ' + short(whole - spec.updates[index], 3) + ' = ' +
           short(whole, 4) : '')));
     });
     body += line(left, top - 2, left, bottom, 'axis') +
-      text(right, bottom + 16, 'updates (solid) + remainder (light)', 'end', 'class="name"');
+      text(right, bottom + 16, 'steps (solid) + remainder (light)', 'end', 'class="name"');
     return svg(Math.max(spec.width, right + 52), bottom + 24, spec.label, body);
   }
 
