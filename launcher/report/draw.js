@@ -192,7 +192,8 @@ var draw = (function () {
   }
 
   // Curves. spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: what the axis
-  // reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend}.
+  // reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
+  // caption: the page's, where a curve is dashed}.
   // Leaves spec.frame: where things are.
   function lines(spec) {
     var range = extent(spec);
@@ -346,11 +347,14 @@ var draw = (function () {
     return svg(size * spec.keys.length + 2, size * spec.queries.length + 2, spec.label, cells(spec, 1, 1, size));
   }
 
-  // What the curves are made of: [part, key, dashed, dotted].
+  // What the curves are made of: [part, key, dashed, dotted]; and what tells solid from dashed ones.
   var curves = {
-    'loss': {title: 'Loss', y: 'cross entropy a label',
+    'loss': {title: 'Loss', y: 'loss a label',
+      caption: 'Solid: training: the cross entropy of smoothed labels, less their entropy, and ponder weight times ' +
+        'ponder time. Dashed: validation: the cross entropy alone.',
       parts: [['training', 'loss', false, false], ['validation', 'validation_loss', true, true]]},
     'score': {title: 'Score on the validation split', y: 'share that is right', floor: 0, ceiling: 1,
+      caption: 'Solid: symbols, each after the right ones. Dashed: whole sequences.',
       parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
     'learning-rate': {title: 'Learning rate', y: 'learning rate', floor: 0,
       parts: [['training', 'learning_rate', false, false]]},
@@ -384,7 +388,7 @@ var draw = (function () {
     var kind = curves[name];
     return {label: kind.title, width: options.width, height: options.height, x: 'updates', y: kind.y, log: options.log,
       smooth: options.smooth, floor: options.log ? undefined : kind.floor, ceiling: kind.ceiling,
-      series: series_of(report, name, options.hidden), legend: options.legend};
+      series: series_of(report, name, options.hidden), legend: options.legend, caption: kind.caption};
   }
 
   // Mean ponder time and its deviation over updates.
@@ -402,7 +406,8 @@ var draw = (function () {
       });
     });
     return {label: 'Ponder time', width: options.width, height: options.height, x: 'updates',
-      y: 'steps a position takes: mean ± deviation', floor: 0, series: series, legend: options.legend};
+      y: 'steps a position takes: mean ± deviation', floor: 0, series: series, legend: options.legend,
+      caption: 'Solid: encoder. Dashed: decoder.'};
   }
 
   function steps_named(values) { return values.map(function (unused, index) { return String(index + 1); }); }

@@ -151,6 +151,7 @@ function width_of(plot) { return Math.max(300, plot.clientWidth); }
 function show_lines(plot, spec) {
   plot.innerHTML = draw.lines(spec);
   hover_lines(plot, spec);
+  if (spec.caption && spec.series.some(series => series.dash)) plot.append(quiet(spec.caption));
 }
 
 function curve_card(name, size, height, with_log) {
@@ -174,7 +175,7 @@ function show_curves() {
   const others = ['learning-rate', 'gradient-norm', 'rows-per-second'].filter(has_curve);
   section('curves').append(
     make('h2', {}, 'Training'),
-    quiet('Solid: training; dashed with dots: validation. The pointer shows values.'),
+    quiet('The pointer shows values.'),
     cards(...wide.map(name => curve_card(name, wide.length > 1 ? '' : 'whole', 330, name === 'loss')),
       ...others.map(name => curve_card(name, 'third', 240, name !== 'rows-per-second'))),
     ...report.runs.flatMap(notes_on));
