@@ -4,6 +4,9 @@ var draw = (function () {
   'use strict';
 
   var colours = 8;
+  // A run's second mark, which tells the ninth from the first.
+  var marks = ['M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0z', 'M-1-1h2v2h-2z', 'M0-1.25l1.25 2.1h-2.5z',
+    'M0-1.25l1.25 1.25-1.25 1.25-1.25-1.25z', 'M-.4-1.2h.8v.8h.8v.8h-.8v.8h-.8v-.8h-.8v-.8h.8z'];
   var letter = 6.3; // width of one, at the size that pictures have
 
   function escape(text) {
@@ -39,6 +42,11 @@ var draw = (function () {
   function rectangle(x, y, width, height, kind, more) {
     return '<rect class="' + kind + '" x="' + x.toFixed(1) + '" y="' + y.toFixed(1) + '" width="' +
       Math.max(0, width).toFixed(1) + '" height="' + Math.max(0, height).toFixed(1) + '"' + (more || '') + '/>';
+  }
+
+  function mark(color, x, y, radius) {
+    return '<path class="mark f' + color % colours + '" transform="translate(' + x.toFixed(1) + ' ' + y.toFixed(1) +
+      ') scale(' + radius + ')" d="' + marks[Math.floor(color / colours) % marks.length] + '"/>';
   }
 
   function tip(words) { return ' data-tip="' + escape(words) + '"'; }
@@ -146,7 +154,7 @@ var draw = (function () {
       var space = 34 + one.name.length * letter;
       if (x > left && x + space > left + width) { x = left; y += 18; }
       body += line(x, y - 4, x + 18, y - 4, 'line c' + one.color % colours + (one.dash ? ' dash' : '')) +
-        text(x + 23, y, one.name, 'start');
+        (one.color < colours ? '' : mark(one.color, x + 16, y - 4, 3.5)) + text(x + 23, y, one.name, 'start');
       x += space + 10;
     });
     return {body: body, bottom: y + 6};
@@ -168,6 +176,21 @@ var draw = (function () {
     return body + text(frame.left, frame.top - 9, spec.y, 'start', 'class="name"');
   }
 
+  // Points of a curve that are marked: all where they are dots and few; else, where another run has the same colour,
+  // the last and some before it.
+  function marked(series, spec, frame) {
+    var points = series.drawn.filter(function (point) { return can_be_shown(point[1], spec.log); });
+    if ((series.dots && points.length <= 80) || series.points.length === 1) return points;
+    if (series.color < colours) return [];
+    var next = Infinity;
+    return points.reverse().filter(function (point) {
+      var x = frame.x(point[0]);
+      if (x > next) return false;
+      next = x - 80;
+      return true;
+    });
+  }
+
   function curve(series, spec, frame) {
     var colour = ' c' + series.color % colours;
     var body = '';
@@ -182,12 +205,9 @@ var draw = (function () {
     if (series.drawn !== series.points)
       body += '<path class="' + kind + ' raw" d="' + path(series.points, frame, spec.log) + '"/>';
     body += '<path class="' + kind + '" d="' + path(series.drawn, frame, spec.log) + '"/>';
-    if ((series.dots && series.points.length <= 80) || series.points.length === 1)
-      series.points.forEach(function (point) {
-        if (can_be_shown(point[1], spec.log))
-          body += '<circle class="f' + series.color % colours + '" r="2.6" cx="' + frame.x(point[0]).toFixed(1) +
-            '" cy="' + frame.y(point[1]).toFixed(1) + '"/>';
-      });
+    marked(series, spec, frame).forEach(function (point) {
+      body += mark(series.color, frame.x(point[0]), frame.y(point[1]), series.color < colours ? 2.6 : 3.5);
+    });
     return body;
   }
 
@@ -578,7 +598,7 @@ var draw = (function () {
     return example.maps[map_name] ? attention_grid(example, map_name) : '';
   }
 
-  return {short: short, percent: percent, is_number: is_number, curves: curves, lines: lines, bars: bars,
+  return {short: short, percent: percent, is_number: is_number, curves: curves, mark: mark, lines: lines, bars: bars,
     words: words, map: map, thumbnail: thumbnail, curve_spec: curve_spec, ponder_spec: ponder_spec,
     histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, words_spec: words_spec,
     map_spec: map_spec, darkest: darkest, alone: alone};

@@ -2,7 +2,6 @@
 'use strict';
 const report = JSON.parse(document.getElementById('report').textContent);
 const shown = {hidden: {}, smooth: 0, log: {}};
-const colour_count = 8;
 
 // An element with attributes, listeners (functions), text and other elements in it.
 function make(kind, attributes, ...children) {
@@ -32,10 +31,10 @@ function table(heads, rows) {
     make('tbody', {}, ...rows.map(cells => make('tr', {}, ...cells)))));
 }
 
+// A run's colour and mark.
 function dot(index) {
   const swatch = make('span', {class: 'picture dot'});
-  swatch.innerHTML =
-    `<svg width="10" height="10"><rect width="10" height="10" rx="3" class="f${index % colour_count}"/></svg>`;
+  swatch.innerHTML = `<svg width="10" height="10">${draw.mark(index, 5, 5, 4)}</svg>`;
   return swatch;
 }
 
@@ -112,8 +111,7 @@ function hover_lines(plot, spec) {
     over.replaceChildren(svg_element('line', {class: 'guide', x1: x(at), x2: x(at), y1: top, y2: bottom}));
     for (const {series, at, drawn} of near)
       if (draw.is_number(drawn) && (!spec.log || drawn > 0))
-        over.append(svg_element('circle',
-          {class: `mark f${series.color % colour_count}`, r: 4, cx: x(at), cy: y(drawn)}));
+        over.insertAdjacentHTML('beforeend', draw.mark(series.color, x(at), y(drawn), 4));
     show_tip(event, make('b', {}, `${spec.x === 'updates' ? 'update' : spec.x} ${at}`),
       ...near.map(one => row_of_tip(one, at)));
   });
