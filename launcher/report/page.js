@@ -34,7 +34,7 @@ function table(heads, rows) {
 // A run's colour and mark.
 function dot(index) {
   const swatch = make('span', {class: 'picture dot'});
-  swatch.innerHTML = `<svg width="10" height="10">${draw.mark(index, 5, 5, 4)}</svg>`;
+  swatch.innerHTML = `<svg width="12" height="12">${draw.mark(index, 6, 6, 4.6)}</svg>`;
   return swatch;
 }
 
@@ -217,14 +217,18 @@ function updates_of(run) {
   return points.length ? String(last(points)[0]) : '';
 }
 
+// Where sequences are scored, the numbers are not those of `ut evaluate`, which has the model decode them.
+const has_sequences = draw.curve_spec(report, 'score', {}).series.some(series => series.dash);
+const how_scored = has_sequences ? ': symbols\nafter the right ones' : '';
+
 // Name, what it says of a run, and whether that stands at the right.
 const columns = [
   ['task', run => run.settings.task || '', false],
   ['halting', run => run.settings.halting || '', false],
   ['updates', updates_of, true],
   ['last loss', run => number(last(values_of(run, 'training', 'loss')), 4), true],
-  ['best validation', best_validation, true],
-  ['test', run => percent((run.scores.test || {}).accuracy), true],
+  [`best validation${how_scored}`, best_validation, true],
+  [`test${how_scored}`, run => percent((run.scores.test || {}).accuracy), true],
   ['ponder time', ponder_times, true],
   ['rows/s', run => number(median(values_of(run, 'training', 'rows_per_s')), 3), true],
   ['hours', run => number(last(values_of(run, 'training', 'hours')), 3), true]
