@@ -469,7 +469,7 @@ function show_head() {
   document.title = `${title}: ut report`;
   document.getElementById('title').textContent = title;
   document.getElementById('subtitle').textContent = [...runs.map(run => run.directory), report.build].join(' · ');
-  if (!runs.length) document.querySelector('nav').remove();
+  if (!runs.length) return document.querySelector('nav').remove();
   document.getElementById('runs').append(...runs.map(chip_of));
   const smooth = document.getElementById('smooth');
   smooth.addEventListener('input', () => {
