@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `ut plan` predicts beside what `ut bench` measures, as a Markdown table; REPEATS of both in turn, medians of each.
+# What `ut plan` predicts beside what `ut bench` measures, as a Markdown table; REPEATS of both in turn, medians of
+# each.
 #
 #   cluster/plan_check.sh                                      meshes of 1, 2 and 4 ranks on this machine
 #   LAUNCH_SLOW="netrun.sh {}" cluster/plan_check.sh           and those of 2 and 4 ranks over another launcher's links
@@ -71,6 +72,7 @@ and one['exchange'] in ('none', 'broadcast') and one['sends'] == 'keys-values')[
 import sys
 name, links, ranks, shared = (word.strip() for word in sys.argv[1:5])
 predicted, measured = (1000 * float(word) for word in sys.argv[5:7])
-print(f"| {name} | {links} | {ranks} | {shared} | {predicted:.3g} | {measured:.3g} | {predicted / measured:.2f} |", flush=True)
+numbers = f"{predicted:.3g} | {measured:.3g} | {predicted / measured:.2f}"
+print(f"| {name} | {links} | {ranks} | {shared} | {numbers} |", flush=True)
 PYTHON
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How training scales: runs `ut bench` over a grid of meshes, sizes and exchange forms, and writes one table and a chart.
+# How training scales: runs `ut bench` over a grid of meshes, sizes and exchange forms; writes one table and a chart.
 #
 #   cluster/scaling.sh --out DIR              every setting, in turn, several times over; then the report
 #   cluster/scaling.sh --list                 the settings, one a line, numbered from 0
@@ -77,7 +77,8 @@ run_setting() {
   read -r kind size ranks shared exchange _ <<<"$setting"
   read -ra options <<<"${setting#*| }"
   read -ra more <<<"$MORE"
-  command=("$UT" bench "${options[@]}" --vocab 64 --iterations "$ITERATIONS" --sequence-parallel "$shared" "${more[@]}" --json)
+  command=("$UT" bench "${options[@]}" --vocab 64 --iterations "$ITERATIONS" --sequence-parallel "$shared" --json)
+  command+=("${more[@]}")
   [[ $exchange == none || $exchange == default ]] || command+=(--exchange "$exchange")
   if [[ -n $LAUNCH ]]; then
     read -ra launch <<<"${LAUNCH//\{\}/$ranks}"
@@ -87,8 +88,9 @@ run_setting() {
   fi
   echo "$kind $size, $ranks ranks, sequence-parallel $shared, exchange $exchange: run $2" >&2
   measured=$("${command[@]}") || { echo "scaling.sh: failed: ${command[*]}" >&2; return 1; }
-  printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "repeat": %s, "bench": %s}\n' \
-    "$kind" "$size" "$ranks" "$shared" "$exchange" "$2" "$measured" >"$result.new"
+  printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "repeat": %s, ' \
+    "$kind" "$size" "$ranks" "$shared" "$exchange" "$2" >"$result.new"
+  printf '"bench": %s}\n' "$measured" >>"$result.new"
   mv "$result.new" "$result"
 }
 
@@ -97,7 +99,8 @@ if [[ $action == list ]]; then
   exit 0
 fi
 [[ -n $out ]] || { echo "scaling.sh: --out: not given, needs a directory for the results" >&2; exit 2; }
-[[ -x $UT ]] || { echo "scaling.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
+[[ -x $UT ]] ||
+  { echo "scaling.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
 mkdir -p "$out/results"
 count=$(settings | wc -l)
 case $action in

@@ -134,14 +134,17 @@ def write_chart(rows, path):
         x, y = at(ranks, 0)
         parts += [text(x, y + 16, str(ranks)), text(left - 8, at(0, ranks)[1] + 4, str(ranks), "end")]
     parts.append(text((left + width) / 2, height - 8, "ranks (dashed: ideal)"))
-    parts.append(f'<g transform="rotate(-90 16 {height / 2})">' + text(16, height / 2, "rows/s against the fewest") + "</g>")
+    parts.append(f'<g transform="rotate(-90 16 {height / 2})">'
+                 + text(16, height / 2, "rows/s against the fewest") + "</g>")
     for number, (name, points) in enumerate(curves.items()):
         colour = COLOURS[number % len(COLOURS)]
-        where = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(*point) for point in points))
+        places = [at(*point) for point in points]
+        where = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(f'<polyline points="{where}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in (at(*point) for point in points)]
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
         y = 30 + 18 * number
-        parts.append(f'<line x1="{width + 5}" y1="{y - 4}" x2="{width + 25}" y2="{y - 4}" stroke="{colour}" stroke-width="3"/>')
+        parts.append(f'<line x1="{width + 5}" y1="{y - 4}" x2="{width + 25}" y2="{y - 4}" stroke="{colour}" '
+                     'stroke-width="3"/>')
         parts.append(text(width + 32, y, name, "start"))
     path.write_text("\n".join(parts) + "\n</svg>\n")
 

@@ -93,9 +93,10 @@ int run_report(const Options& options) {
   const std::string file = file_to_write(given, "report.html");
   const std::string page = report_page(collect(options));
   base::write_file_whole(file, page);
+  const auto runs = given.runs.size();
+  const std::string shown = runs == 0 ? "scaling" : fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
   if (!options.quiet)
-    fmt::print("{}: {} run{}, {:.1f} MB; open it in a browser\n", file, given.runs.size(),
-               given.runs.size() == 1 ? "" : "s", static_cast<double>(page.size()) / 1e6);
+    fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", file, shown, static_cast<double>(page.size()) / 1e6);
   return 0;
 }
 

@@ -4,6 +4,9 @@ var draw = (function () {
   'use strict';
 
   var colours = 8;
+  // A run's second mark, which tells the ninth from the first.
+  var marks = ['M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0z', 'M-1-1h2v2h-2z', 'M0-1.25l1.25 2.1h-2.5z',
+    'M0-1.25l1.25 1.25-1.25 1.25-1.25-1.25z', 'M-.4-1.2h.8v.8h.8v.8h-.8v.8h-.8v-.8h-.8v-.8h.8z'];
   var letter = 6.3; // width of one, at the size that pictures have
 
   function escape(text) {
@@ -39,6 +42,11 @@ var draw = (function () {
   function rectangle(x, y, width, height, kind, more) {
     return '<rect class="' + kind + '" x="' + x.toFixed(1) + '" y="' + y.toFixed(1) + '" width="' +
       Math.max(0, width).toFixed(1) + '" height="' + Math.max(0, height).toFixed(1) + '"' + (more || '') + '/>';
+  }
+
+  function mark(color, x, y, radius) {
+    return '<path class="mark f' + color % colours + '" transform="translate(' + x.toFixed(1) + ' ' + y.toFixed(1) +
+      ') scale(' + radius + ')" d="' + marks[Math.floor(color / colours) % marks.length] + '"/>';
   }
 
   function tip(words) { return ' data-tip="' + escape(words) + '"'; }
@@ -146,7 +154,7 @@ var draw = (function () {
       var space = 34 + one.name.length * letter;
       if (x > left && x + space > left + width) { x = left; y += 18; }
       body += line(x, y - 4, x + 18, y - 4, 'line c' + one.color % colours + (one.dash ? ' dash' : '')) +
-        text(x + 23, y, one.name, 'start');
+        (one.color < colours ? '' : mark(one.color, x + 16, y - 4, 3.5)) + text(x + 23, y, one.name, 'start');
       x += space + 10;
     });
     return {body: body, bottom: y + 6};
@@ -168,6 +176,21 @@ var draw = (function () {
     return body + text(frame.left, frame.top - 9, spec.y, 'start', 'class="name"');
   }
 
+  // Points of a curve that are marked: all where they are dots and few; else, where another run has the same colour,
+  // the last and some before it.
+  function marked(series, spec, frame) {
+    var points = series.drawn.filter(function (point) { return can_be_shown(point[1], spec.log); });
+    if ((series.dots && points.length <= 80) || series.points.length === 1) return points;
+    if (series.color < colours) return [];
+    var next = Infinity;
+    return points.reverse().filter(function (point) {
+      var x = frame.x(point[0]);
+      if (x > next) return false;
+      next = x - 80;
+      return true;
+    });
+  }
+
   function curve(series, spec, frame) {
     var colour = ' c' + series.color % colours;
     var body = '';
@@ -182,17 +205,15 @@ var draw = (function () {
     if (series.drawn !== series.points)
       body += '<path class="' + kind + ' raw" d="' + path(series.points, frame, spec.log) + '"/>';
     body += '<path class="' + kind + '" d="' + path(series.drawn, frame, spec.log) + '"/>';
-    if ((series.dots && series.points.length <= 80) || series.points.length === 1)
-      series.points.forEach(function (point) {
-        if (can_be_shown(point[1], spec.log))
-          body += '<circle class="f' + series.color % colours + '" r="2.6" cx="' + frame.x(point[0]).toFixed(1) +
-            '" cy="' + frame.y(point[1]).toFixed(1) + '"/>';
-      });
+    marked(series, spec, frame).forEach(function (point) {
+      body += mark(series.color, frame.x(point[0]), frame.y(point[1]), series.color < colours ? 2.6 : 3.5);
+    });
     return body;
   }
 
   // Curves. spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: what the axis
-  // reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend}.
+  // reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
+  // caption: the page's, where a curve is dashed}.
   // Leaves spec.frame: where things are.
   function lines(spec) {
     var range = extent(spec);
@@ -237,10 +258,12 @@ var draw = (function () {
     return svg(spec.width, spec.height, spec.label, body);
   }
 
-  // Ponder times of an example's rows (the papers' figure 3). spec: {label, width, names, updates, ponder, most, color}.
+  // Ponder times of an example's rows (the papers' figure 3). spec: {label, width, names, updates, ponder, most,
+  // color}.
   function words(spec) {
     var longest = Math.max.apply(null, spec.names.map(function (name) { return Math.min(46, name.length); }));
-    var left = Math.max(60, longest * letter + 38);
+    var numbers = 4 + String(spec.names.length).length * 7;
+    var left = numbers + 30 + longest * letter * 1.15; // some words are of wide letters
     var right = Math.max(left + 160, spec.width) - 52;
     var top = 24;
     var row = 21;
@@ -254,17 +277,17 @@ var draw = (function () {
     spec.names.forEach(function (name, index) {
       var y = top + index * row;
       var whole = spec.ponder ? spec.ponder[index] : spec.updates[index];
-      body += text(18, y + 14.5, String(index), 'end', 'class="number"') +
+      body += text(numbers, y + 14.5, String(index), 'end', 'class="number"') +
         text(left - 8, y + 14.5, cut(name, 46), 'end', 'class="word"') +
         rectangle(left, y + 4, x(whole) - left, row - 8, 'remainder f' + spec.color % colours, ' rx="2"') +
         rectangle(left, y + 4, x(spec.updates[index]) - left, row - 8, 'bar f' + spec.color % colours, ' rx="2"') +
         text(x(whole) + 6, y + 14.5, whole.toFixed(2), 'start', 'class="number"') +
         rectangle(0, y, spec.width, row, 'catch', tip('row ' + index + ': ' + name + '\n' + spec.updates[index] +
-          ' updates' + (spec.ponder ? ' + remainder ' + short(whole - spec.updates[index], 3) + ' = ' +
+          ' steps' + (spec.ponder ? ' + remainder ' + short(whole - spec.updates[index], 3) + ' = ' +
           short(whole, 4) : '')));
     });
     body += line(left, top - 2, left, bottom, 'axis') +
-      text(right, bottom + 16, 'updates (solid) + remainder (light)', 'end', 'class="name"');
+      text(right, bottom + 16, 'steps (solid) + remainder (light)', 'end', 'class="name"');
     return svg(Math.max(spec.width, right + 52), bottom + 24, spec.label, body);
   }
 
@@ -298,9 +321,10 @@ var draw = (function () {
   }
 
   function key_label(words, x, y, halted, more) {
-    if (words.length <= 2) return text(x - 2, y, words, 'middle', 'class="word' + (halted ? ' halted' : '') + '"' + (more || ''));
-    return text(x, y, cut(words, 40), 'start', 'class="word' + (halted ? ' halted' : '') +
-      '" transform="rotate(-55 ' + x.toFixed(1) + ' ' + y.toFixed(1) + ')"' + (more || ''));
+    var kind = 'class="word' + (halted ? ' halted' : '') + '"' + (more || '');
+    if (words.length <= 2) return text(x - 2, y, words, 'middle', kind);
+    return text(x, y, cut(words, 40), 'start',
+      kind + ' transform="rotate(-55 ' + x.toFixed(1) + ' ' + y.toFixed(1) + ')"');
   }
 
   // One map with its words. spec: as cells(), and {label, width, halted: {key: true}: those that others see as they
@@ -333,7 +357,7 @@ var draw = (function () {
       body += rectangle(left + 12 + part * 6, y, 6, 10, 'cell f' + spec.color % colours,
         ' fill-opacity="' + (part / 19).toFixed(3) + '"');
     body += text(left + 138, y + 9, (spec.most / 10000).toFixed(2), 'start', 'class="number"');
-    return !spec.halts ? body : body + '<rect class="left" x="' + (left + 190) + '" y="' + y + '" width="18" height="10" fill="url(#hatch)"/>' +
+    return !spec.halts ? body : body + rectangle(left + 190, y, 18, 10, 'left', ' fill="url(#hatch)"') +
       text(left + 213, y + 9, 'has halted', 'start', 'class="number"');
   }
 
@@ -343,15 +367,19 @@ var draw = (function () {
     return svg(size * spec.keys.length + 2, size * spec.queries.length + 2, spec.label, cells(spec, 1, 1, size));
   }
 
-  // What the curves are made of: [part, key, dashed, dotted].
+  // What the curves are made of: [part, key, dashed, dotted]; and what tells solid from dashed ones.
   var curves = {
-    'loss': {title: 'Loss', y: 'cross entropy a label',
+    'loss': {title: 'Loss', y: 'loss a label',
+      caption: 'Solid: training: the cross entropy of smoothed labels, less their entropy, and ponder weight times ' +
+        'ponder time. Dashed: validation: the cross entropy alone.',
       parts: [['training', 'loss', false, false], ['validation', 'validation_loss', true, true]]},
     'score': {title: 'Score on the validation split', y: 'share that is right', floor: 0, ceiling: 1,
+      caption: 'Solid: symbols, each after the right ones. Dashed: whole sequences.',
       parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
     'learning-rate': {title: 'Learning rate', y: 'learning rate', floor: 0,
       parts: [['training', 'learning_rate', false, false]]},
-    'gradient-norm': {title: 'Gradient norm', y: 'before clipping', parts: [['training', 'gradient_norm', false, false]]},
+    'gradient-norm': {title: 'Gradient norm', y: 'before clipping',
+      parts: [['training', 'gradient_norm', false, false]]},
     'rows-per-second': {title: 'Speed', y: 'rows a second, all ranks', floor: 0,
       parts: [['training', 'rows_per_s', false, false]]}
   };
@@ -380,7 +408,7 @@ var draw = (function () {
     var kind = curves[name];
     return {label: kind.title, width: options.width, height: options.height, x: 'updates', y: kind.y, log: options.log,
       smooth: options.smooth, floor: options.log ? undefined : kind.floor, ceiling: kind.ceiling,
-      series: series_of(report, name, options.hidden), legend: options.legend};
+      series: series_of(report, name, options.hidden), legend: options.legend, caption: kind.caption};
   }
 
   // Mean ponder time and its deviation over updates.
@@ -398,7 +426,8 @@ var draw = (function () {
       });
     });
     return {label: 'Ponder time', width: options.width, height: options.height, x: 'updates',
-      y: 'steps a position takes: mean ± deviation', floor: 0, series: series, legend: options.legend};
+      y: 'steps a position takes: mean ± deviation', floor: 0, series: series, legend: options.legend,
+      caption: 'Solid: encoder. Dashed: decoder.'};
   }
 
   function steps_named(values) { return values.map(function (unused, index) { return String(index + 1); }); }
@@ -468,7 +497,8 @@ var draw = (function () {
     if (name !== 'source')
       keys.forEach(function (unused, key) { if (seen.queries.indexOf(key) < 0) halted[key] = true; });
     return {label: 'attention, step ' + step, queries: queries, keys: keys, ran: seen.queries, weights: weights,
-      halted: halted, halts: halts, causal: name === 'decoder', most: options.most, color: options.color, width: options.width,
+      halted: halted, halts: halts, causal: name === 'decoder',
+      most: options.most, color: options.color, width: options.width,
       x: name === 'decoder' ? 'is looked at: the symbol that the row was given' : 'is looked at',
       y: name === 'encoder' ? 'looks' : 'says next'};
   }
@@ -568,7 +598,7 @@ var draw = (function () {
     return example.maps[map_name] ? attention_grid(example, map_name) : '';
   }
 
-  return {escape: escape, short: short, percent: percent, is_number: is_number, curves: curves, lines: lines, bars: bars,
+  return {short: short, percent: percent, is_number: is_number, curves: curves, mark: mark, lines: lines, bars: bars,
     words: words, map: map, thumbnail: thumbnail, curve_spec: curve_spec, ponder_spec: ponder_spec,
     histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, words_spec: words_spec,
     map_spec: map_spec, darkest: darkest, alone: alone};

@@ -2,7 +2,6 @@
 'use strict';
 const report = JSON.parse(document.getElementById('report').textContent);
 const shown = {hidden: {}, smooth: 0, log: {}};
-const colour_count = 8;
 
 // An element with attributes, listeners (functions), text and other elements in it.
 function make(kind, attributes, ...children) {
@@ -15,13 +14,29 @@ function make(kind, attributes, ...children) {
 }
 
 const section = name => document.getElementById(name);
-const dot = index => {
-  const swatch = make('span', {class: 'picture dot'});
-  swatch.innerHTML = `<svg width="10" height="10"><rect width="10" height="10" rx="3" class="f${index % colour_count}"/></svg>`;
-  return swatch;
-};
+const quiet = (...words) => make('p', {class: 'quiet'}, ...words);
+const cards = (...inside) => make('div', {class: 'cards'}, ...inside);
+const plot_of = name => make('div', {class: 'plot', 'data-picture': name});
 const plural = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
 const last = list => list[list.length - 1];
+
+function card(size, title, plot, ...controls) {
+  return make('div', {class: `card ${size}`}, make('div', {class: 'head'}, make('h3', {}, title), ...controls), plot);
+}
+
+// heads: elements; rows: of each its elements.
+function table(heads, rows) {
+  return make('div', {class: 'table'}, make('table', {},
+    make('thead', {}, make('tr', {}, ...heads)),
+    make('tbody', {}, ...rows.map(cells => make('tr', {}, ...cells)))));
+}
+
+// A run's colour and mark.
+function dot(index) {
+  const swatch = make('span', {class: 'picture dot'});
+  swatch.innerHTML = `<svg width="12" height="12">${draw.mark(index, 6, 6, 4.6)}</svg>`;
+  return swatch;
+}
 
 // ---- what is under the pointer
 
@@ -31,7 +46,8 @@ function show_tip(event, ...content) {
   tip.replaceChildren(...content);
   tip.hidden = false;
   const room = 16;
-  const left = event.clientX + room + tip.offsetWidth > innerWidth ? event.clientX - room - tip.offsetWidth : event.clientX + room;
+  const over_the_edge = event.clientX + room + tip.offsetWidth > innerWidth;
+  const left = over_the_edge ? event.clientX - room - tip.offsetWidth : event.clientX + room;
   const top = Math.min(event.clientY + room, innerHeight - tip.offsetHeight - 6);
   tip.style.left = `${Math.max(4, left)}px`;
   tip.style.top = `${Math.max(4, top)}px`;
@@ -58,55 +74,69 @@ function svg_element(kind, attributes) {
   return element;
 }
 
+// Has `move(event, over)` called as the pointer moves over the plot's picture; `over`: what lies over it.
+function follow_pointer(plot, move) {
+  const over = plot.firstElementChild.appendChild(svg_element('g', {}));
+  plot.onpointerleave = () => { over.replaceChildren(); hide_tip(); };
+  plot.onpointermove = event => move(event, over);
+}
+
+// Of each curve the point that is nearest to the pointer, where that is beside the nearest of all.
+function points_near(spec, pointer) {
+  const away = (at, place) => Math.abs(spec.frame.x(at) - place);
+  const nearest = (list, at) =>
+    list.reduce((best, one) => away(at(one), pointer) < away(at(best), pointer) ? one : best);
+  const found = spec.series.filter(series => series.points.length).map(series => {
+    const index = nearest([...series.points.keys()], point => series.points[point][0]);
+    return {series, at: series.points[index][0], value: series.points[index][1], drawn: series.drawn[index][1]};
+  });
+  if (!found.length) return {near: []};
+  const {at} = nearest(found, one => one.at);
+  return {at, near: found.filter(one => away(one.at, spec.frame.x(at)) < 14)};
+}
+
+function row_of_tip(one, at) {
+  const smoothed = one.drawn === one.value ? '' : `, smoothed ${draw.short(one.drawn, 4)}`;
+  return make('div', {class: 'row'}, dot(one.series.color), one.series.name + (one.at === at ? '' : ` (${one.at})`),
+    make('b', {}, draw.short(one.value, 5) + smoothed));
+}
+
 // Shows all curves' values at the point that is nearest to the pointer.
 function hover_lines(plot, spec) {
-  const svg = plot.firstElementChild;
   plot.spec = spec;
-  const over = svg.appendChild(svg_element('g', {}));
-  plot.onpointerleave = () => { over.replaceChildren(); hide_tip(); };
-  plot.onpointermove = event => {
-    const {x} = place_in(svg, event);
-    const nearest = points => points.reduce((best, point, index) =>
-      Math.abs(spec.frame.x(point[0]) - x) < Math.abs(spec.frame.x(points[best][0]) - x) ? index : best, 0);
-    const found = spec.series.filter(series => series.points.length).map(series => {
-      const index = nearest(series.points);
-      return {series, at: series.points[index][0], value: series.points[index][1], drawn: series.drawn[index][1]};
-    });
-    if (!found.length) return;
-    const at = found.reduce((best, one) =>
-      Math.abs(spec.frame.x(one.at) - x) < Math.abs(spec.frame.x(best) - x) ? one.at : best, found[0].at);
-    const near = found.filter(one => Math.abs(spec.frame.x(one.at) - spec.frame.x(at)) < 14);
-    over.replaceChildren(svg_element('line', {class: 'guide', x1: spec.frame.x(at), x2: spec.frame.x(at), y1: spec.frame.top, y2: spec.frame.bottom}));
-    for (const one of near)
-      if (draw.is_number(one.drawn) && (!spec.log || one.drawn > 0))
-        over.append(svg_element('circle', {class: `mark f${one.series.color % colour_count}`, r: 4, cx: spec.frame.x(one.at), cy: spec.frame.y(one.drawn)}));
-    show_tip(event, make('b', {}, `${spec.x === 'updates' ? 'update' : spec.x} ${at}`), ...near.map(one =>
-      make('div', {class: 'row'}, dot(one.series.color), one.series.name + (one.at === at ? '' : ` (${one.at})`),
-        make('b', {}, draw.short(one.value, 5) + (one.drawn === one.value ? '' : `, smoothed ${draw.short(one.drawn, 4)}`)))));
-  };
+  follow_pointer(plot, (event, over) => {
+    const {at, near} = points_near(spec, place_in(plot.firstElementChild, event).x);
+    if (!near.length) return;
+    const {x, y, top, bottom} = spec.frame;
+    over.replaceChildren(svg_element('line', {class: 'guide', x1: x(at), x2: x(at), y1: top, y2: bottom}));
+    for (const {series, at, drawn} of near)
+      if (draw.is_number(drawn) && (!spec.log || drawn > 0))
+        over.insertAdjacentHTML('beforeend', draw.mark(series.color, x(at), y(drawn), 4));
+    show_tip(event, make('b', {}, `${spec.x === 'updates' ? 'update' : spec.x} ${at}`),
+      ...near.map(one => row_of_tip(one, at)));
+  });
 }
 
 // Shows who looks at whom, and how much.
 function hover_map(plot, spec) {
-  const svg = plot.firstElementChild;
   plot.spec = spec;
-  const over = svg.appendChild(svg_element('g', {}));
-  const leave = () => { over.replaceChildren(); hide_tip(); };
-  plot.onpointerleave = leave;
-  plot.onpointermove = event => {
-    const place = place_in(svg, event);
+  follow_pointer(plot, (event, over) => {
+    const place = place_in(plot.firstElementChild, event);
     const {left, top, size} = spec.frame;
     const key = Math.floor((place.x - left) / size);
     const row = Math.floor((place.y - top) / size);
-    if (key < 0 || row < 0 || key >= spec.keys.length || row >= spec.queries.length) return leave();
-    over.replaceChildren(svg_element('rect', {class: 'frame', x: left + key * size, y: top + row * size, width: size, height: size}));
+    if (key < 0 || row < 0 || key >= spec.keys.length || row >= spec.queries.length) return plot.onpointerleave();
+    over.replaceChildren(svg_element('rect',
+      {class: 'frame', x: left + key * size, y: top + row * size, width: size, height: size}));
     const ran = spec.ran.indexOf(row);
     const looks = `${row}: ${spec.queries[row]}`;
+    const seen = `${key}: ${spec.keys[key]}`;
     if (ran < 0) return show_tip(event, make('b', {}, looks), '\nhas halted: it looks at nothing any more');
-    if (spec.causal && key > row) return show_tip(event, make('b', {}, looks), `\n${key}: ${spec.keys[key]} comes later: it is not seen`);
+    if (spec.causal && key > row)
+      return show_tip(event, make('b', {}, looks), `\n${seen} comes later: it is not seen`);
     show_tip(event, make('b', {}, (spec.weights[ran][key] / 10000).toFixed(4)),
-      `\n${looks}\n→ ${key}: ${spec.keys[key]}${spec.halted[key] ? '\n(has halted: seen as it ended)' : ''}`);
-  };
+      `\n${looks}\n→ ${seen}${spec.halted[key] ? '\n(has halted: seen as it ended)' : ''}`);
+  });
 }
 
 // ---- curves
@@ -116,142 +146,176 @@ const other_cards = [];
 
 function width_of(plot) { return Math.max(300, plot.clientWidth); }
 
+function show_lines(plot, spec) {
+  plot.innerHTML = draw.lines(spec);
+  hover_lines(plot, spec);
+  if (spec.caption && spec.series.some(series => series.dash)) plot.append(quiet(spec.caption));
+}
+
 function curve_card(name, size, height, with_log) {
-  const plot = make('div', {class: 'plot', 'data-picture': name});
+  const plot = plot_of(name);
   const log = make('button', {type: 'button', 'aria-pressed': 'false', click: () => {
     shown.log[name] = !shown.log[name];
     log.setAttribute('aria-pressed', String(shown.log[name]));
     redraw();
   }}, 'log');
-  const redraw = () => {
-    const spec = draw.curve_spec(report, name, {width: width_of(plot), height, smooth: shown.smooth, log: shown.log[name], hidden: shown.hidden});
-    plot.innerHTML = draw.lines(spec);
-    hover_lines(plot, spec);
-  };
+  const redraw = () => show_lines(plot, draw.curve_spec(report, name,
+    {width: width_of(plot), height, smooth: shown.smooth, log: shown.log[name], hidden: shown.hidden}));
   curve_cards.push(redraw);
-  return make('div', {class: `card ${size}`}, make('div', {class: 'head'}, make('h3', {}, draw.curves[name].title), with_log ? log : null), plot);
+  return card(size, draw.curves[name].title, plot, with_log ? log : null);
 }
 
-function has_curve(name) { return draw.curve_spec(report, name, {width: 1, height: 1}).series.length > 0; }
+function has_curve(name) { return draw.curve_spec(report, name, {}).series.length > 0; }
 
 function show_curves() {
   if (!report.runs.length) return;
-  const several = ['learning-rate', 'gradient-norm', 'rows-per-second'].filter(has_curve);
   const wide = ['loss', 'score'].filter(has_curve);
-  section('curves').append(make('h2', {}, 'Training'), make('p', {class: 'quiet'}, 'Solid: training; dashed with dots: validation. The pointer shows values.'),
-    make('div', {class: 'cards'}, ...wide.map(name => curve_card(name, wide.length > 1 ? '' : 'whole', 330, name === 'loss')),
-      ...several.map(name => curve_card(name, 'third', 240, name === 'gradient-norm' || name === 'learning-rate'))));
-  for (const run of report.runs) {
-    const points = run.curves.training.loss || [];
-    const lost = points.filter(point => !draw.is_number(point[1]));
-    const say = words => section('curves').append(make('p', {class: 'note'}, `${run.name}: ${words}`));
-    if (lost.length) say(`the loss was not a number in ${plural(lost.length, 'line')}, first at update ${lost[0][0]}`);
-    if (run.unreadable) say(`${plural(run.unreadable, 'line')} of metrics.jsonl could not be read`);
-    if (run.thinned) section('curves').append(make('p', {class: 'quiet'}, `${run.name}: long curves are thinned out; of each stretch the lowest and the highest point are shown.`));
-  }
+  const others = ['learning-rate', 'gradient-norm', 'rows-per-second'].filter(has_curve);
+  section('curves').append(
+    make('h2', {}, 'Training'),
+    quiet('The pointer shows values.'),
+    cards(...wide.map(name => curve_card(name, wide.length > 1 ? '' : 'whole', 330, name === 'loss')),
+      ...others.map(name => curve_card(name, 'third', 240, name !== 'rows-per-second'))),
+    ...report.runs.flatMap(notes_on));
+}
+
+// What a run's curves do not show by themselves.
+function notes_on(run) {
+  const lost = (run.curves.training.loss || []).filter(point => !draw.is_number(point[1]));
+  const say = words => make('p', {class: 'note'}, `${run.name}: ${words}`);
+  const notes = [];
+  if (lost.length)
+    notes.push(say(`the loss was not a number in ${plural(lost.length, 'line')}, first at update ${lost[0][0]}`));
+  if (run.unreadable) notes.push(say(`${plural(run.unreadable, 'line')} of metrics.jsonl could not be read`));
+  if (run.thinned)
+    notes.push(quiet(`${run.name}: long curves are thinned out; `,
+      'of each stretch the lowest and the highest point are shown.'));
+  return notes;
 }
 
 // ---- the table of runs
 
-function value_at_end(run, part, key) {
-  const points = (run.curves[part][key] || []).filter(point => draw.is_number(point[1]));
-  return points.length ? last(points)[1] : undefined;
+// The numbers of a curve, without its places.
+function values_of(run, part, key) {
+  return (run.curves[part][key] || []).map(point => point[1]).filter(draw.is_number);
 }
+
+function number(value, digits) { return value === undefined ? '' : draw.short(value, digits); }
+function percent(value) { return draw.is_number(value) ? draw.percent(value) : ''; }
+
+function best_validation(run) { return percent(Math.max(...values_of(run, 'validation', 'accuracy'))); }
+
+function median(values) { return values.sort((a, b) => a - b)[Math.floor(values.length / 2)]; }
+
+function ponder_times(run) {
+  return Object.entries(run.ponder)
+    .map(([stack, records]) => `${draw.short(last(records).mean, 3)} ${stack}`).join(', ');
+}
+
+function updates_of(run) {
+  const points = run.curves.training.loss || [];
+  return points.length ? String(last(points)[0]) : '';
+}
+
+// Where sequences are scored, the numbers are not those of `ut evaluate`, which has the model decode them.
+const has_sequences = draw.curve_spec(report, 'score', {}).series.some(series => series.dash);
+const how_scored = has_sequences ? ': symbols\nafter the right ones' : '';
+
+// Name, what it says of a run, and whether that stands at the right.
+const columns = [
+  ['task', run => run.settings.task || '', false],
+  ['halting', run => run.settings.halting || '', false],
+  ['updates', updates_of, true],
+  ['last loss', run => number(last(values_of(run, 'training', 'loss')), 4), true],
+  [`best validation${how_scored}`, best_validation, true],
+  [`test${how_scored}`, run => percent((run.scores.test || {}).accuracy), true],
+  ['ponder time', ponder_times, true],
+  ['rows/s', run => number(median(values_of(run, 'training', 'rows_per_s')), 3), true],
+  ['hours', run => number(last(values_of(run, 'training', 'hours')), 3), true]
+];
 
 function show_summary() {
   if (!report.runs.length) return;
-  const best = run => {
-    const points = (run.curves.validation.accuracy || []).filter(point => draw.is_number(point[1]));
-    return points.length ? Math.max(...points.map(point => point[1])) : undefined;
-  };
-  const median = run => {
-    const values = (run.curves.training.rows_per_s || []).map(point => point[1]).filter(draw.is_number).sort((a, b) => a - b);
-    return values.length ? values[Math.floor(values.length / 2)] : undefined;
-  };
-  const ponder = run => Object.entries(run.ponder).map(([stack, records]) => `${draw.short(last(records).mean, 3)} ${stack}`).join(', ');
-  const number = (value, digits) => value === undefined ? '' : draw.short(value, digits || 4);
-  const columns = [
-    ['task', run => run.settings.task || '', false],
-    ['halting', run => run.settings.halting || '', false],
-    ['updates', run => { const points = run.curves.training.loss || []; return points.length ? String(last(points)[0]) : ''; }, true],
-    ['last loss', run => number(value_at_end(run, 'training', 'loss')), true],
-    ['best validation', run => best(run) === undefined ? '' : draw.percent(best(run)), true],
-    ['test', run => run.scores.test && draw.is_number(run.scores.test.accuracy) ? draw.percent(run.scores.test.accuracy) : '', true],
-    ['ponder time', ponder, true],
-    ['rows/s', run => number(median(run), 3), true],
-    ['hours', run => number(value_at_end(run, 'training', 'hours'), 3), true]
-  ].filter(([, value]) => report.runs.some(run => value(run) !== ''));
+  const told = columns.filter(([, value]) => report.runs.some(run => value(run) !== ''));
   const align = right => right ? {class: 'right'} : {};
-  section('summary').append(make('div', {class: 'table'}, make('table', {},
-    make('thead', {}, make('tr', {}, make('th', {}, 'run'), ...columns.map(([name, , right]) => make('th', align(right), name)))),
-    make('tbody', {}, ...report.runs.map((run, index) => make('tr', {},
-      make('td', {class: 'name'}, dot(index), run.name), ...columns.map(([, value, right]) => make('td', align(right), value(run)))))))));
+  section('summary').append(table(
+    [make('th', {}, 'run'), ...told.map(([name, , right]) => make('th', align(right), name))],
+    report.runs.map((run, index) => [make('td', {class: 'name'}, dot(index), run.name),
+      ...told.map(([, value, right]) => make('td', align(right), value(run)))])));
 }
 
 // ---- ponder times
 
 function show_ponder() {
-  const kinds = [];  // [run, stack]
-  report.runs.forEach((run, index) => Object.keys(run.ponder).forEach(stack => kinds.push([index, stack])));
-  if (!kinds.length) return;
-  const several = report.runs.length > 1;
-  const choice = make('select', {id: 'ponder-of', 'aria-label': 'run and stack', change: () => { restart(); redraw(); }}, ...kinds.map(([run, stack], index) =>
-    make('option', {value: index}, several ? `${report.runs[run].name}, ${stack}` : stack)));
-  const slider = make('input', {type: 'range', id: 'ponder-update', min: 0, step: 1, 'aria-label': 'update', input: () => redraw()});
+  const stacks = report.runs.flatMap((run, index) =>
+    Object.entries(run.ponder).map(([stack, records]) => ({run: index, stack, records})));
+  if (!stacks.length) return;
+  const mean = plot_of('ponder');
+  curve_cards.push(() => show_lines(mean,
+    draw.ponder_spec(report, {width: width_of(mean), height: 250, hidden: shown.hidden})));
+  section('ponder').append(
+    make('h2', {}, 'Ponder time'),
+    quiet('How many steps positions take before they halt, over the batches since the line before.'),
+    cards(card('whole', 'Mean over training', mean)),
+    ...ponder_at_updates(stacks));
+}
+
+// The choice of a run's stack and of an update, and what its positions did then.
+function ponder_at_updates(stacks) {
+  const histogram = plot_of('ponder-histogram');
+  const running = plot_of('running');
   const said = make('output', {});
-  const mean = make('div', {class: 'plot', 'data-picture': 'ponder'});
-  const histogram = make('div', {class: 'plot', 'data-picture': 'ponder-histogram'});
-  const running = make('div', {class: 'plot', 'data-picture': 'running'});
-  const records = () => { const [run, stack] = kinds[choice.value]; return report.runs[run].ponder[stack]; };
-  const restart = () => { slider.max = records().length - 1; slider.value = slider.max; };
+  const name_of = ({run, stack}) => report.runs.length > 1 ? `${report.runs[run].name}, ${stack}` : stack;
+  const choice = make('select',
+    {id: 'ponder-of', 'aria-label': 'run and stack', change: () => { to_last(); redraw(); }},
+    ...stacks.map((one, index) => make('option', {value: index}, name_of(one))));
+  const slider = make('input',
+    {type: 'range', id: 'ponder-update', min: 0, step: 1, 'aria-label': 'update', input: () => redraw()});
+  const to_last = () => { slider.max = stacks[choice.value].records.length - 1; slider.value = slider.max; };
   const redraw = () => {
-    const spec = draw.ponder_spec(report, {width: width_of(mean), height: 250, hidden: shown.hidden});
-    mean.innerHTML = draw.lines(spec);
-    hover_lines(mean, spec);
-    const record = records()[slider.value];
-    const color = kinds[choice.value][0];
+    const {run, records} = stacks[choice.value];
+    const record = records[slider.value];
+    const options = plot => ({width: width_of(plot), height: 240, color: run});
     said.textContent = `update ${record.update}: ${draw.short(record.mean, 3)} ± ${draw.short(record.sd, 2)} steps`;
-    histogram.innerHTML = draw.bars(draw.histogram_spec(record, {width: width_of(histogram), height: 240, color}));
-    running.innerHTML = draw.bars(draw.running_spec(record, {width: width_of(running), height: 240, color}));
+    histogram.innerHTML = draw.bars(draw.histogram_spec(record, options(histogram)));
+    running.innerHTML = draw.bars(draw.running_spec(record, options(running)));
   };
-  restart();
-  curve_cards.push(redraw);
-  section('ponder').append(make('h2', {}, 'Ponder time'),
-    make('p', {class: 'quiet'}, 'How many steps positions take before they halt, over the batches since the line before.'),
-    make('div', {class: 'cards'}, make('div', {class: 'card whole'}, make('div', {class: 'head'}, make('h3', {}, 'Mean over training')), mean)),
-    make('div', {class: 'controls'}, make('div', {}, kinds.length > 1 ? choice : null), make('label', {class: 'slider'}, slider, said)),
-    make('div', {class: 'cards'},
-      make('div', {class: 'card'}, make('div', {class: 'head'}, make('h3', {}, 'Steps taken')), histogram),
-      make('div', {class: 'card'}, make('div', {class: 'head'}, make('h3', {}, 'Positions that still run')), running)));
+  to_last();
+  other_cards.push(redraw);
+  return [make('div', {class: 'controls'}, make('div', {}, stacks.length > 1 ? choice : null),
+      make('label', {class: 'slider'}, slider, said)),
+    cards(card('', 'Steps taken', histogram), card('', 'Positions that still run', running))];
 }
 
 // ---- the model at work
 
 // Buttons of which one is pressed; `choose(index)` on a click.
 function choose_one(names, chosen, choose) {
-  const buttons = names.map((name, index) => make('button', {type: 'button', 'aria-pressed': String(index === chosen), click: () => {
-    buttons.forEach((button, other) => button.setAttribute('aria-pressed', String(other === index)));
-    choose(index);
-  }}, name));
+  const buttons = names.map((name, index) =>
+    make('button', {type: 'button', 'aria-pressed': String(index === chosen), click: () => {
+      buttons.forEach((button, other) => button.setAttribute('aria-pressed', String(other === index)));
+      choose(index);
+    }}, name));
   return buttons;
 }
 
 const map_titles = {encoder: 'encoder over itself', decoder: 'decoder over itself', source: 'decoder over the source'};
 
 function show_inside() {
-  const runs = report.runs.map((run, index) => index).filter(index => report.runs[index].model);
+  const runs = [...report.runs.keys()].filter(index => report.runs[index].model);
   if (!runs.length) return;
   const body = make('div', {});
-  const state = {run: runs[0], example: 0, map: 'encoder', head: 0, step: 1, layer: 0};
+  const first_of = run => ({run, example: 0, map: 'encoder', head: 0, step: 1, layer: 0});
+  let state = first_of(runs[0]);
   const show = () => show_example(body, state);
-  section('inside').append(make('h2', {}, 'The model at work'),
-    make('p', {class: 'quiet'}, `Examples of the ${report.split} split; decoders are given the right symbols before each.`));
-  if (runs.length > 1) {
-    const pick = make('select', {id: 'model-of', 'aria-label': 'run', change: () => { Object.assign(state, {run: Number(pick.value), example: 0, map: 'encoder', head: 0, step: 1, layer: 0}); show(); }},
-      ...runs.map(index => make('option', {value: index}, report.runs[index].name)));
-    section('inside').append(make('div', {class: 'controls'}, make('div', {}, make('span', {}, 'run'), pick)));
-  }
-  section('inside').append(body);
+  const pick = make('select', {id: 'model-of', 'aria-label': 'run',
+    change: () => { state = first_of(Number(pick.value)); show(); }},
+    ...runs.map(index => make('option', {value: index}, report.runs[index].name)));
+  section('inside').append(
+    make('h2', {}, 'The model at work'),
+    quiet(`Examples of the ${report.split} split; decoders are given the right symbols before each.`),
+    runs.length > 1 ? make('div', {class: 'controls'}, make('div', {}, make('span', {}, 'run'), pick)) : '',
+    body);
   other_cards.push(show);
 }
 
@@ -259,24 +323,34 @@ function show_example(body, state) {
   stop_playing();
   const model = report.runs[state.run].model;
   const example = model.examples[state.example];
-  const joined = symbols => symbols.join(' ');
-  const right = joined(example.said) === joined(example.wanted);
-  const examples = choose_one(model.examples.map(one => String(one.number)), state.example, index => { state.example = index; show_example(body, state); });
-  const parts = [
-    make('div', {class: 'controls'}, make('div', {}, make('span', {}, 'example'), ...examples), make('span', {}, `checkpoint ${model.checkpoint}`)),
-    make('div', {class: 'card whole'}, make('div', {class: 'given'}, example.source.join(' · ')),
-      make('p', {}, 'wanted ', make('b', {}, joined(example.wanted)), ' — the model says ', make('span', {class: right ? 'right-answer' : 'wrong-answer'}, joined(example.said))))];
-  const pondered = Object.keys(example.stacks).filter(stack => example.stacks[stack].halting);
-  const grid = make('div', {class: 'cards'}, ...parts.splice(1));
-  for (const stack of pondered) {
-    const plot = make('div', {class: 'plot', 'data-picture': 'ponder-words'});
-    grid.append(make('div', {class: 'card whole'}, make('div', {class: 'head'}, make('h3', {}, `Ponder time of each position, ${stack}`)), plot));
-    plot.draw = () => { plot.innerHTML = draw.words(draw.words_spec(example, stack, {width: width_of(plot), color: state.run})); };
-  }
-  grid.append(attention_card(example, state));
-  body.replaceChildren(...parts, grid);
+  const examples = choose_one(model.examples.map(one => String(one.number)), state.example,
+    index => { state.example = index; show_example(body, state); });
+  const halting = Object.keys(example.stacks).filter(stack => example.stacks[stack].halting);
+  body.replaceChildren(
+    make('div', {class: 'controls'}, make('div', {}, make('span', {}, 'example'), ...examples),
+      make('span', {}, `checkpoint ${model.checkpoint}`)),
+    cards(what_is_said(example), ...halting.map(stack => words_card(example, stack, state)),
+      attention_card(example, state)));
   body.querySelectorAll('.plot').forEach(plot => plot.draw());
 }
+
+function what_is_said(example) {
+  const wanted = example.wanted.join(' ');
+  const said = example.said.join(' ');
+  return make('div', {class: 'card whole'}, make('div', {class: 'given'}, example.source.join(' · ')),
+    make('p', {}, 'wanted ', make('b', {}, wanted), ' — the model says ',
+      make('span', {class: said === wanted ? 'right-answer' : 'wrong-answer'}, said)));
+}
+
+function words_card(example, stack, state) {
+  const plot = plot_of('ponder-words');
+  plot.draw = () => {
+    plot.innerHTML = draw.words(draw.words_spec(example, stack, {width: width_of(plot), color: state.run}));
+  };
+  return card('whole', `Ponder time of each position, ${stack}`, plot);
+}
+
+// ---- attention. view: {example, state: what is chosen, and the elements that show it}
 
 let timer = 0;
 function stop_playing() { clearInterval(timer); timer = 0; }
@@ -284,76 +358,91 @@ function stop_playing() { clearInterval(timer); timer = 0; }
 function attention_card(example, state) {
   const names = Object.keys(map_titles).filter(name => example.maps[name]);
   if (!example.maps[state.map]) state.map = names[0];
-  const plot = make('div', {class: 'plot', 'data-picture': 'attention'});
-  const thumbnails = make('div', {class: 'heads'});
-  const said = make('output', {});
-  const slider = make('input', {type: 'range', id: 'step', min: 1, step: 1, 'aria-label': 'step', input: () => { state.step = Number(slider.value); redraw(); }});
-  const play = make('button', {type: 'button', click: () => {
-    if (timer) { stop_playing(); play.textContent = 'play'; return; }
-    play.textContent = 'stop';
-    timer = setInterval(() => { slider.value = Number(slider.value) % Number(slider.max) + 1; state.step = Number(slider.value); redraw(); }, 800);
+  const view = {example, state, plot: plot_of('attention'), heads: make('div', {class: 'heads'}),
+    layers: make('div', {}), said: make('output', {})};
+  view.slider = make('input', {type: 'range', id: 'step', min: 1, step: 1, 'aria-label': 'step',
+    input: () => show_step(view, Number(view.slider.value))});
+  view.plot.draw = () => start_map(view);
+  const maps = choose_one(names.map(name => map_titles[name]), names.indexOf(state.map),
+    index => { state.map = names[index]; state.step = 1; start_map(view); });
+  const inside = make('div', {},
+    make('div', {class: 'controls'}, make('label', {class: 'slider'}, view.slider, view.said),
+      make('div', {}, play_button(view)), view.layers),
+    make('div', {class: 'attention'}, view.plot, view.heads));
+  return card('whole', 'Attention', inside, make('div', {}, ...(names.length > 1 ? maps : [])));
+}
+
+function play_button(view) {
+  const button = make('button', {type: 'button', click: () => {
+    button.textContent = timer ? 'play' : 'stop';
+    if (timer) return stop_playing();
+    timer = setInterval(() => show_step(view, view.state.step % Number(view.slider.max) + 1), 800);
   }}, 'play');
-  const layers = make('div', {});
-  const restart = () => {
-    const seen = example.maps[state.map];
-    slider.max = Math.max(...seen.map(one => one.step));
-    state.step = Math.min(state.step, Number(slider.max));
-    slider.value = state.step;
-    const count = 1 + Math.max(...seen.map(one => one.layer));
-    layers.replaceChildren(...(count > 1 ? [make('span', {}, 'layer'), ...choose_one([...Array(count).keys()].map(layer => String(layer + 1)), state.layer, layer => { state.layer = layer; redraw(); })] : []));
-    plot.most = draw.darkest(example, state.map);
-  };
-  const spec_of = (head, width) => draw.map_spec(example, state.map, state.step, state.layer, head, {most: plot.most, color: state.run, width});
-  const redraw = () => {
-    said.textContent = `step ${state.step} of ${slider.max}`;
-    const spec = spec_of(state.head, Math.max(360, plot.parentElement.clientWidth - 290));
-    plot.innerHTML = draw.map(spec);
-    hover_map(plot, spec);
-    const heads = example.maps[state.map][0].weights.length;
-    const numbers = [...Array(heads).keys(), -1];
-    thumbnails.replaceChildren(...choose_one(numbers.map(head => head < 0 ? 'mean' : `head ${head + 1}`), numbers.indexOf(state.head), index => { state.head = numbers[index]; redraw(); }));
-    numbers.forEach((head, index) => {
-      const picture = make('span', {});
-      picture.innerHTML = draw.thumbnail(spec_of(head, 100));
-      thumbnails.children[index].prepend(picture);
-    });
-  };
-  plot.draw = () => { restart(); redraw(); };
-  const which = choose_one(names.map(name => map_titles[name]), names.indexOf(state.map), index => { state.map = names[index]; state.step = 1; restart(); redraw(); });
-  return make('div', {class: 'card whole'}, make('div', {class: 'head'}, make('h3', {}, 'Attention'), make('div', {}, ...(names.length > 1 ? which : []))),
-    make('div', {class: 'controls'}, make('label', {class: 'slider'}, slider, said), make('div', {}, play), layers),
-    make('div', {class: 'attention'}, plot, thumbnails));
+  return button;
+}
+
+// After another map was chosen.
+function start_map(view) {
+  const {example, state, slider} = view;
+  const seen = example.maps[state.map];
+  slider.max = Math.max(...seen.map(one => one.step));
+  view.most = draw.darkest(example, state.map);
+  const layers = [...new Set(seen.map(one => one.layer))];
+  const choice = choose_one(layers.map(layer => String(layer + 1)), layers.indexOf(state.layer),
+    index => { state.layer = layers[index]; show_map(view); });
+  view.layers.replaceChildren(...(layers.length > 1 ? [make('span', {}, 'layer'), ...choice] : []));
+  show_step(view, Math.min(state.step, Number(slider.max)));
+}
+
+function show_step(view, step) {
+  view.state.step = step;
+  view.slider.value = step;
+  view.said.textContent = `step ${step} of ${view.slider.max}`;
+  show_map(view);
+}
+
+function show_map(view) {
+  const {example, state, plot} = view;
+  const spec_of = (head, width) => draw.map_spec(example, state.map, state.step, state.layer, head,
+    {most: view.most, color: state.run, width});
+  const spec = spec_of(state.head, Math.max(360, plot.parentElement.clientWidth - 290));
+  plot.innerHTML = draw.map(spec);
+  hover_map(plot, spec);
+  const heads = [...example.maps[state.map][0].weights.keys(), -1];
+  view.heads.replaceChildren(...choose_one(heads.map(head => head < 0 ? 'mean' : `head ${head + 1}`),
+    heads.indexOf(state.head), index => { state.head = heads[index]; show_map(view); }));
+  heads.forEach((head, index) => {
+    const picture = make('span', {});
+    picture.innerHTML = draw.thumbnail(spec_of(head, 100));
+    view.heads.children[index].prepend(picture);
+  });
 }
 
 // ---- scaling
 
 function show_scaling() {
   if (!report.scaling.length) return;
-  const plot = make('div', {class: 'plot', 'data-picture': 'scaling'});
-  const redraw = () => {
-    const spec = draw.scaling_spec(report, {width: width_of(plot), height: 360, legend: true});
-    plot.innerHTML = draw.lines(spec);
-    hover_lines(plot, spec);
-  };
-  other_cards.push(redraw);
-  section('scaling').append(make('h2', {}, 'Scaling'), make('div', {class: 'cards'}, make('div', {class: 'card whole'}, plot)));
-  for (const table of report.scaling) {
-    if (!table.rows.length) continue;
-    const columns = Object.keys(table.rows[0]);
-    const cell = value => value === null ? '' : typeof value === 'number' ? draw.short(value, 4) : value;
-    section('scaling').append(make('details', {}, make('summary', {}, table.file), make('div', {class: 'table'}, make('table', {},
-      make('thead', {}, make('tr', {}, ...columns.map(name => make('th', {}, name)))),
-      make('tbody', {}, ...table.rows.map(row => make('tr', {}, ...columns.map(name => make('td', {}, cell(row[name]))))))))));
-  }
+  const plot = plot_of('scaling');
+  other_cards.push(() =>
+    show_lines(plot, draw.scaling_spec(report, {width: width_of(plot), height: 360, legend: true})));
+  section('scaling').append(make('h2', {}, 'Scaling'), cards(make('div', {class: 'card whole'}, plot)),
+    ...report.scaling.filter(given => given.rows.length).map(scaling_table));
+}
+
+function scaling_table({file, rows}) {
+  const names = Object.keys(rows[0]);
+  const cell = value => value === null ? '' : typeof value === 'number' ? draw.short(value, 4) : value;
+  return make('details', {}, make('summary', {}, file), table(names.map(name => make('th', {}, name)),
+    rows.map(row => names.map(name => make('td', {}, cell(row[name]))))));
 }
 
 // ---- settings
 
 function settings_table(names) {
-  return make('div', {class: 'table'}, make('table', {},
-    make('thead', {}, make('tr', {}, make('th', {}, 'setting'), ...report.runs.map((run, index) => make('th', {}, dot(index), ' ', run.name)))),
-    make('tbody', {}, ...names.map(name => make('tr', {}, make('td', {}, name),
-      ...report.runs.map(run => make('td', {}, make('code', {}, run.settings[name] === undefined ? '—' : run.settings[name]))))))));
+  return table(
+    [make('th', {}, 'setting'), ...report.runs.map((run, index) => make('th', {}, dot(index), ' ', run.name))],
+    names.map(name => [make('td', {}, name), ...report.runs.map(run =>
+      make('td', {}, make('code', {}, run.settings[name] === undefined ? '—' : run.settings[name])))]));
 }
 
 function show_settings() {
@@ -361,10 +450,12 @@ function show_settings() {
   const names = [...new Set(report.runs.flatMap(run => Object.keys(run.settings)))];
   const different = names.filter(name => new Set(report.runs.map(run => run.settings[name])).size > 1);
   section('settings').append(make('h2', {}, 'Settings'));
-  if (report.runs.length > 1)
-    section('settings').append(make('p', {class: 'quiet'}, different.length ? 'Those in which the runs differ:' : 'The runs have the same settings.'),
-      different.length ? settings_table(different) : '');
-  section('settings').append(make('details', {}, make('summary', {}, `all ${names.length} settings`), settings_table(names)));
+  if (different.length)
+    section('settings').append(quiet('Those in which the runs differ:'), settings_table(different));
+  else if (report.runs.length > 1)
+    section('settings').append(quiet('The runs have the same settings.'));
+  section('settings').append(
+    make('details', {}, make('summary', {}, `all ${names.length} settings`), settings_table(names)));
 }
 
 // ---- the whole
@@ -374,24 +465,28 @@ const redraw_all = () => [...curve_cards, ...other_cards].forEach(redraw => redr
 
 function show_head() {
   const runs = report.runs;
-  document.title = runs.length === 1 ? `${runs[0].name}: ut report` : runs.length ? `${runs.length} runs: ut report` : 'Scaling: ut report';
-  document.getElementById('title').textContent = runs.length === 1 ? runs[0].name : runs.length ? plural(runs.length, 'run') : 'Scaling';
+  const title = runs.length === 1 ? runs[0].name : runs.length ? plural(runs.length, 'run') : 'Scaling';
+  document.title = `${title}: ut report`;
+  document.getElementById('title').textContent = title;
   document.getElementById('subtitle').textContent = [...runs.map(run => run.directory), report.build].join(' · ');
-  if (!runs.length) document.querySelector('nav').remove();
-  document.getElementById('runs').append(...runs.map((run, index) => {
-    const chip = make('button', {type: 'button', 'aria-pressed': 'true', title: run.directory, click: () => {
-      shown.hidden[index] = !shown.hidden[index];
-      chip.setAttribute('aria-pressed', String(!shown.hidden[index]));
-      redraw_curves();
-    }}, dot(index), run.name);
-    return chip;
-  }));
+  if (!runs.length) return document.querySelector('nav').remove();
+  document.getElementById('runs').append(...runs.map(chip_of));
   const smooth = document.getElementById('smooth');
   smooth.addEventListener('input', () => {
     shown.smooth = Number(smooth.value);
     document.getElementById('smooth-value').textContent = String(shown.smooth);
     redraw_curves();
   });
+}
+
+// What a run is taken off the curves with.
+function chip_of(run, index) {
+  const chip = make('button', {type: 'button', 'aria-pressed': 'true', title: run.directory, click: () => {
+    shown.hidden[index] = !shown.hidden[index];
+    chip.setAttribute('aria-pressed', String(!shown.hidden[index]));
+    redraw_curves();
+  }}, dot(index), run.name);
+  return chip;
 }
 
 function show_theme() {
@@ -403,7 +498,7 @@ function show_theme() {
     document.documentElement.setAttribute('data-theme', theme);
     button.textContent = theme === 'dark' ? 'light' : 'dark';
   };
-  button.addEventListener('click', () => { chosen = document.documentElement.getAttribute('data-theme') === 'dark' ? 'light' : 'dark'; apply(); });
+  button.addEventListener('click', () => { chosen = button.textContent; apply(); });
   dark.addEventListener('change', apply);
   apply();
 }

@@ -5,8 +5,8 @@
 #   tests/bench/compare.sh                 all rows
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
-# Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch), ROUNDS (7),
-# ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3).
+# Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
+# ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../../build/release/ut}")
@@ -20,13 +20,17 @@ export OMP_NUM_THREADS=1
 # A row: "name | what | ranks | options of ut bench | options of the peer"
 rows() {
   local size="--steps 6 --batch 32 --length 40"
-  echo "d256 | d 256 | 1 | --d-model 256 --heads 4 --ffn 1024 $size | --d 256 --heads 4 --ffn 1024 $size"
-  echo "compiled | d 256, against torch.compile | 1 | --d-model 256 --heads 4 --ffn 1024 $size | --d 256 --heads 4 --ffn 1024 $size --compile"
+  local ours="--d-model 256 --heads 4 --ffn 1024 $size" theirs="--d 256 --heads 4 --ffn 1024 $size"
+  echo "d256 | d 256 | 1 | $ours | $theirs"
+  echo "compiled | d 256, against torch.compile | 1 | $ours | $theirs --compile"
   echo "d512 | d 512 | 1 | --d-model 512 --heads 8 --ffn 2048 $size | --d 512 --heads 8 --ffn 2048 $size"
-  echo "ragged | d 256, lengths uniform in 4…40 | 1 | --d-model 256 --heads 4 --ffn 1024 $size --min-length 4 | --d 256 --heads 4 --ffn 1024 $size --ragged-min 4"
-  echo "halting | d 256, positions that halt at ponder time 3 of 12, against masked ACT | 1 | --d-model 256 --heads 4 --ffn 1024 ${size/steps 6/steps 12} --halting act-copy --bench-ponder 3 | --d 256 --heads 4 --ffn 1024 ${size/steps 6/steps 12} --act --halt-bias=$PEER_HALT_BIAS"
-  echo "greedy | d 256, greedy decoding of 40 symbols, batch 64, against none kept of earlier positions | 1 | --d-model 256 --heads 4 --ffn 1024 ${size/32/64} --greedy | --d 256 --heads 4 --ffn 1024 ${size/32/64} --decode"
-  echo "ranks | d 256, 2 ranks against DDP (gloo) | 2 | --d-model 256 --heads 4 --ffn 1024 ${size/32/64} --sequence-parallel 1 | --d 256 --heads 4 --ffn 1024 $size"
+  echo "ragged | d 256, lengths uniform in 4…40 | 1 | $ours --min-length 4 | $theirs --ragged-min 4"
+  echo "halting | d 256, positions that halt at ponder time 3 of 12, against masked ACT | 1 |" \
+    "${ours/steps 6/steps 12} --halting act-copy --bench-ponder 3 |" \
+    "${theirs/steps 6/steps 12} --act --halt-bias=$PEER_HALT_BIAS"
+  echo "greedy | d 256, greedy decoding of 40 symbols, batch 64, against none kept of earlier positions | 1 |" \
+    "${ours/batch 32/batch 64} --greedy | ${theirs/batch 32/batch 64} --decode"
+  echo "ranks | d 256, 2 ranks against DDP (gloo) | 2 | ${ours/batch 32/batch 64} --sequence-parallel 1 | $theirs"
 }
 
 if [[ ${1:-} == --list ]]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cluster/reproduce/reproduce.py on a made-up table of two rows, two runs and two seeds: what is printed, that nothing is
-# done twice, that a run goes on, and what is said of what is missing.
+# cluster/reproduce/reproduce.py on a made-up table of two rows, two runs and two seeds: what is printed, that nothing
+# is done twice, that a run goes on, and what is said of what is missing.
 #   reproduce_test.sh UT
 set -euo pipefail
 UT=$(realpath "${1:?the program ut}")
@@ -14,6 +14,12 @@ fail() {
   exit 1
 }
 made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- --threads 1; }
+# expect CODE TEXT OPTION…: how it ends, and what it says.
+expect() {
+  local code=0 said
+  said=$(made_up "${@:3}" 2>&1) || code=$?
+  [[ $code == "$1" && $said == *"$2"* ]] || fail "${*:3}: not $1 and '$2', but $code: $said"
+}
 
 mkdir -p "$place/tables/digits/small" "$place/tables/stories/small"
 for row in one two; do
@@ -33,7 +39,8 @@ done
 cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
 cat >"$place/tables/digits/table.json" <<'JSON'
 {"title": "Digits",
- "runs": {"copy": {"train": ["--task", "copy"]}, "reverse": {"train": ["--task", "reverse"], "small": ["--max-updates", "10"]}},
+ "runs": {"copy": {"train": ["--task", "copy"]},
+          "reverse": {"train": ["--task", "reverse"], "small": ["--max-updates", "10"]}},
  "columns": [{"name": "copied", "run": "copy"},
              {"name": "reversed", "run": "reverse", "show": "{sequence_accuracy:.1f}"}],
  "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
@@ -57,14 +64,18 @@ printed=$(made_up digits)
 echo "$printed"
 [[ $(stat -c %Y.%Z "$begun/result.json") == "$before" ]] || fail "a run that was done was done again"
 [[ $(find "$place/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
-grep -qE '^\| One step \| 0\.[0-9]{3} \| 0\.25 \| [01]\.[0-9] \| 0\.5 \|$' <<<"$printed" || fail "the first row is wrong"
-grep -qE '^\| Two steps \| 0\.[0-9]{3} \| – \| [01]\.[0-9] \| – \|$' <<<"$printed" || fail "the second row is wrong"
-grep -qE '^One step: 4 runs, [0-9]+ parameters, .* mesh 1 × 1\.$' <<<"$printed" || fail "parameters and mesh are not told"
-python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the seed that is best by validation"
-import json, pathlib, sys
-results = [json.loads(path.read_text()) for path in pathlib.Path(sys.argv[1]).glob("*/result.json")]
+several='[0-9.]+; [0-9.]+ ± [0-9.]+ of 2'
+grep -qE "^\| One step \| $several \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printed" || fail "the first row is wrong"
+grep -qE "^\| Two steps \| $several \| – \| $several \| – \|$" <<<"$printed" || fail "the second row is wrong"
+grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an update, .* mesh 1 × 1\.$' <<<"$printed" ||
+  fail "seeds, parameters, FLOPs and mesh are not told"
+python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed, or not the mean"
+import json, pathlib, statistics, sys
+results = [json.loads(path.read_text()) for path in sorted(pathlib.Path(sys.argv[1]).glob("*/result.json"))]
 best = max(results, key=lambda result: result["validation"])
-assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f} |" in sys.argv[2]
+accuracies = [result["evaluations"]["test"]["accuracy"] for result in results]
+spread = f"{statistics.mean(accuracies):.3f} ± {abs(accuracies[0] - accuracies[1]) / 2**0.5:.3f} of 2"
+assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f}; {spread} |" in sys.argv[2]
 PYTHON
 
 mkdir "$place/tables/digits/paper"
@@ -76,23 +87,56 @@ for size in small:10 paper:20; do
 done
 
 sed -i.whole 's/{sequence_accuracy/{attractors/' "$place/tables/digits/table.json"
-grep -qE '^\| One step \| 0\.[0-9]{3} \| 0\.25 \| no data \| 0\.5 \|$' <<<"$(made_up digits --report)" || fail "a number that a run has not is not told"
+grep -qE "^\| One step \| $several \| 0\.25 \| no data \| 0\.5 \|$" <<<"$(made_up digits --report)" ||
+  fail "a number that a run has not is not told"
 mv "$place/tables/digits/table.json.whole" "$place/tables/digits/table.json"
 
-printed=$(made_up stories)
-grep -q 'not run, no .*none' <<<"$printed" || fail "missing data is not named: $printed"
-grep -q '^| One | not run | – |$' <<<"$printed" || fail "a row that was not run does not say so: $printed"
+expect 2 "reproduce.py: no run has its data" stories
+expect 2 "stories one task-1 seed 1: not run, no data/none" stories
+grep -q '^| One | not run |$' <<<"$(made_up stories --report)" || fail "a row that was not run does not say so"
+expect 2 "not run, no " stories --one 0
+expect 2 "no such table, there are digits, stories" nothing
+expect 2 "--row three: no such row, there are one, two" digits --row three --report
+expect 2 "--run add: no such run, there are copy, reverse, task-1, task-2" --run add --report
+expect 2 "nothing to run: no such row has such a run and settings of the paper size" stories --size paper
+expect 0 "usage: reproduce.py" --help
+made_up --list 2>"$place/said" | true || true
+[[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
 
-code=0
-said=$(made_up stories --one 0 2>&1) || code=$?
-[[ $code == 2 && $said == *"not run, no "* ]] || fail "one run without its data: $code $said"
-code=0
-said=$(made_up nothing 2>&1) || code=$?
-[[ $code == 2 && $said == *"no such table, there are digits, stories"* ]] || fail "an unknown table: $code $said"
+# The same runs task by task: each alone with two seeds, and both of a joint run.
+mkdir "$place/tables/stories-by-task"
+sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$place/tables/stories/table.json"
+cat >"$place/tables/stories-by-task/table.json" <<'JSON'
+{"title": "Stories by task", "of": "stories",
+ "columns": [{"name": "One", "settings": "one", "show": "{error:.1f}"}],
+ "rows": [{"name": "task {}", "each": 2, "run": "task-{}", "paper": [["0.0", "2.5"]]},
+          {"name": "mean", "run": "task-.*", "combine": "errors"},
+          {"name": "joint, task {}", "each": 2, "run": "joint", "group": "task {}"},
+          {"name": "joint, mean", "run": "joint", "combine": "errors"}]}
+JSON
+# made RUN SEED VALIDATION ACCURACY [GROUPS]: a result as if it had been trained.
+made() {
+  mkdir -p "$place/out/stories/small/one/$1/seed-$2"
+  printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' \
+    "$4" "${5:-}" "$3" >"$place/out/stories/small/one/$1/seed-$2/result.json"
+}
+made task-1 1 0.5 0.9
+made task-1 2 0.9 0.95
+made task-2 1 0.5 1
+made joint 1 0.5 0.85 '"task 1": {"accuracy": 0.7}, "task 2": {"accuracy": 1}'
+printed=$(made_up stories-by-task --report)
+echo "$printed"
+for line in '| | One | paper |' '| task 1 | 5.0; 7.5 ± 3.5, 1 of 2 learned | 0.0 |' '| task 2 | 0.0 | 2.5 |' \
+  '| mean | 2.50 (0/2); 3.75 ± 3.54, 2 of 3 learned | – |' '| joint, task 1 | 30.0 | – |' \
+  '| joint, task 2 | 0.0 | – |' '| joint, mean | 15.00 (1/2) | – |' 'One: 4 runs, seeds 1 to 2, 30 minutes each.'; do
+  grep -qFx "$line" <<<"$printed" || fail "task by task there is no line $line"
+done
+printed=$(made_up stories-by-task --report --run task-2)
+[[ $printed == *"| task 2 |"* && $printed != *"task 1"* ]] || fail "more than the run that was asked for: $printed"
+diff <(made_up stories --list) <(made_up stories-by-task stories --list) || fail "runs that two tables show are two"
 
 cp -r "$place/tables/digits" "$place/tables/wrong"
 sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"
-code=0
-said=$(made_up wrong --seeds 1 2>&1) || code=$?
-[[ $code == 1 && $said == *"2 of 4 runs failed"* && $said == *"| Two steps | 0."* ]] || fail "a run that fails: $code $said"
+expect 1 "2 of 4 runs failed" wrong --seeds 1
+expect 0 "| Two steps | 0." wrong --seeds 1 --report
 echo "reproduce: as it should be"

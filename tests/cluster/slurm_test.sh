@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The batch scripts of cluster/ under a Slurm with two nodes: training, warnings, queueing again, a chain, a table of the
-# papers; srun without PMIx.   slurm_test.sh PROGRAM [TEST…]
+# The batch scripts of cluster/ under a Slurm with two nodes: training, warnings, queueing again, a chain, a table of
+# the papers; srun without PMIx.   slurm_test.sh PROGRAM [TEST…]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 source "$here/slurm.sh"
@@ -119,17 +119,18 @@ a_job_that_a_person_ends_is_not_queued_again() {
 a_table_of_the_papers_is_an_array_of_jobs() {
   local job options="digits --settings $PWD/tables --out $PWD/tables-made --seeds 2"
   mkdir -p tables/digits/small
-  printf '%s\n' "d-model = 16" "heads = 2" "ffn = 16" "train-examples = 100" "evaluation-examples = 20" "max-updates = 20" \
-    "evaluate-every = 10" "train-length = 4" "evaluation-length = 4" >tables/digits/small/one.conf
+  printf '%s\n' "d-model = 16" "heads = 2" "ffn = 16" "train-examples = 100" "evaluation-examples = 20" \
+    "max-updates = 20" "evaluate-every = 10" "train-length = 4" "evaluation-length = 4" >tables/digits/small/one.conf
   cat >tables/digits/table.json <<'JSON'
 {"title": "Digits", "runs": {"copy": {"train": ["--task", "copy"]}},
  "columns": [{"name": "copied", "run": "copy"}], "rows": [{"name": "One", "settings": "one"}]}
 JSON
-  job=$(sbatch --parsable --nodes 1 --ntasks-per-node 2 --array 0-1 "$UT_HOME/cluster/reproduce/reproduce.sbatch" $options \
-    -- --sequence-parallel 2)
+  job=$(sbatch --parsable --nodes 1 --ntasks-per-node 2 --array 0-1 "$UT_HOME/cluster/reproduce/reproduce.sbatch" \
+    $options -- --sequence-parallel 2)
   wait_until 90 "end of jobs $job" no_jobs
   "$UT_HOME/cluster/reproduce/reproduce.py" $options --report | tee table
-  grep -q '^One: 2 runs, .* mesh 1 × 2\.$' table || { cat reproduce-"$job"-*.log; fail "not two runs on two ranks each"; }
+  grep -q '^One: 2 runs, .* mesh 1 × 2\.$' table ||
+    { cat reproduce-"$job"-*.log; fail "not two runs on two ranks each"; }
 }
 
 no_jobs() { [[ -z $(squeue --noheader) ]]; }

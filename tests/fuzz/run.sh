@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Gives each parser what libFuzzer makes up, for so many seconds (600), and says what was found. Parsers may be named:
 #   tests/fuzz/run.sh [SECONDS] [PARSER...]
-# Needs clang and its run-time library (Debian: clang libclang-rt-14-dev). What was tried is kept below build/fuzz/tried,
-# a finding's input below build/fuzz/found: mend the parser and put the input into tests/fuzz/corpus/PARSER.
+# Needs clang and its run-time library (Debian: clang libclang-rt-14-dev). What was tried is kept below
+# build/fuzz/tried, a finding's input below build/fuzz/found: mend the parser and put the input into
+# tests/fuzz/corpus/PARSER.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -24,7 +25,8 @@ quietly() {
 
 mkdir -p build/fuzz
 quietly build/fuzz/configure.log cmake --preset fuzz
-quietly build/fuzz/build.log cmake --build build/fuzz ${UT_BUILD_JOBS:+-j "$UT_BUILD_JOBS"} --target "${parsers[@]/%/_fuzz}"
+quietly build/fuzz/build.log cmake --build build/fuzz ${UT_BUILD_JOBS:+-j "$UT_BUILD_JOBS"} \
+  --target "${parsers[@]/%/_fuzz}"
 
 # The files that parsers read are written anew for each input.
 memory=/dev/shm
@@ -44,12 +46,13 @@ fuzz() {
   build/fuzz/tests/fuzz/"${parser}_fuzz" -max_total_time="$seconds" -max_len=65536 -timeout=10 -malloc_limit_mb=8 \
     -rss_limit_mb=1024 -detect_leaks=0 -artifact_prefix="$found/" -print_final_stats=1 "$tried" \
     "tests/fuzz/corpus/$parser" >"$log" 2>&1 || ended=$?
-  local findings executions took
+  local findings executions took corpus
   findings=$(find "$found" -type f | wc -l)
   if ((ended != 0 && findings == 0)); then findings=1; fi # it ended without an input, as where it cannot be started
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   took=$(sed -n 's/^Done .* in \([0-9]*\) second.*/\1/p' "$log")
-  printf '%-14s %12s %8s %8s %9s\n' "$parser" "${executions:-?}" "${took:-?}" "$(find "$tried" -type f | wc -l)" "$findings"
+  corpus=$(find "$tried" -type f | wc -l)
+  printf '%-14s %12s %8s %8s %9s\n' "$parser" "${executions:-?}" "${took:-?}" "$corpus" "$findings"
 }
 
 failed=0

@@ -320,6 +320,8 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
       return [button.textContent, count('attention', 'rect.cell') > 0];
     });
     result.different = document.querySelector('#settings table').textContent;
+    result.captions = ['loss', 'score', 'ponder'].map(name => plot(name).textContent.includes('Dashed: '));
+    result.heads = document.querySelector('#summary tr').textContent;
     return result;
   )");
   for (const auto& [name, shapes] : found.at("shapes").items()) EXPECT_GT(shapes.get<int>(), 1) << name;
@@ -336,6 +338,33 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
                                               ["decoder over the source",true]])"));
   EXPECT_THAT(found.at("different").get<std::string>(),
               testing::AllOf(HasSubstr("learning-rate"), HasSubstr("seed"), testing::Not(HasSubstr("d-model"))));
+  EXPECT_EQ(found.at("captions"), json({true, true, false}));
+  EXPECT_THAT(found.at("heads").get<std::string>(), HasSubstr("test: symbols\nafter the right ones"));
+}
+
+TEST_F(ReportInBrowser, ScalingNeedsNoRun) {
+  const std::string page = directory_ / "page.html";
+  const Outcome made = run_ut(fmt::format("report --scaling {} --out {}", write_scaling_table(), page));
+  EXPECT_THAT(made.output, testing::StartsWith(page + ": scaling, "));
+  EXPECT_EQ(in_browser(page, page_helpers + "return count('scaling', 'path.line');"), 2);
+}
+
+TEST_F(ReportInBrowser, TheNinthRunHasAnotherMarkThanTheFirst) {
+  std::string runs;
+  for (int run = 1; run <= 9; ++run) {
+    write_run(fmt::format("run-{}", run),
+              fmt::format("{{\"update\":1,\"loss\":{0}}}\n{{\"update\":2,\"loss\":1}}\n", run));
+    runs += directory_ / fmt::format("run-{} ", run);
+  }
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(run_ut(fmt::format("report --no-model {} --out {}", runs, page)).exit_code, 0);
+  const json found = in_browser(page, page_helpers + R"(
+    const marks = [...document.querySelectorAll('#runs .mark')].map(mark => mark.getAttribute('d'));
+    const drawn = [...plot('loss').querySelectorAll('.mark')].map(mark => mark.getAttribute('d'));
+    return {same: marks[1] === marks[0], another: marks[8] !== marks[0], drawn: drawn.includes(marks[8]),
+            heads: document.querySelector('#summary tr').textContent};
+  )");
+  EXPECT_EQ(found, json({{"same", true}, {"another", true}, {"drawn", true}, {"heads", "runupdateslast loss"}}));
 }
 
 TEST_F(ReportInBrowser, TextOfFilesIsOnlyText) {
