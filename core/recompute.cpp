@@ -22,7 +22,8 @@ std::vector<at::Tensor> way_back_of_recomputed(const std::vector<at::Tensor>& in
   const std::vector<at::Tensor> again = leaves(inputs, want_gradient);
   {
     const at::AutoGradMode graph(true);
-    torch::autograd::backward({f(again)}, {gradient});
+    const at::Tensor made = f(again);  // which may depend on none of them, as random halting
+    if (made.requires_grad()) torch::autograd::backward({made}, {gradient});
   }
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& leaf : again) gradients.push_back(leaf.grad());

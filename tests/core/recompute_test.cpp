@@ -60,6 +60,13 @@ INSTANTIATE_TEST_SUITE_P(
                     RecomputeSetting{Halting::act_copy, TransitionKind::separable_convolution, Norm::pre}),
     [](const auto& test) { return name_of(test.param); });
 
+TEST(RecomputedFunction, MayDependOnNoneOfItsInputs) {
+  const at::Tensor x = random_tensor({3}, 1).requires_grad_();
+  const at::Tensor y = recomputed({x}, [](const std::vector<at::Tensor>& in) { return at::ones_like(in[0]); });
+  (x + y).sum().backward();
+  EXPECT_TRUE(x.grad().equal(at::ones({3}, x.options())));
+}
+
 TEST(RecomputedFunction, IsDoneAgainOnTheWayBackAndNotBefore) {
   int done = 0;
   const at::Tensor x = random_tensor({3}, 1).requires_grad_();
