@@ -96,10 +96,13 @@ void write_stories(const StoryOptions& options) {
       {{"test", options.test}, {"valid", options.validation}, {"train", options.train}}};
   std::unordered_set<std::string> seen;
   const std::uint64_t key = base::mix(options.seed, static_cast<std::uint64_t>(options.facts));
-  for (std::size_t split = 0; split < splits.size(); ++split)
+  for (std::size_t split = 0; split < splits.size(); ++split) {
+    const auto file = options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name);
     if (splits[split].stories > 0)
-      write(options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name),
-            draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen));
+      write(file, draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen));
+    else
+      std::filesystem::remove(file);  // an earlier one, whose stories may be among the others now
+  }
 }
 
 }  // namespace ut::datasets
