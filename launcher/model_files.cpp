@@ -69,8 +69,12 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
   }
   content.tensors["logits"] = model.forward(rows, model.steps(), {}).logits;
   if (rows.target) {
-    content.tensors["target"] = rows.labels;
+    std::vector<std::int64_t> target;
+    for (const datasets::Example& example : examples)
+      target.insert(target.end(), example.target.begin(), example.target.end());
+    content.tensors["target"] = at::tensor(target, at::kLong);
     content.tensors["target_offsets"] = offsets_of(*rows.target);
+    if (rows.read_rows.defined()) content.tensors["read_rows"] = rows.read_rows;
   }
   return core::safetensors_bytes(content);
 }
