@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Tokens a second of `ut bench` and of a good PyTorch program, one after the other, ROUNDS times over; medians and their
-# ratio as a Markdown table.
+# Tokens a second of `ut bench` and of a good PyTorch program, one after the other, ROUNDS times over: medians and their
+# ratio as a Markdown table; and what `ut bench` says of products, memory and bytes.
 #
 #   tests/bench/compare.sh                 all rows
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
-# ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3).
+# ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3 at the
+# sizes below; it is printed). Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../../build/release/ut}")
@@ -15,28 +16,37 @@ PYTHON=${PYTHON:-python3}
 ROUNDS=${ROUNDS:-7}
 ITERATIONS=${ITERATIONS:-5}
 PEER_HALT_BIAS=${PEER_HALT_BIAS:--1.3}
+D=${D:-256} STEPS=${STEPS:-6} BATCH=${BATCH:-32} LENGTH=${LENGTH:-40}
+HEADS=${HEADS:-$((D / 64))} FFN=${FFN:-$((4 * D))}
 export OMP_NUM_THREADS=1
 
 # A row: "name | what | ranks | options of ut bench | options of the peer"
 rows() {
-  local size="--steps 6 --batch 32 --length 40"
-  local ours="--d-model 256 --heads 4 --ffn 1024 $size" theirs="--d 256 --heads 4 --ffn 1024 $size"
-  echo "d256 | d 256 | 1 | $ours | $theirs"
-  echo "compiled | d 256, against torch.compile | 1 | $ours | $theirs --compile"
-  echo "d512 | d 512 | 1 | --d-model 512 --heads 8 --ffn 2048 $size | --d 512 --heads 8 --ffn 2048 $size"
-  echo "ragged | d 256, lengths uniform in 4…40 | 1 | $ours --min-length 4 | $theirs --ragged-min 4"
-  echo "halting | d 256, positions that halt at ponder time 3 of 12, against masked ACT | 1 |" \
-    "${ours/steps 6/steps 12} --halting act-copy --bench-ponder 3 |" \
-    "${theirs/steps 6/steps 12} --act --halt-bias=$PEER_HALT_BIAS"
-  echo "greedy | d 256, greedy decoding of 40 symbols, batch 64, against none kept of earlier positions | 1 |" \
-    "${ours/batch 32/batch 64} --greedy | ${theirs/batch 32/batch 64} --decode"
-  echo "ranks | d 256, 2 ranks against DDP (gloo) | 2 | ${ours/batch 32/batch 64} --sequence-parallel 1 | $theirs"
+  local size="--steps $STEPS --length $LENGTH" batch="--batch $BATCH" double="--batch $((2 * BATCH))"
+  local ours="--d-model $D --heads $HEADS --ffn $FFN $size" theirs="--d $D --heads $HEADS --ffn $FFN $size"
+  local wide=$((2 * D)) wide_size="--heads $((2 * HEADS)) --ffn $((2 * FFN)) $size $batch"
+  local longer="--steps $((2 * STEPS))" ponder=$((STEPS / 2))
+  echo "d$D | d $D | 1 | $ours $batch | $theirs $batch"
+  echo "compiled | d $D, against torch.compile | 1 | $ours $batch | $theirs $batch --compile"
+  echo "d$wide | d $wide | 1 | --d-model $wide $wide_size | --d $wide $wide_size"
+  echo "ragged | d $D, lengths uniform in $((LENGTH / 10))…$LENGTH | 1 |" \
+    "$ours $batch --min-length $((LENGTH / 10)) | $theirs $batch --ragged-min $((LENGTH / 10))"
+  echo "halting | d $D, positions that halt at ponder time $ponder of $((2 * STEPS)), against masked ACT | 1 |" \
+    "${ours/--steps $STEPS/$longer} $batch --halting act-copy --bench-ponder $ponder |" \
+    "${theirs/--steps $STEPS/$longer} $batch --act --halt-bias=$PEER_HALT_BIAS"
+  echo "greedy | d $D, greedy decoding of $LENGTH symbols, batch $((2 * BATCH))," \
+    "against none kept of earlier positions | 1 | $ours $double --greedy | $theirs $double --decode"
+  echo "ranks | d $D, 2 ranks against DDP (gloo) | 2 | $ours $double --sequence-parallel 1 | $theirs $batch"
 }
+alone_names="products recompute memory gradients"
 
 if [[ ${1:-} == --list ]]; then
   rows | cut -d ' ' -f 1
+  tr ' ' '\n' <<<"$alone_names"
   exit 0
 fi
+is_wanted() { [[ -z ${wanted// /} || $wanted == *" $1 "* ]]; }
+wanted=" $* "
 
 # ours RANKS OPTIONS, theirs RANKS OPTIONS: tokens a second of one round
 ours() { "$UT" bench $2 --ranks "$1" --vocab 64 --dropout 0.1 --threads 1 --iterations "$ITERATIONS" --json | tokens; }
@@ -47,11 +57,17 @@ theirs() {
 }
 tokens() { python3 -c 'import json, sys; print(json.loads(sys.stdin.readlines()[-1])["tokens_per_s"])'; }
 
+echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cores; commit $(git -C "$here" describe --always --dirty);" \
+  "PyTorch $("$PYTHON" -c 'import torch; print(torch.__version__)'); ROUNDS=$ROUNDS ITERATIONS=$ITERATIONS D=$D" \
+  "HEADS=$HEADS FFN=$FFN STEPS=$STEPS BATCH=$BATCH LENGTH=$LENGTH tests/bench/compare.sh$wanted"
+"$UT" --version
+((ROUNDS >= 7)) || echo "$ROUNDS rounds: fewer than the seven that a claim needs"
+echo
 echo "| | ut, tokens/s | PyTorch, tokens/s | ratio of medians | ratios of the rounds |"
 echo "|---|---|---|---|---|"
 rows | while IFS='|' read -r name what ranks our_options their_options; do
   name=$(xargs <<<"$name")
-  (($# == 0)) || [[ " $* " == *" $name "* ]] || continue
+  is_wanted "$name" || continue
   mine=() other=()
   for ((round = 0; round < ROUNDS; ++round)); do
     mine+=("$(ours "$(xargs <<<"$ranks")" "$our_options" </dev/null)")
@@ -64,4 +80,35 @@ ratios = sorted(a / b for a, b in zip(mine, other))
 print(f"| {sys.argv[1]} | {statistics.median(mine):.0f} | {statistics.median(other):.0f} "
       f"| {statistics.median(mine) / statistics.median(other):.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} |", flush=True)
 PYTHON
+done
+
+# measured KEY OPTIONS: what `ut bench` says under a key (a/b: b within a)
+measured() {
+  "$UT" bench --d-model "$D" --heads "$HEADS" --ffn "$FFN" --batch "$BATCH" --length "$LENGTH" --vocab 64 --threads 1 \
+    --dropout 0.1 --iterations "$ITERATIONS" --json $2 </dev/null | python3 -c "
+import functools, json, sys
+print(functools.reduce(lambda value, key: value[key], '$1'.split('/'), json.load(sys.stdin)))"
+}
+# several KEY OPTIONS: of ROUNDS rounds the median, the least and the most
+several() {
+  for ((round = 0; round < ROUNDS; ++round)); do measured "$1" "$2"; done | python3 -c '
+import statistics, sys
+seen = [float(line) for line in sys.stdin]
+print(f"{statistics.median(seen):.3g} ({min(seen):.3g} to {max(seen):.3g})")'
+}
+ratio() { python3 -c 'import sys; print(f"{float(sys.argv[1]) / float(sys.argv[2]):.2f}")' "$@"; }
+
+echo
+wide="--d-model $((2 * D)) --heads $((2 * HEADS)) --ffn $((2 * FFN)) --steps $STEPS"
+! is_wanted products || echo "products alone would take, of an update at d $((2 * D)): $(several gemm_fraction "$wide")"
+! is_wanted recompute || for ((round = 0; round < ROUNDS; ++round)); do
+  echo "time with --recompute step against none: $(ratio "$(measured median_step_s "--steps $STEPS --recompute step")" \
+    "$(measured median_step_s "--steps $STEPS")")"
+done
+! is_wanted memory || echo "memory of an update with --recompute step, $((2 * STEPS)) steps against 2:" \
+  "$(ratio "$(measured activation_bytes "--steps $((2 * STEPS)) --recompute step")" \
+    "$(measured activation_bytes "--steps 2 --recompute step")")"
+! is_wanted gradients || for steps in 2 "$STEPS" $((2 * STEPS)); do
+  echo "bytes of gradients in an update of 2 ranks, $steps steps:" \
+    "$(measured sent_bytes_per_update/gradients "--steps $steps --ranks 2 --sequence-parallel 1")"
 done
