@@ -1,8 +1,11 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
-#include <iostream>
+#include <array>
+#include <cerrno>
 #include <sstream>
 
 #include "base/error.h"
@@ -15,11 +18,29 @@
 namespace ut::launcher {
 namespace {
 
-/// All of standard input, which rank 0 reads, on every rank. Collective.
+/// Adds what standard input has within half a second or so. Returns whether it is at its end.
+bool read_a_while(std::string& typed) {
+  constexpr int milliseconds = 500;
+  std::array<char, 1 << 16> bytes{};
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  if (::poll(&input, 1, milliseconds) <= 0) return false;
+  const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
+  return count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+/// All of standard input, which rank 0 reads, on every rank. The others do not wait for it silently: who writes it may
+/// take longer than ranks wait for one another. Collective.
 std::string typed_text(const Session& session) {
-  std::ostringstream typed;
-  if (session.speaks()) typed << std::cin.rdbuf();
-  return text_of_rank(typed.str(), 0, session.mesh.world());
+  dist::Communicator& world = session.mesh.world();
+  std::string typed;
+  for (bool ended = false; !ended;) {
+    const at::Tensor ends = at::zeros({1}, at::kLong);
+    if (session.speaks() && read_a_while(typed)) ends.fill_(1);
+    world.all_reduce_sum(ends, dist::Purpose::control);
+    ended = ends.item<std::int64_t>() > 0;
+  }
+  return text_of_rank(typed, 0, world);
 }
 
 /// Symbols of a line. Of more, attention would take days: it is no question but a file given by mistake.

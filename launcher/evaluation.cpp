@@ -101,6 +101,11 @@ void count_text(Evaluation& sum, const std::vector<std::int64_t>& output, const 
   }
 }
 
+/// Whether there is nothing but the end: the output is empty then, as in ut decode.
+bool is_empty(const datasets::Example& example) {
+  return example.source == std::vector<std::vector<std::int64_t>>{{datasets::end_of_sequence_id}};
+}
+
 /// Decodes the examples of a split from number `first` on.
 void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch,
                    std::span<const datasets::Example> examples, std::int64_t first, datasets::Split split,
@@ -112,14 +117,14 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
   sum.pondered.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}}, session.options.model.halting);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < decoded.outputs.size(); ++index) {
+    const auto output = is_empty(examples[index]) ? std::vector<std::int64_t>() : decoded.outputs[index];
     auto reference = examples[index].target;
     reference.pop_back();  // end of sequence
     datasets::Score score;
-    datasets::count(score, decoded.outputs[index], reference);
+    datasets::count(score, output, reference);
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
     if (task.is_scored_as_text())
-      count_text(sum, decoded.outputs[index], examples[index],
-                 task.right_text(split, first + static_cast<std::int64_t>(index)), task);
+      count_text(sum, output, examples[index], task.right_text(split, first + static_cast<std::int64_t>(index)), task);
   }
 }
 

@@ -1,11 +1,11 @@
 #include "launcher/library_warnings.h"
 
 #include <c10/util/Exception.h>
-#include <fmt/format.h>
-
 #include <mutex>
 #include <set>
 #include <string>
+
+#include "launcher/say.h"
 
 namespace ut::launcher {
 namespace {
@@ -15,7 +15,7 @@ class EachOnce final : public c10::WarningHandler {
   void process(const c10::Warning& warning) override {
     const std::string& text = warning.msg();
     const std::lock_guard lock(mutex_);
-    if (said_.insert(text).second) fmt::print(stderr, "ut: LibTorch: {}\n", text.substr(0, text.find('\n')));
+    if (said_.insert(text).second) say("LibTorch: " + text.substr(0, text.find('\n')));
   }
 
  private:

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -6,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +26,7 @@
 #include "launcher/relays.h"
 #include "launcher/report.h"
 #include "launcher/run_directory.h"
+#include "launcher/say.h"
 #include "launcher/score.h"
 #include "launcher/spawn.h"
 #include "launcher/stop_request.h"
@@ -58,7 +62,22 @@ int run_command(const Options& options, const std::vector<std::string>& argument
                            options.stop_signals, metrics});
 }
 
+/// A file opened later would otherwise get the number of a standard stream that is closed, and what is printed.
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);  // writing to it fails, as to a closed one
+}
+
+/// Throws where something could not be printed.
+void check_output() {
+  if (std::fflush(stdout) != 0) throw output_error(errno);
+  if (std::ferror(stdout) == 0 && std::cout.good()) return;
+  // It failed long ago: the cause is known by trying again.
+  throw output_error(::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO);
+}
+
 int run(const std::vector<std::string>& arguments) {
+  open_closed_streams();
   keep_freed_memory();
   throw_when_out_of_memory();
   const Options options = parse_options(arguments);
@@ -85,14 +104,11 @@ int run(const std::vector<std::string>& arguments) {
 int main(int count, char** values) {
   const auto say = [](const char* message) {
     // Where all ranks were given the same wrong options, one of them says so.
-    if (ut::launcher::rank_environment().rank == 0) {
-      std::fflush(stdout);
-      fmt::print(stderr, "ut: {}\n", message);
-    }
+    if (ut::launcher::rank_environment().rank == 0) ut::launcher::say(message);
   };
   try {
     const int code = ut::launcher::run({values + 1, values + count});
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw ut::launcher::output_error(errno);
+    ut::launcher::check_output();
     return code;
   } catch (const ut::base::BadInput& error) {
     say(error.what());

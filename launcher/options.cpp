@@ -202,6 +202,7 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   Options options;
   apply(options, read_config(path, train), train);
   options.recorded_ranks = std::exchange(options.ranks, 0);
+  options.recorded_sequence_parallel = std::exchange(options.sequence_parallel, 0);
   const auto kept_model = std::filesystem::absolute(given.run_dir) / datasets::subword_model_name;
   if (base::is_there(kept_model)) options.task.sentencepiece = kept_model.string();
   if (command.bit != command_train) {

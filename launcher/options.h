@@ -125,9 +125,10 @@ struct Options {
   std::int64_t evaluation_batch = 64;  // sequences, over all ranks
   std::int64_t evaluation_limit = 0;   // examples per evaluation; 0: all
 
-  std::int64_t ranks = 0;              // asked for on the command line or in --config; 0: not asked for
-  std::int64_t recorded_ranks = 0;     // those of the run that is resumed; 0: unknown
-  std::int64_t sequence_parallel = 0;  // ranks that share a sequence; 0: by the plan
+  std::int64_t ranks = 0;                       // asked for on the command line or in --config; 0: not asked for
+  std::int64_t recorded_ranks = 0;              // those of the run that is resumed; 0: unknown
+  std::int64_t recorded_sequence_parallel = 0;  // likewise
+  std::int64_t sequence_parallel = 0;           // ranks that share a sequence; 0: by the plan
   dist::ExchangeOptions exchange{dist::ExchangeForm::broadcast, dist::Sent::keys_values,
                                  dist::Cut::zigzag};  // between those; the cut is the decoder's
   bool plan_exchange = false;                         // the exchange is not that, but by the plan

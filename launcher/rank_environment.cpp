@@ -61,11 +61,14 @@ RankEnvironment find_rank_environment(const Environment& get) {
   return found;
 }
 
-void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks) {
-  if (sequence_parallel > 0 && ranks % sequence_parallel != 0)
+std::int64_t choose_sequence_parallel(const Options& options, std::int64_t ranks) {
+  const std::int64_t recorded = options.recorded_sequence_parallel;
+  if (options.sequence_parallel == 0) return recorded > 0 && ranks % recorded == 0 ? recorded : 0;
+  if (ranks % options.sequence_parallel != 0)
     throw base::BadInput(
         fmt::format("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",
-                    sequence_parallel, ranks));
+                    options.sequence_parallel, ranks));
+  return options.sequence_parallel;
 }
 
 std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment, const std::vector<Host>& hosts) {
@@ -81,7 +84,7 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
                                        options.ranks, environment.world));
     ranks = environment.world;
   }
-  if (ranks > 0) check_sequence_parallel(options.sequence_parallel, ranks);
+  if (ranks > 0) choose_sequence_parallel(options, ranks);
   return ranks;
 }
 

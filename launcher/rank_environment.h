@@ -30,8 +30,9 @@ RankEnvironment find_rank_environment(const Environment& get);
 std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment,
                           const std::vector<Host>& hosts = {});
 
-/// Throws base::BadInput where --sequence-parallel does not divide the number of ranks.
-void check_sequence_parallel(std::int64_t sequence_parallel, std::int64_t ranks);
+/// How many ranks share a sequence: what is given or, where that divides the ranks, as the run that is resumed has it;
+/// 0: as ut plan will have it. Throws base::BadInput where --sequence-parallel does not divide the number of ranks.
+std::int64_t choose_sequence_parallel(const Options& options, std::int64_t ranks);
 
 /// Where terminal_columns() finds what the starting `ut` saw.
 inline constexpr const char* terminal_variable = "UT_TERMINAL";

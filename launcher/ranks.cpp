@@ -18,19 +18,15 @@
 #include "launcher/mesh_by_plan.h"
 #include "launcher/rank_checks.h"
 #include "launcher/rank_hosts.h"
+#include "launcher/say.h"
 #include "launcher/shared_text.h"
 
 namespace ut::launcher {
 namespace {
 
-void say(const std::string& message) {
-  std::fflush(stdout);
-  fmt::print(stderr, "ut: {}\n", message);
-}
-
 /// Says what happened to a rank.
 void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
-  const std::string when = update < 0 ? "" : fmt::format(", update {}", update);
+  const std::string when = update < 0 ? "" : fmt::format(", after update {}", update);
   say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause.substr(0, cause.find('\n'))));
 }
 
@@ -96,11 +92,11 @@ void set_threads(const Options& options) {
   if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
 }
 
-int run_in_mesh(const Options& options, std::unique_ptr<dist::Communicator> world, std::atomic<std::int64_t>& update,
+int run_in_mesh(Options options, std::unique_ptr<dist::Communicator> world, std::atomic<std::int64_t>& update,
                 const std::function<int(Session&)>& command) {
   std::unique_ptr<datasets::Task> task;
   agree(*world, [&] {
-    check_sequence_parallel(options.sequence_parallel, world->size());
+    options.sequence_parallel = choose_sequence_parallel(options, world->size());
     if (!options.task.task.empty()) task = datasets::make_task(options.task);
   });
   if (task) check_same_data(*task, *world);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -24,6 +25,11 @@ sigset_t signals_to_wait_for(const std::vector<int>& stop_signals) {
 
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
+}
+
+void wait_for_room() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  ::poll(&output, 1, -1);
 }
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
@@ -103,6 +109,8 @@ void OutputRelay::copy() {
       const auto written = ::write(STDOUT_FILENO, part.data(), part.size());
       if (written >= 0)
         part.remove_prefix(static_cast<std::size_t>(written));
+      else if (errno == EAGAIN)
+        wait_for_room();  // somebody else has made it non-blocking
       else if (errno != EINTR)
         failure_ = errno;
     }

@@ -26,6 +26,7 @@
 #include "launcher/mpirun_errors.h"
 #include "launcher/rank_environment.h"
 #include "launcher/relays.h"
+#include "launcher/say.h"
 #include "launcher/stop_request.h"
 
 namespace ut::launcher {
@@ -132,20 +133,27 @@ std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& me
                      update ? fmt::format(", after update {}", *update) : "");
 }
 
-int exit_code(int status, bool asked_to_stop, const std::string& who) {
+/// `who` was ended by a signal; none: mpirun has said so of no rank. `trains`: a stop is no failure.
+int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& who, bool trains) {
   constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
   const int signal = code - signal_base;
   if (signal <= 0) return code;
   if (signal >= NSIG) {  // mpirun's own: a failure of what it runs on the other hosts
-    fmt::print(stderr, "ut: lost a host: it or the link to it is down, or ssh could not start ranks there\n");
+    say("lost a host: it or the link to it is down, or ssh could not start ranks there");
     return 1;
   }
+  if (asked_to_stop && signal == SIGUSR1 && trains) {  // it came before the rank could take it
+    say("stopped on request before training began; the same command goes on");
+    return stopped_on_request;
+  }
   if (asked_to_stop)
-    fmt::print(stderr, "ut: stopped before it could finish\n");
+    say("stopped before it could finish");
+  else if (!who && WIFEXITED(status))
+    say(fmt::format("mpirun could not start the ranks: it ended with {}", code));
   else
-    fmt::print(stderr, "ut: {}ended by signal {} ({}){}\n", who, signal, ::strsignal(signal),
-               signal == SIGKILL ? ": out of memory?" : "");
+    say(fmt::format("{}ended by signal {} ({}){}", who.value_or("mpirun was "), signal, ::strsignal(signal),
+                    signal == SIGKILL ? ": out of memory?" : ""));
   return 1;
 }
 
@@ -219,8 +227,9 @@ int run_under_mpirun(const SpawnRequest& request) {
   const auto [status, asked_to_stop] = attend(mpirun, signals, relay, output, errors);
   output.copy();
   errors.copy();
-  const auto& ended = errors.ended_by_signal();
-  const int code = exit_code(status, asked_to_stop, ended ? who_and_when(*ended, request.metrics) : "a rank was ");
+  std::optional<std::string> who;
+  if (const auto& ended = errors.ended_by_signal()) who = who_and_when(*ended, request.metrics);
+  const int code = exit_code(status, asked_to_stop, who, !request.metrics.empty());
   if (code == 0) output.check();
   return code;
 }

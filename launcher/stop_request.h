@@ -4,6 +4,9 @@
 
 namespace ut::launcher {
 
+/// What a training that was asked to stop exits with: EX_TEMPFAIL, to be gone on with.
+inline constexpr int stopped_on_request = 75;
+
 /// From now on these signals ask for a stop after the update that is being worked on, instead of ending the program.
 /// SIGUSR1 always does: it is what ranks get from the process that starts them.
 void catch_stop_requests(std::span<const int> signals);

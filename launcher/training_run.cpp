@@ -289,7 +289,7 @@ int TrainingRun::end() {
   if (session_.speaks())
     progress_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume",
                                update(), session_.options.run_dir));
-  return 75;
+  return stopped_on_request;
 }
 
 void TrainingRun::score_test_split() {

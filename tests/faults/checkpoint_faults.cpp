@@ -91,7 +91,7 @@ TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
         run_with_fault(fmt::format("{}:0:30", kind), small_training(100) + "--quiet --ranks 2 --sequence-parallel 1 ",
                        run_, std::chrono::seconds(20));
     EXPECT_EQ(faulty.outcome.exit_code, 1);
-    EXPECT_THAT(faulty.outcome.errors, MatchesRegex(fmt::format("ut: rank 0 on host [^\n ]+, update [0-9]+: "
+    EXPECT_THAT(faulty.outcome.errors, MatchesRegex(fmt::format("ut: rank 0 on host [^\n ]+, after update [0-9]+: "
                                                                 "[^\n]*/checkpoints/[^\n]*{}[^\n]*\n",
                                                                 says)));
     const std::int64_t kept = expect_whole_checkpoints(run_);
@@ -113,7 +113,7 @@ TEST_F(Checkpoints, WhoseDirectoryIsRemovedAreMissed) {
                             run_, std::getenv("UT"), small_training(1'000'000)));
   account.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.errors, MatchesRegex("ut: rank 0 on host [^\n ]+, update [0-9]+: [^\n]*/run[^\n]*\n"));
+  EXPECT_THAT(outcome.errors, MatchesRegex("ut: rank 0 on host [^\n ]+, after update [0-9]+: [^\n]*/run[^\n]*\n"));
 }
 
 TEST_F(Checkpoints, OfARunThatAnotherProcessWorksOnAreLeftAlone) {

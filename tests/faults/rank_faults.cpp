@@ -25,17 +25,17 @@ struct Case {
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.ranks << " ranks: " << tried.kind; }
 
 std::vector<Case> cases() {
-  const std::string gradients = "update 23: the gradient of [a-z0-9_.]+ is not finite \\(--on-nonfinite stop\\)";
+  const std::string gradients = "after update 23: the gradient of [a-z0-9_.]+ is not finite \\(--on-nonfinite stop\\)";
   std::vector<Case> all;
   for (const int ranks : {2, 4}) {
-    all.push_back({"throw", ranks, "update 22: a fault that a test has put here"});
-    all.push_back({"memory", ranks, "update 22: [^\n]*(memory|allocate)[^\n]*"});
+    all.push_back({"throw", ranks, "after update 22: a fault that a test has put here"});
+    all.push_back({"memory", ranks, "after update 22: [^\n]*(memory|allocate)[^\n]*"});
     all.push_back({"segfault", ranks, "after update 22: ended by signal 11 \\(Segmentation fault\\)"});
     all.push_back({"kill", ranks, "after update 22: ended by signal 9 \\(Killed\\): out of memory\\?"});
     all.push_back({"nan", ranks, gradients});
     all.push_back({"infinity", ranks, gradients});
-    all.push_back({"flip", ranks, "update 2[3-9]: its [^\n]+ has other bits than on the other ranks [^\n]*"});
-    all.push_back({"stop", ranks, "update 2[12]: waited 1[0-9] s for the other ranks in MPI_[^\n]*"});
+    all.push_back({"flip", ranks, "after update 2[3-9]: its [^\n]+ has other bits than on the other ranks [^\n]*"});
+    all.push_back({"stop", ranks, "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[^\n]*"});
   }
   if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
   return all;

@@ -318,7 +318,8 @@ TEST(Resume, NeedsNothingButTheRunDirectory) {
   EXPECT_EQ(options.task.task, "copy");
   EXPECT_EQ(options.model.d_model, 64);
   EXPECT_EQ(options.seed, 5U);
-  EXPECT_EQ(options.sequence_parallel, 2);
+  EXPECT_EQ(options.sequence_parallel, 0);
+  EXPECT_EQ(options.recorded_sequence_parallel, 2);
   EXPECT_EQ(options.ranks, 0);
   EXPECT_EQ(options.recorded_ranks, 2);
 }

@@ -92,6 +92,16 @@ TEST(Ranks, OfARecordYieldToMpirun) {
   EXPECT_EQ(choose_ranks(options, {true, 0, 5}), 5);
 }
 
+TEST(Ranks, OfASequenceAreTheRecordsWhereTheyDivideAllRanks) {
+  Options options = options_with(0);
+  options.sequence_parallel = 0;
+  options.recorded_sequence_parallel = 3;
+  EXPECT_EQ(choose_sequence_parallel(options, 6), 3);
+  EXPECT_EQ(choose_sequence_parallel(options, 4), 0) << "ut plan chooses";
+  options.sequence_parallel = 2;
+  EXPECT_EQ(choose_sequence_parallel(options, 4), 2);
+}
+
 TEST(Ranks, OtherThanStartedAreRefusedWithBothNumbers) {
   EXPECT_THAT(tests::bad_input([] {
                 choose_ranks(options_with(2), {true, 0, 4});

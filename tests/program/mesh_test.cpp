@@ -21,11 +21,11 @@ struct Mesh {
 /// would turn float32's last bit into a step of the learning rate: hence the large epsilon and the small rate.
 std::string training(const std::string& model, const std::string& dtype) {
   return fmt::format(
-      "train --d-model 16 --heads 4 --ffn 32 --steps 3 --dropout 0.2 --batch 6 --accumulate 2 --clip-norm 1 "
+      "train --d-model 16 --heads 4 --ffn 32 --steps 3 --dropout 0.2 {} --accumulate 2 --clip-norm 1 "
       "--random-offset 9 --schedule constant --learning-rate 0.0005 --epsilon 1e-4 --warmup 10 --max-updates {} "
       "--log-every 1 "
       "--evaluate-every 0 --checkpoint-every 0 --evaluation-limit 4 --seed 3 --dtype {} {}",
-      updates, dtype, model);
+      model.find("--batch-rows") == std::string::npos ? "--batch 6" : "", updates, dtype, model);
 }
 
 /// Beside one rank. What a mesh does is the same in both; float32 gets those that add in most other orders.

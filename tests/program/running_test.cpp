@@ -18,12 +18,13 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string addition(int updates, const std::string& evaluation = "--evaluate-every 10 --evaluation-examples 40") {
+std::string addition(int updates, const std::string& evaluation = "--evaluate-every 10 --evaluation-examples 40",
+                     const std::string& batch = "--batch 8") {
   return fmt::format(
       "train --task addition --train-length 9 --evaluation-length 9 --d-model 16 --heads 2 --ffn 32 --steps 2 "
-      "--dropout 0.2 --batch 8 --train-examples 100 --dtype float64 --log-every 1 --checkpoint-every 10 "
+      "--dropout 0.2 {} --train-examples 100 --dtype float64 --log-every 1 --checkpoint-every 10 "
       "--schedule constant --learning-rate 0.003 --warmup 5 --max-updates {} {} ",
-      updates, evaluation);
+      batch, updates, evaluation);
 }
 
 class Running : public testing::Test {
@@ -32,15 +33,18 @@ class Running : public testing::Test {
 };
 
 TEST_F(Running, ResumesTheSameCurveOnTheSameAndOnAnotherMesh) {
-  for (const std::string batch : {"", "--batch-rows 60 --batch-window 20 "}) {
+  for (const std::string batch : {"--batch 8", "--batch-rows 60 --batch-window 20"}) {
+    const auto training = [&batch](int updates) {
+      return addition(updates, "--evaluate-every 10 --evaluation-examples 40", batch);
+    };
     const std::string whole = directory_ / "whole";
     std::filesystem::remove_all(whole);
-    ASSERT_EQ(run_ut(addition(30) + batch + "--run-dir " + whole).exit_code, 0);
+    ASSERT_EQ(run_ut(training(30) + "--run-dir " + whole).exit_code, 0);
     for (const std::string ranks : {"", "--ranks 2 --sequence-parallel 2", "--ranks 3 --sequence-parallel 1"}) {
       SCOPED_TRACE(batch + ranks);
       const std::string run = directory_ / "parts";
       std::filesystem::remove_all(run);
-      ASSERT_EQ(run_ut(addition(15) + batch + "--run-dir " + run).exit_code, 0);
+      ASSERT_EQ(run_ut(training(15) + "--run-dir " + run).exit_code, 0);
       const Outcome resumed = run_ut("train --resume --max-updates 30 --run-dir " + run + " " + ranks);
       ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
       expect_equal_losses(losses_of(whole), losses_of(run), ranks.empty() ? 1e-15 : 1e-9);
@@ -72,6 +76,30 @@ TEST_F(Running, TheBestOfItsEndIsKnownWhenItGoesOn) {
   EXPECT_EQ(best, "update-00000020\n");
   ASSERT_EQ(run_ut("train --resume --learning-rate 1e-30 --max-updates 21 --run-dir " + run).exit_code, 0);
   EXPECT_EQ(base::read_file(run + "/checkpoints/best"), best) << "the next is no better";
+}
+
+TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
+  const std::string run = directory_ / "run";
+  const Outcome closed = run_shell("$UT " + addition(2) + "--run-dir " + run + " <&- >&- 2>&-");
+  EXPECT_EQ(closed.exit_code, 1) << "what it says cannot be written";
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl").front(), '{');
+  EXPECT_EQ(losses_of(run).size(), 2);
+  EXPECT_EQ(run_shell("timeout 60 $UT decode --ranks 2 --run-dir " + run + " <&-").exit_code, 0);
+}
+
+TEST_F(Running, WaitsForALateInputAsLongAsItTakes) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
+  const Outcome late = run_shell("(sleep 15; echo 1+2) | $UT decode --ranks 2 --timeout 10 --run-dir " + run);
+  EXPECT_EQ(late.exit_code, 0) << late.errors;
+  EXPECT_EQ(std::ranges::count(late.output, '\n'), 1);
+}
+
+TEST_F(Running, GoesOnOnANumberOfRanksThatItsMeshDoesNotFit) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(2) + "--ranks 3 --sequence-parallel 3 --run-dir " + run).exit_code, 0);
+  const Outcome resumed = run_ut("train --resume --ranks 2 --max-updates 4 --run-dir " + run);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
 }
 
 TEST_F(Running, ThatIsDoneSaysSoAndIsTestedOnce) {
@@ -150,7 +178,7 @@ TEST_F(Running, ARankThatFailsEndsTheJobWithOneMessage) {
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   EXPECT_THAT(outcome.errors,
-              testing::MatchesRegex("ut: rank 0 on host [^\n]*, update [0-9]+: [^\n]*checkpoints[^\n]*\n"));
+              testing::MatchesRegex("ut: rank 0 on host [^\n]*, after update [0-9]+: [^\n]*checkpoints[^\n]*\n"));
 }
 
 TEST_F(Running, EvaluatesAndDecodesOnRanks) {

@@ -76,15 +76,19 @@ TEST_F(Translation, EverySplitThereIsCanBeReported) {
 }
 
 TEST_F(Translation, ScoreOfTheDecodedLinesIsThatOfTheEvaluation) {
-  const Outcome evaluated = run_ut("evaluate --run-dir " + run());
-  const Outcome decoded = decode(base::read_file(data() + "/test.en"), "--run-dir " + run());
-  ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
-  const std::string file = directory->write("decoded", decoded.output).string();
-  const Outcome scored =
-      run_shell(fmt::format("{} score --reference {}/test.de < {}", std::getenv("UT"), data(), file));
-  ASSERT_EQ(scored.exit_code, 0) << scored.errors;
-  EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output));
-  EXPECT_EQ(scored.output.find("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = "), 0u);
+  directory->write("gaps.en", "\n" + base::read_file(data() + "/test.en"));  // an empty line has a translation, too
+  directory->write("gaps.de", "nichts\n" + base::read_file(data() + "/test.de"));
+  for (const std::string set : {"test", "gaps"}) {
+    const Outcome evaluated = run_ut(fmt::format("evaluate --test-set {} --run-dir {}", set, run()));
+    const Outcome decoded = decode(base::read_file(fmt::format("{}/{}.en", data(), set)), "--run-dir " + run());
+    ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
+    const std::string file = directory->write("decoded", decoded.output).string();
+    const Outcome scored =
+        run_shell(fmt::format("{} score --reference {}/{}.de < {}", std::getenv("UT"), data(), set, file));
+    ASSERT_EQ(scored.exit_code, 0) << scored.errors;
+    EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output)) << set;
+    EXPECT_EQ(scored.output.find("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = "), 0u);
+  }
 }
 
 TEST_F(Translation, EmptyLinesStayEmpty) {
