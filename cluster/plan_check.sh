@@ -72,7 +72,7 @@ and one['exchange'] in ('none', 'broadcast') and one['sends'] == 'keys-values')[
 import sys
 name, links, ranks, shared = (word.strip() for word in sys.argv[1:5])
 predicted, measured = (1000 * float(word) for word in sys.argv[5:7])
-numbers = f"{predicted:.3g} | {measured:.3g} | {predicted / measured:.2f}"
+numbers = f"{predicted:.0f} | {measured:.0f} | {predicted / measured:.2f}"
 print(f"| {name} | {links} | {ranks} | {shared} | {numbers} |", flush=True)
 PYTHON
 done
