@@ -16,8 +16,8 @@ namespace ut::datasets {
 ///             number has a superfluous zero. The first number's length is uniform in 1..limit/2, the second's
 ///             uniform in what is left.
 /// A hash of the source says which split it belongs to, and digits that belong to another are drawn again, their number
-/// kept: no input is in two splits. So in the shortest inputs, of which a split has few, digits are not quite uniform:
-/// of the ten inputs of one digit training has five, validation three and the test two.
+/// kept, so that lengths stay uniform: no input is in two splits, but for those of one digit. There are ten of these:
+/// a model that has not been shown a digit alone would be asked for it in a share of all questions.
 /// An example is a pure function of seed, split and index.
 class Algorithmic final : public Task {
  public:
