@@ -1,6 +1,7 @@
 #include "launcher/library_warnings.h"
 
 #include <c10/util/Exception.h>
+
 #include <mutex>
 #include <set>
 #include <string>
