@@ -49,7 +49,9 @@ is_wanted() { [[ -z ${wanted// /} || $wanted == *" $1 "* ]]; }
 wanted=" $* "
 
 # ours RANKS OPTIONS, theirs RANKS OPTIONS: tokens a second of one round
-ours() { "$UT" bench $2 --ranks "$1" --vocab 64 --dropout 0.1 --threads 1 --iterations "$ITERATIONS" --json | tokens; }
+ours() {
+  "$UT" bench $2 --ranks "$1" --vocab 64 --dropout 0.1 --threads 1 --iterations "$ITERATIONS" --json | tokens
+}
 theirs() {
   local command=("$PYTHON" "$PEER")
   (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" -- "$PEER")
@@ -57,7 +59,8 @@ theirs() {
 }
 tokens() { python3 -c 'import json, sys; print(json.loads(sys.stdin.readlines()[-1])["tokens_per_s"])'; }
 
-echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cores; commit $(git -C "$here" describe --always --dirty);" \
+echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cores;" \
+  "commit $(git -C "$here" describe --always --dirty);" \
   "PyTorch $("$PYTHON" -c 'import torch; print(torch.__version__)'); ROUNDS=$ROUNDS ITERATIONS=$ITERATIONS D=$D" \
   "HEADS=$HEADS FFN=$FFN STEPS=$STEPS BATCH=$BATCH LENGTH=$LENGTH tests/bench/compare.sh$wanted"
 "$UT" --version
