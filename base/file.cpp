@@ -20,10 +20,11 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, unseen);
 }
 
-void check_can_be_seen(const std::filesystem::path& path) {
+bool is_seen_there(const std::filesystem::path& path) {
   std::error_code unseen;
-  if (!std::filesystem::exists(path, unseen) && unseen)
-    throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), unseen.message()));
+  const bool is_there = std::filesystem::exists(path, unseen);
+  if (unseen) throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), unseen.message()));
+  return is_there;
 }
 
 std::string describe(const std::filesystem::filesystem_error& error) {
@@ -32,8 +33,7 @@ std::string describe(const std::filesystem::filesystem_error& error) {
 
 std::string read_file(const std::filesystem::path& path) {
   std::error_code code;
-  check_can_be_seen(path);
-  if (!is_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
+  if (!is_seen_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, code))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
   std::ifstream stream(path, std::ios::binary);

@@ -8,8 +8,8 @@ namespace ut::base {
 /// Whether there is such a file or directory. What cannot be looked at, as where its name is too long, is not there.
 bool is_there(const std::filesystem::path& path);
 
-/// Throws BadInput where the system does not let the path be looked at, as in a directory that may not be entered.
-void check_can_be_seen(const std::filesystem::path& path);
+/// The same, but throws BadInput where the path cannot be looked at, as in a directory that may not be entered.
+bool is_seen_there(const std::filesystem::path& path);
 
 /// What the system says of a file or directory that it refuses, in a line that names it.
 std::string describe(const std::filesystem::filesystem_error& error);

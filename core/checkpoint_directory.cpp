@@ -98,8 +98,7 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
     if (!found.empty()) return found.front();
   }
   if (which == "latest" || which == "best") {
-    base::check_can_be_seen(directory / which);
-    if (!base::is_there(directory / which))
+    if (!base::is_seen_there(directory / which))
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
     name = named_by(directory / which);
   } else if (const auto update = update_of(which)) {

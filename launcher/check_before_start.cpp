@@ -17,7 +17,7 @@ void check_before_start(const Options& options) {
   if (options.task.task.empty()) return;
   const auto task = datasets::make_task(options.task);
   if (options.command != "train") {
-    load_model(options, *task);
+    load_model(options, *task, chosen_checkpoints(options));
     return;
   }
   check_run_directory(options);

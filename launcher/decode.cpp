@@ -134,7 +134,9 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
 int decode(Session& session) {
   std::unique_ptr<core::Model> model;
   std::vector<datasets::Example> examples;
-  agree(session.mesh.world(), [&] { model = load_model(session.options, *session.task, session.mesh.device()); });
+  agree(session.mesh.world(), [&] {
+    model = load_model(session.options, *session.task, chosen_checkpoints(session.options), session.mesh.device());
+  });
   const std::string typed = typed_text(session);
   agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
   decode_all(session, *model, examples);

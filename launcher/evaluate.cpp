@@ -64,8 +64,9 @@ int evaluate(Session& session) {
   std::unique_ptr<core::Model> model;
   std::vector<std::int64_t> updates;
   agree(session.mesh.world(), [&] {
-    updates = updates_of(chosen_checkpoints(options));
-    model = load_model(options, *session.task, session.mesh.device());
+    const auto checkpoints = chosen_checkpoints(options);
+    updates = updates_of(checkpoints);
+    model = load_model(options, *session.task, checkpoints, session.mesh.device());
   });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);

@@ -56,7 +56,7 @@ class Inside {
   explicit Inside(const Options& run)
       : run_(run),
         task_(datasets::make_task(run.task)),
-        loaded_(load_model(run, *task_)),
+        loaded_(load_model(run, *task_, chosen_checkpoints(run))),
         model_(dynamic_cast<const core::UniversalTransformer*>(loaded_.get())),
         mesh_(dist::make_single_communicator(), 1) {
     if (model_ == nullptr) throw base::BadInput("an LSTM takes no steps that could be shown");

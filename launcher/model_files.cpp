@@ -96,7 +96,7 @@ int run_export(const Options& options) {
   if (base::is_there(out))
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
   const auto task = datasets::make_task(options.task);
-  const auto model = load_model(options, *task);
+  const auto model = load_model(options, *task, chosen_checkpoints(options));
   const fs::path directory = out.has_filename() ? out : out.parent_path();
   const base::UnfinishedDirectory unfinished(directory);
   const fs::path beside = unfinished / "model";

@@ -75,8 +75,8 @@ std::vector<std::filesystem::path> chosen_checkpoints(const Options& options) {
   return {core::find_checkpoint(directory, options.checkpoint)};
 }
 
-std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task, at::Device device) {
-  const auto checkpoints = chosen_checkpoints(options);
+std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,
+                                        const std::vector<std::filesystem::path>& checkpoints, at::Device device) {
   const auto& checkpoint = checkpoints.front();
   const nlohmann::json state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);

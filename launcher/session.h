@@ -46,10 +46,10 @@ core::DecodingOptions decoding_options(const Options& options, const datasets::T
 /// `--average`, the newest first. Throws base::BadInput where there are none, or fewer.
 std::vector<std::filesystem::path> chosen_checkpoints(const Options& options);
 
-/// The mean of their parameters.
-/// Throws base::BadInput where one of them is not whole, its vocabulary is not the task's, or it has fewer
-/// learned step signals than steps are asked for.
+/// The trained model that the mean of the checkpoints' parameters makes. Throws base::BadInput where one of them is not
+/// whole, its vocabulary is not the task's, or it has fewer learned step signals than steps are asked for.
 std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,
+                                        const std::vector<std::filesystem::path>& checkpoints,
                                         at::Device device = at::kCPU);
 
 /// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.
