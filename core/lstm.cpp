@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/products.h"
 #include "dist/on_device.h"
 
 namespace ut::core {
@@ -101,8 +102,8 @@ at::Tensor LuongAttention::remember(const at::Tensor& encoded) { return at::cat(
 
 at::Tensor LuongAttention::attend(const at::Tensor& states, const at::Tensor& memory,
                                   const AttentionLayout& layout) const {
-  const at::Tensor context = layout.attend(states.matmul(query_), memory, {1, 0, {}});
-  return at::cat({context, states}, 1).matmul(combine_).tanh();
+  const at::Tensor context = layout.attend(multiply(states, query_, query_.scalar_type()), memory, {1, 0, {}});
+  return multiply(at::cat({context, states}, 1), combine_, combine_.scalar_type()).tanh();
 }
 
 Lstm::Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device) : Model(options, seed, device) {

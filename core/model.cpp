@@ -45,7 +45,7 @@ at::Tensor Model::embed_target(const Batch& batch) const {
 }
 
 at::Tensor Model::logits(const at::Tensor& states) const {
-  return multiply(states, table_.t(), product_type(options_)).to(table_.scalar_type());
+  return multiply_by_transposed(states, table_, product_type(options_)).to(table_.scalar_type());
 }
 
 dist::Span Model::early_elements() const {

@@ -1,27 +1,90 @@
 #include "core/products.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
+#include <algorithm>
+#include <functional>
+
+#include "core/gemm.h"
 #include "core/parameters.h"
 #include "dist/differentiable.h"
 
 namespace ut::core {
 namespace {
 
-at::Tensor some_columns(const at::Tensor& w, const dist::Span& columns) {
-  return w.narrow(1, columns.begin, columns.end - columns.begin);
+/// What a product takes of a parameter, and its way back of the parameter's gradient.
+using View = std::function<at::Tensor(const at::Tensor&)>;
+
+bool is_for_gemm(const at::Tensor& matrix) {
+  return matrix.is_cpu() && matrix.scalar_type() == at::kFloat && matrix.numel() > 0;
 }
 
-/// Gradients of x, of w and of what was added to x w, from that of the result.
-std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tensor& w, const dist::Span& columns,
+/// Whether a row's numbers lie one after the other, and so do the rows.
+bool is_in_rows(const at::Tensor& matrix) {
+  return (matrix.size(1) == 1 || matrix.stride(1) == 1) && (matrix.size(0) == 1 || matrix.stride(0) >= matrix.size(1));
+}
+
+MatrixRows<float> rows_of(const at::Tensor& matrix) {
+  return {matrix.data_ptr<float>(), std::max(matrix.stride(0), matrix.size(1))};
+}
+
+/// Of a matrix in rows, or whose transpose is.
+Factor<float> factor_of(const at::Tensor& matrix) {
+  return is_in_rows(matrix) ? as_stored(rows_of(matrix)) : transposed(rows_of(matrix.t()));
+}
+
+at::Tensor ordered(const at::Tensor& matrix) {
+  return is_in_rows(matrix) || is_in_rows(matrix.t()) ? matrix : matrix.contiguous();
+}
+
+/// into = a b + kept * into, all of them for gemm().
+void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, float kept) {
+  if (!is_in_rows(into)) return gemm_of(into.t(), b.t(), a.t(), kept);
+  const at::Tensor left = ordered(a);
+  const at::Tensor right = ordered(b);
+  gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));
+}
+
+/// into += a b, of a matrix that lies in rows, or whose transpose does.
+void add_product(at::Tensor into, const at::Tensor& a, const at::Tensor& b) {
+  is_for_gemm(into) && is_for_gemm(a) ? gemm_of(into, a, b, 1) : void(into.addmm_(a, b));
+}
+
+/// Gradients of x, of w and of what was added to x w, from that of the result; w's is added to where it is kept.
+std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& w_gradient,
                                             const at::Tensor& gradient, bool has_bias) {
-  const at::Tensor of_x = at::mm(gradient, some_columns(w.detach(), columns).t());
-  some_columns(w.grad(), columns).addmm_(x.t(), gradient);
+  const at::Tensor of_x = product(gradient, w.t());
+  add_product(w_gradient, x.t(), gradient);
   if (!has_bias) return {of_x, {}};
   return {of_x, {}, gradient.sum(0)};
 }
 
 bool keeps_gradient(const at::Tensor& w) { return w.is_leaf() && w.grad().defined(); }
+
+/// Whether a product of these, whose gradients are kept nowhere, needs a graph of LibTorch's.
+bool needs_graph(const at::Tensor& x, const at::Tensor& w) {
+  return at::GradMode::is_enabled() && (x.requires_grad() || w.requires_grad());
+}
+
+at::Tensor multiply_view(const at::Tensor& x, const at::Tensor& parameter, const View& view, at::ScalarType type) {
+  const at::Tensor w = view(parameter);
+  if (type != parameter.scalar_type() || !keeps_gradient(parameter))
+    return needs_graph(x, w) ? at::mm(x.to(type), w.to(type)) : product(x.to(type), w.to(type));
+  return dist::with_backward(product(x.detach(), w.detach()), {x, parameter},
+                             [seen = x.detach(), parameter, view](const at::Tensor& gradient) {
+                               return way_back_of_product(seen, view(parameter.detach()), view(parameter.grad()),
+                                                          gradient, false);
+                             });
+}
+
+/// x w + bias, without a graph.
+at::Tensor product_and_bias(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w) {
+  if (!is_for_gemm(x)) return at::addmm(bias, x, w);
+  const at::Tensor result = bias.expand({x.size(0), w.size(1)}).clone(at::MemoryFormat::Contiguous);
+  gemm_of(result, x, w, 1);
+  return result;
+}
 
 }  // namespace
 
@@ -29,25 +92,36 @@ at::ScalarType product_type(const ModelOptions& options) {
   return options.bfloat16_products ? at::kBFloat16 : scalar_type(options.precision);
 }
 
+at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
+  if (!is_for_gemm(a) || !is_for_gemm(b)) return at::mm(a, b);
+  const at::Tensor result = at::empty({a.size(0), b.size(1)}, a.options());
+  gemm_of(result, a, b, 0);
+  return result;
+}
+
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
-  return multiply(x, w, {0, w.size(1)}, type);
+  return multiply_view(
+      x, w, [](const at::Tensor& whole) { return whole; }, type);
 }
 
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist::Span& columns, at::ScalarType type) {
-  const at::Tensor used = some_columns(parameter, columns);
-  if (type != parameter.scalar_type() || !keeps_gradient(parameter)) return at::mm(x.to(type), used.to(type));
-  return dist::with_backward(at::mm(x.detach(), used.detach()), {x, parameter},
-                             [seen = x.detach(), parameter, columns](const at::Tensor& gradient) {
-                               return way_back_of_product(seen, parameter, columns, gradient, false);
-                             });
+  const auto some_columns = [columns](const at::Tensor& whole) {
+    return whole.narrow(1, columns.begin, columns.end - columns.begin);
+  };
+  return multiply_view(x, parameter, some_columns, type);
+}
+
+at::Tensor multiply_by_transposed(const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
+  return multiply_view(
+      x, w, [](const at::Tensor& whole) { return whole.t(); }, type);
 }
 
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
   if (type != bias.scalar_type()) return multiply(x, w, type) + bias;
-  if (!keeps_gradient(w)) return at::addmm(bias, x, w);
-  return dist::with_backward(at::addmm(bias.detach(), x.detach(), w.detach()), {x, w, bias},
+  if (!keeps_gradient(w) && needs_graph(x, w)) return at::addmm(bias, x, w);
+  return dist::with_backward(product_and_bias(bias.detach(), x.detach(), w.detach()), {x, w, bias},
                              [seen = x.detach(), w](const at::Tensor& gradient) {
-                               return way_back_of_product(seen, w, {0, w.size(1)}, gradient, true);
+                               return way_back_of_product(seen, w.detach(), w.grad(), gradient, true);
                              });
 }
 

@@ -11,11 +11,16 @@ namespace ut::core {
 /// there, and so is all that is not a product: parameters, states, norms, softmax, sums over steps and ranks.
 at::ScalarType product_type(const ModelOptions& options);
 
+/// a b of matrices, without a graph: in float32 on the host by the library of core/gemm.h, else by LibTorch's.
+at::Tensor product(const at::Tensor& a, const at::Tensor& b);
+
 /// x w, of operands in `type`, which is the result's too. `x` [rows, inner], `w` [inner, columns].
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 /// The same with some of the columns of a parameter. A parameter's gradient is added to where it is kept, so that steps
 /// need no more room for it than one.
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist::Span& columns, at::ScalarType type);
+/// x w^T, of a parameter `w` [columns, inner]; likewise.
+at::Tensor multiply_by_transposed(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 /// x w + bias, in the bias's type; of parameters, likewise.
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 

@@ -12,8 +12,8 @@
 #include <span>
 #include <utility>
 
+#include "core/gemm.h"
 #include "core/keep_columns.h"
-#include "core/matrix_rows.h"
 #include "core/products.h"
 #include "core/row_kernels.h"
 
@@ -135,14 +135,14 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
       const MatrixRows<Number> weights{scratch, row_room(seen)};
       const MatrixRows<Number> part{weights.row(count), columns};
       std::array<Number, queries_at_once> log_sums;
-      multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
+      gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);
         log_sums[static_cast<std::size_t>(row)] = softmax(weights.row(row), static_cast<std::size_t>(visible));
         std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
         of.keep(sequence, first + row, head, weights.row(row), visible);
       }
-      multiply<Number>(count, columns, seen, 1, {weights.data, weights.stride}, v, 0, part);
+      gemm(count, columns, seen, 1, as_stored(weights), as_stored(v), 0, part);
       for (std::int64_t row = 0; row < count; ++row)
         if (of.visible_keys(sequence, first + row) > 0)
           merge(out.row(first + row), *sums.row(first + row), part.row(row), log_sums[static_cast<std::size_t>(row)],
@@ -172,7 +172,7 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       const MatrixRows<Number> weights{scratch, row_room(seen)};
       const MatrixRows<Number> dropped{weights.row(count), weights.stride};  // then their gradients
-      multiply_by_transposed<Number>(count, seen, columns, of.scale<Number>(), q.from(first), k, weights);
+      gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);
         exponentials(weights.row(row), static_cast<std::size_t>(visible), *sums.row(first + row));
@@ -180,17 +180,15 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
         std::copy_n(weights.row(row), seen, dropped.row(row));
         of.keep(sequence, first + row, head, dropped.row(row), visible);
       }
-      add_transposed_product<Number>(seen, columns, count, 1, {dropped.data, dropped.stride}, given.from(first), to_v);
-      multiply_by_transposed<Number>(count, seen, columns, 1, given.from(first), v, dropped);
+      gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), 1, to_v);
+      gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, dropped);
       for (std::int64_t row = 0; row < count; ++row) {
         of.keep(sequence, first + row, head, dropped.row(row), of.visible_keys(sequence, first + row));
         const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
         multiply_differences(weights.row(row), mean, dropped.row(row), static_cast<std::size_t>(seen));
       }
-      multiply<Number>(count, columns, seen, of.scale<Number>(), {dropped.data, dropped.stride}, k, 1,
-                       to_q.from(first));
-      add_transposed_product<Number>(seen, columns, count, of.scale<Number>(), {dropped.data, dropped.stride},
-                                     q.from(first), to_k);
+      gemm(count, columns, seen, of.scale<Number>(), as_stored(dropped), as_stored(k), 1, to_q.from(first));
+      gemm(seen, columns, count, of.scale<Number>(), transposed(dropped), as_stored(q.from(first)), 1, to_k);
     });
   });
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 
+#include "core/products.h"
 #include "launcher/device.h"
 
 namespace ut::launcher {
@@ -32,30 +33,32 @@ StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting,
   return work;
 }
 
-/// [matrices, rows, columns], or [rows, columns] of one.
-at::Tensor filled(std::int64_t matrices, std::int64_t rows, std::int64_t columns, const at::TensorOptions& options) {
-  return matrices == 1 ? at::full({rows, columns}, 0.5, options) : at::full({matrices, rows, columns}, 0.5, options);
-}
-
 /// On a device, whose work is queued, waiting for one would take longer than many a product.
 std::int64_t between_waits(const at::TensorOptions& options) { return options.device().is_cpu() ? 1 : 20; }
 
 /// How long one of them takes: the median of a few.
 double seconds_of(const Product& product, const at::TensorOptions& options) {
-  const at::Tensor left = filled(product.matrices, product.rows, product.inner, options);
-  const at::Tensor right = filled(product.matrices, product.inner, product.columns, options);
-  at::Tensor result = filled(product.matrices, product.rows, product.columns, options);
-  const auto multiply = [&] {
-    product.matrices == 1 ? at::mm_out(result, left, right) : at::bmm_out(result, left, right);
+  const auto filled = [&](std::int64_t rows, std::int64_t columns) {
+    return at::full({product.matrices, rows, columns}, 0.5, options);
   };
-  multiply();
-  wait_for(result);
+  const at::Tensor left = filled(product.rows, product.inner);
+  const at::Tensor right = filled(product.inner, product.columns);
+  const bool is_batched = !options.device().is_cpu();
+  const auto multiply = [&] {
+    if (is_batched) return at::bmm(left, right);
+    at::Tensor last;
+    for (std::int64_t matrix = 0; matrix < product.matrices; ++matrix)
+      last = core::product(left.select(0, matrix), right.select(0, matrix));
+    return last;
+  };
+  wait_for(multiply());
   const std::int64_t times = between_waits(options);
   std::array<double, 5> seconds{};
   for (double& each : seconds) {
     const auto begin = std::chrono::steady_clock::now();
-    for (std::int64_t time = 0; time < times; ++time) multiply();
-    wait_for(result);
+    at::Tensor last;
+    for (std::int64_t time = 0; time < times; ++time) last = multiply();
+    wait_for(last);
     each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(times);
   }
   std::ranges::nth_element(seconds, seconds.begin() + 2);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "core/dropout.h"
+#include "core/products.h"
 #include "dist/rows.h"
 #include "dist/select_rows.h"
 #include "launcher/probe.h"
@@ -42,9 +43,9 @@ RateCurve probe_products(const core::ModelOptions& model, double operation) {
     const at::Tensor x = at::full({rows, model.d_model}, 0.5);
     const at::Tensor y = at::full({rows, model.ffn}, 0.5);
     const double seconds = seconds_of([&] {
-      at::mm(x, kernel);
-      at::mm(y, kernel.t());
-      at::mm(x.t(), y);
+      core::product(x, kernel);
+      core::product(y, kernel.t());
+      core::product(x.t(), y);
     });
     const double flops = 2.0 * static_cast<double>(rows * model.d_model * model.ffn);
     curve.push_back({flops, 3 * flops / beside(seconds, 3 * operation)});
@@ -60,12 +61,14 @@ RateCurve probe_batched_products(const core::ModelOptions& model, double operati
   RateCurve curve;
   for (std::int64_t length = 8; length <= 2048; length *= 4) {
     const std::int64_t matrices = sequences * model.heads;
-    const at::Tensor rows = at::full({matrices, length, columns}, 0.5);
-    const at::Tensor weights = at::full({matrices, length, length}, 0.5);
+    const at::Tensor rows = at::full({length, columns}, 0.5);
+    const at::Tensor weights = at::full({length, length}, 0.5);
     const double seconds = seconds_of([&] {
-      at::bmm(rows, rows.transpose(1, 2));
-      at::bmm(weights, rows);
-      at::bmm(weights.transpose(1, 2), rows);
+      for (std::int64_t matrix = 0; matrix < matrices; ++matrix) {
+        core::product(rows, rows.t());
+        core::product(weights, rows);
+        core::product(weights.t(), rows);
+      }
     });
     const double flops = 2.0 * static_cast<double>(length * length * columns);
     curve.push_back({flops, 3 * static_cast<double>(matrices) * flops / beside(seconds, 3 * operation)});

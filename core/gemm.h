@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace ut::core {
+
+/// Some columns of rows in the host's memory, a row's one after the other.
+template <class Number>
+struct MatrixRows {
+  Number* data;
+  std::int64_t stride;  // from row to row
+
+  Number* row(std::int64_t number) const { return data + number * stride; }
+  MatrixRows from(std::int64_t number) const { return {row(number), stride}; }
+};
+
+/// A factor of a product: these rows, or, transposed, the matrix whose columns they are.
+template <class Number>
+struct Factor {
+  MatrixRows<const Number> rows;
+  bool transposed;
+};
+
+template <class Number>
+Factor<std::remove_const_t<Number>> as_stored(const MatrixRows<Number>& rows) {
+  return {{rows.data, rows.stride}, false};
+}
+template <class Number>
+Factor<std::remove_const_t<Number>> transposed(const MatrixRows<Number>& rows) {
+  return {{rows.data, rows.stride}, true};
+}
+
+/// c [rows, columns] = scale * a b + kept * c, of a [rows, inner] and b [inner, columns], without what a tensor
+/// operation takes for itself. In float32 by the library that is fastest on this kind of processor; throws
+/// std::runtime_error where it fails.
+void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
+          const Factor<float>& b, float kept, MatrixRows<float> c);
+void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, double scale, const Factor<double>& a,
+          const Factor<double>& b, double kept, MatrixRows<double> c);
+
+/// The name and version of float32's library.
+std::string gemm_library();
+
+}  // namespace ut::core
