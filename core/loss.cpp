@@ -3,18 +3,30 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <vector>
+
+#include "dist/differentiable.h"
 
 namespace ut::core {
 
 at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing) {
-  const at::Tensor log_probability = at::log_softmax(logits, 1);
-  const at::Tensor on_label = log_probability.gather(1, labels.unsqueeze(1)).sum();
-  if (smoothing == 0) return -on_label;
   const auto others = static_cast<double>(logits.size(1) - 1);
-  const double low = smoothing / others;
-  const double entropy = -((1 - smoothing) * std::log(1 - smoothing) + others * low * std::log(low + 1e-20));
-  return -(1 - smoothing - low) * on_label - low * log_probability.sum() -
-         entropy * static_cast<double>(labels.size(0));
+  const double low = smoothing == 0 ? 0 : smoothing / others;
+  const at::Tensor log_probability = at::log_softmax(logits.detach(), 1);  // [rows, vocabulary]
+  const at::Tensor label = labels.unsqueeze(1);                            // [rows, 1]
+  at::Tensor loss = log_probability.gather(1, label).sum() * (smoothing + low - 1);
+  if (smoothing > 0) {
+    const double entropy = -((1 - smoothing) * std::log(1 - smoothing) + others * low * std::log(low + 1e-20));
+    loss = loss - low * log_probability.sum() - entropy * static_cast<double>(labels.size(0));
+  }
+  return dist::with_backward(loss, {logits}, [log_probability, label, low, smoothing](const at::Tensor& gradient) {
+    at::Tensor of_logits =
+        log_probability;  // nobody needs it any more: probability less what is wanted takes its place
+    of_logits.exp_();
+    if (low > 0) of_logits.sub_(low);
+    of_logits.scatter_add_(1, label, at::full(label.sizes(), smoothing + low - 1, of_logits.options()));
+    return std::vector<at::Tensor>{of_logits.mul_(gradient)};
+  });
 }
 
 at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_rows, std::int64_t target_rows) {

@@ -36,6 +36,24 @@ TEST(Loss, IsTheDivergenceFromTheSmoothedLabels) {
     }
 }
 
+TEST(Loss, GoesBackAsItsSlopeSays) {
+  for (const double smoothing : {0.0, 0.2}) {
+    const at::Tensor logits = (random_tensor({4, 7}, 1) * 3).requires_grad_();
+    const at::Tensor labels = at::tensor({0, 6, 3, 3}, at::kLong);
+    (summed_cross_entropy(logits, labels, smoothing) * 0.5).backward();
+    constexpr double step = 1e-6;
+    for (std::int64_t entry = 0; entry < logits.numel(); ++entry) {
+      const auto moved = [&](double by) {
+        const at::Tensor other = logits.detach().clone();
+        other.view({-1})[entry].add_(by);
+        return summed_cross_entropy(other, labels, smoothing).item<double>();
+      };
+      const double slope = 0.5 * (moved(step) - moved(-step)) / (2 * step);
+      EXPECT_NEAR(logits.grad().view({-1})[entry].item<double>(), slope, 1e-8) << "entry " << entry;
+    }
+  }
+}
+
 TEST(Loss, IsZeroForAPerfectFit) {
   const std::int64_t symbols = 10;
   at::Tensor probability = at::full({1, symbols}, 0.1 / (symbols - 1), at::kDouble);
