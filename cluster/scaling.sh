@@ -20,6 +20,8 @@
 #
 # Kinds of scaling: weak-data, the batch grows with the ranks; strong-data, it is the same; strong-sequence, the ranks
 # share the positions of the same sequences; weak-sequence, the sequences grow with the ranks.
+#
+# What DIR has of a setting, MORE and ITERATIONS included, is not run again; another UT or LAUNCH needs another DIR.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -67,14 +69,16 @@ settings() {
   done
 }
 
-# run_setting NUMBER REPEAT: one measurement, kept as a file; one that is there is not made again.
+# run_setting NUMBER REPEAT: one measurement, kept as a file; one that is there is not made again. A number means
+# another setting when the variables are others: the file is named by what is run.
 run_setting() {
-  local result setting kind size ranks shared exchange measured
+  local result setting sum kind size ranks shared exchange measured
   local -a options more launch command
-  result=$(printf '%s/results/%03d-%02d.json' "$out" "$1" "$2")
-  [[ ! -s $result ]] || return 0
   setting=$(settings | sed -n "$(($1 + 1))p")
   read -r kind size ranks shared exchange _ <<<"$setting"
+  read -r sum _ < <(cksum <<<"$setting | $MORE | $ITERATIONS")
+  result=$(printf '%s/results/%s-%s-%s-%02d.json' "$out" "$kind" "$ranks" "$sum" "$2")
+  [[ ! -s $result ]] || return 0
   read -ra options <<<"${setting#*| }"
   read -ra more <<<"$MORE"
   command=("$UT" bench "${options[@]}" --vocab 64 --iterations "$ITERATIONS" --sequence-parallel "$shared" --json)
@@ -88,9 +92,9 @@ run_setting() {
   fi
   echo "$kind $size, $ranks ranks, sequence-parallel $shared, exchange $exchange: run $2" >&2
   measured=$("${command[@]}") || { echo "scaling.sh: failed: ${command[*]}" >&2; return 1; }
-  printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "repeat": %s, ' \
-    "$kind" "$size" "$ranks" "$shared" "$exchange" "$2" >"$result.new"
-  printf '"bench": %s}\n' "$measured" >>"$result.new"
+  printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "more": "%s", ' \
+    "$kind" "$size" "$ranks" "$shared" "$exchange" "$MORE" >"$result.new"
+  printf '"repeat": %s, "bench": %s}\n' "$2" "$measured" >>"$result.new"
   mv "$result.new" "$result"
 }
 

@@ -13,10 +13,11 @@ from html import escape
 
 COLUMNS = [
     ("kind", "scaling"), ("size", "model"), ("ranks", "ranks"), ("sequence_parallel", "sequence-parallel"),
-    ("exchange", "exchange"), ("update_s", "time/update (s)"), ("lower_s", "quartile"), ("upper_s", "quartile"),
+    ("exchange", "exchange"), ("batch", "batch"), ("length", "length"), ("update_s", "time/update (s)"),
+    ("lower_s", "quartile"), ("upper_s", "quartile"),
     ("rows_per_s", "rows/s"), ("efficiency", "efficiency"), ("exposed_exchange_s", "exposed exchange (s)"),
     ("exchange_bytes", "exchanged bytes"), ("gradient_bytes", "gradients' bytes"), ("peak_bytes", "peak memory"),
-    ("runs", "runs"),
+    ("runs", "runs"), ("curve", "curve"),
 ]
 COLOURS = ["#1b6ca8", "#c8553d", "#3a7d44", "#8d5a97", "#b8860b", "#444444", "#008b8b", "#a0522d"]
 
@@ -29,7 +30,7 @@ def read_results(directory):
 
 
 def quartiles(values):
-    """The median and the quartiles; of one run what it says of its own updates is taken instead."""
+    """Lower quartile, median, upper quartile."""
     lower, median, upper = statistics.quantiles(values, n=4, method="inclusive")
     return lower, median, upper
 
@@ -39,7 +40,8 @@ def median_of(runs, value):
     return statistics.median(known) if known else None
 
 
-def row_of(key, runs):
+def row_of(setting, runs):
+    """What several runs of a setting come to: medians; of one run its quartiles are those of its updates."""
     benches = [run["bench"] for run in runs]
     times = [bench["median_step_s"] for bench in benches]
     if len(times) > 1:
@@ -49,33 +51,56 @@ def row_of(key, runs):
         lower, upper = benches[0].get("quartiles_step_s", [median, median])
     sent = [bench["sent_bytes_per_update"] for bench in benches]
     return dict(
-        zip(("kind", "size", "ranks", "sequence_parallel", "exchange"), key),
-        update_s=median, lower_s=lower, upper_s=upper,
+        setting, update_s=median, lower_s=lower, upper_s=upper,
         rows_per_s=statistics.median(bench["rows_per_s"] for bench in benches),
         exposed_exchange_s=median_of(benches, lambda bench: bench.get("exposed_exchange_s")),
         exchange_bytes=sent[0]["exchange"], gradient_bytes=sent[0]["gradients"],
         peak_bytes=max(bench["peak_bytes"] for bench in benches), runs=len(runs))
 
 
+def setting_of(result):
+    """What runs have in common that are runs of the same."""
+    options = result["bench"]["options"]
+    return {**{name: result[name] for name in ("kind", "size", "ranks", "sequence_parallel", "exchange")},
+            **{name: options[name] for name in ("batch", "length", "iterations")}, "more": result.get("more", "")}
+
+
 def make_rows(results):
     groups = {}
     for result in results:
-        key = tuple(result[name] for name in ("kind", "size", "ranks", "sequence_parallel", "exchange"))
-        groups.setdefault(key, []).append(result)
-    rows = [row_of(key, runs) for key, runs in groups.items()]
-    rows.sort(key=lambda row: (row["kind"], row["size"], row["exchange"], row["ranks"]))
+        groups.setdefault(tuple(setting_of(result).items()), []).append(result)
+    rows = [row_of(dict(setting), runs) for setting, runs in groups.items()]
+    for row in rows:
+        row["curve"] = curve_of(row, rows)
+    rows.sort(key=lambda row: (row["kind"], row["size"], row["exchange"], row["curve"], row["ranks"]))
     for row in rows:
         row["efficiency"] = efficiency(row, rows)
     return rows
 
 
+def sequences(row):
+    """How many of which length: what grows with the ranks for one rank."""
+    batch = row["batch"] // (row["ranks"] if row["kind"] == "weak-data" else 1)
+    return f"{batch} × {row['length'] // (row['ranks'] if row['kind'] == 'weak-sequence' else 1)}"
+
+
+def curve_of(row, rows):
+    """The name of the curve that the row is a point of; what not all of this kind, model and exchange have alike is a
+    part of it."""
+    alike = [other for other in rows if all(other[name] == row[name] for name in ("kind", "size", "exchange"))]
+    parts = [f"{row['kind']} {row['size']}" + (f" {row['exchange']}" if row["exchange"] != "none" else "")]
+    for detail in (sequences, lambda row: row["more"], lambda row: f"--iterations {row['iterations']}"):
+        if len({detail(other) for other in alike}) > 1:
+            parts.append(detail(row))
+    return ", ".join(parts)
+
+
 def efficiency(row, rows):
-    """Against the fewest ranks of the same kind, model and exchange: the work of a second and rank, relative. Where
-    sequences grow, a row attends to more, so that rows are not work: not said."""
+    """Against the fewest ranks of the same curve: the work of a second and rank, relative. Where sequences grow, a row
+    attends to more, so that rows are not work: not said."""
     if row["kind"] == "weak-sequence":
         return None
-    alike = [other for other in rows if all(other[name] == row[name] for name in ("kind", "size", "exchange"))]
-    first = min(alike, key=lambda other: other["ranks"])
+    first = min((other for other in rows if other["curve"] == row["curve"]), key=lambda other: other["ranks"])
     return row["rows_per_s"] / row["ranks"] * first["ranks"] / first["rows_per_s"]
 
 
@@ -108,15 +133,14 @@ def series(rows):
     curves = {}
     for row in rows:
         if row["efficiency"] is not None:
-            name = f"{row['kind']} {row['size']}" + (f" {row['exchange']}" if row["exchange"] != "none" else "")
-            curves.setdefault(name, []).append((row["ranks"], row["ranks"] * row["efficiency"]))
+            curves.setdefault(row["curve"], []).append((row["ranks"], row["ranks"] * row["efficiency"]))
     return curves
 
 
 def write_chart(rows, path):
     curves = series(rows)
     most = max((ranks for points in curves.values() for ranks, _ in points), default=1)
-    width, height, left, bottom, legend = 560, 360, 60, 45, 300
+    width, height, left, bottom, legend = 560, 360, 60, 45, 60 + 7 * max(map(len, curves), default=0)
     top = max([most] + [value for points in curves.values() for _, value in points]) * 1.05
 
     def at(ranks, value):

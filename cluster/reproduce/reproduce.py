@@ -14,19 +14,22 @@ usage: reproduce.py [TABLE…] [options] [-- options of `ut train`]      every t
   --one N         run N of the list alone (cluster/reproduce/reproduce.sbatch: one job of an array)
   --report        the tables alone, from what is there
 
-What is done is not done again, and a run that was stopped goes on. Variables: UT, the program (build/release/ut);
-LAUNCH, what starts it on ranks, as "srun --mpi=pmix" (without it the options --ranks N after -- say). Exit code 1:
-a run failed; 2: bad input, or no run has its data. Standard library alone.
+What is done is not done again, and a run that was stopped goes on, with the options that are given then. Variables:
+UT, the program (build/release/ut); LAUNCH, what starts it on ranks, as "srun --mpi=pmix" (without it the options
+--ranks N after -- say). Exit code 1: a run failed; 2: bad input, or no run has its data; 75: stopped by Ctrl-C, TERM or
+USR1, with a checkpoint where it was training; with --one that of `ut` where it fails. Standard library alone.
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
-training, more of them for the small size, those of each evaluation, data, what `ut data` makes of it first), "columns"
-(run, evaluation, and which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another
-shows that one's runs in another way: its rows say which run, its columns which settings. What there is of "each" number
-from 1 has {} in the number's place. Of a cell's seeds the best by validation is shown; beside it, where there are
-several, the mean ± standard deviation of all and, of errors, how many are learned: not above 5 %.
+training, more of them for the small size, those of each evaluation, which of these are "optional" as the data may lack
+their split, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to "show"),
+"rows" (settings, and the paper's numbers). A table "of" another shows that one's runs in another way: its rows say
+which run, its columns which settings. What there is of "each" number from 1 has {} in the number's place. Of a cell's
+seeds the best by validation is shown; beside it, where there are several, the mean ± standard deviation of all and, of
+errors, how many are learned: not above 5 %.
 """
 
 import argparse
+import fcntl
 import json
 import math
 import os
@@ -37,6 +40,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 FAILED = 5  # error in % above which a task of bAbI counts as failed
@@ -97,6 +101,49 @@ def numbered_rows(rows):
             yield {**{name: numbered(words, number) for name, words in row.items()}, "paper": paper}
 
 
+class Stop:
+    """Whether somebody has asked for a stop, and the program that is to know. It is told by USR1, whatever came here:
+    that is what mpirun and srun hand to the ranks, and what `ut train` takes from its start on."""
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    asked, program = False, None
+
+    @classmethod
+    def ask(cls, *_):
+        cls.asked = True
+        if cls.program is not None:
+            cls.program.send_signal(signal.SIGUSR1)
+
+    @classmethod
+    def run(cls, command, errors):
+        """The program's exit code, negative for a signal, and what it printed."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as cls.program:
+            if cls.asked:  # while it was started
+                cls.ask()
+            printed, _ = cls.program.communicate()
+        return cls.program.returncode, printed
+
+
+def lock(path):
+    """The file, open, which no other job has until it is closed; or somebody has asked for a stop."""
+    file = open(path, "w")
+    while not Stop.asked:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            time.sleep(0.5)
+    return file
+
+
+def last_words(log, begin):
+    """The last line of ut's own in a log, from a place on; as " (…)"."""
+    with open(log, errors="replace") as lines:
+        lines.seek(begin)
+        own = [line for line in lines if line.startswith("ut: ")]
+    return f" ({own[-1][len('ut: '):].strip()})" if own else ""
+
+
 class Run:
     """One training: a row's settings, one of the table's runs, one seed."""
 
@@ -136,39 +183,58 @@ class Run:
         self.prepare()
         started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
-        self.ut("train", *(["--run-dir", str(self.directory), "--resume"] if started else self.train_options()))
+        again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
+        self.ut("train", *(again if started else self.train_options()))
         asked = self.described.get("evaluate", {"test": ["--split", "test"]})
-        evaluations = {name: self.evaluate(given) for name, given in asked.items()}
+        evaluations = {name: self.evaluate(name, given) for name, given in asked.items()}
         result = {"evaluations": evaluations, **self.told()}
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
         written.rename(self.directory / "result.json")
 
     def prepare(self):
-        """Makes the file that the data lacks, by a command of `ut data`."""
+        """Makes the file that the data lacks, by a command of `ut data`; one of an array's jobs for all."""
         prepare = self.described.get("prepare")
-        if prepare and not (self.options.data / self.data / prepare["makes"]).exists():
-            self.ut("data", *prepare["by"], "--data", str(self.options.data / self.data), launch=False)
+        if not prepare:
+            return
+        makes = self.options.data / self.data / prepare["makes"]
+        if makes.exists():
+            return
+        by = ["data", *prepare["by"], "--data", str(makes.parent)]
+        beside = makes.with_name(f"{makes.name}.lock")
+        try:
+            locked = lock(beside)
+        except OSError as error:
+            raise Trouble(f"{self}: {beside}: {error.strerror}; first run, where it can be: ut {shlex.join(by)}")
+        with locked:
+            if not makes.exists():
+                self.ut(*by, launch=False)
 
-    def evaluate(self, given):
-        """None where the data has no such split."""
+    def evaluate(self, name, given):
+        """None where the data has no such split, and need not have it."""
         try:
             said = self.ut("evaluate", "--run-dir", str(self.directory), "--json", *given)
         except Trouble as trouble:
-            if trouble.code != BAD_INPUT:
-                raise
-            return None
+            if name in self.described.get("optional", []) and "this data has none" in str(trouble):
+                return None
+            raise
         return json.loads(said.strip().splitlines()[-1])
 
     def ut(self, *arguments, launch=True):
+        stopped = Trouble(f"{self}: stopped; the same command goes on", STOPPED)
+        if Stop.asked:
+            raise stopped
         ranks = shlex.split(os.environ.get("LAUNCH", "")) if launch else []
         with open(self.directory / "reproduce.log", "a") as log:
-            done = subprocess.run([*ranks, self.options.ut, *arguments], stdout=subprocess.PIPE, stderr=log, text=True)
-            log.write(done.stdout)
-        if done.returncode != 0:
-            raise Trouble(f"{self}: ut {arguments[0]} ended with {done.returncode}, see {self.directory}/reproduce.log",
-                          done.returncode)
-        return done.stdout
+            begin = log.tell()
+            code, printed = Stop.run([*ranks, self.options.ut, *arguments], log)
+            log.write(printed)
+        if code == 0:
+            return printed
+        if Stop.asked or code == STOPPED or -code in Stop.signals:
+            raise stopped
+        raise Trouble(f"{self}: ut {arguments[0]} ended with {code}{last_words(log.name, begin)}, see {log.name}",
+                      code if code > 0 else 128 - code)
 
     def told(self):
         """What the run says of itself: validation, updates and hours to its end, FLOPs, parameters and mesh."""
@@ -422,6 +488,8 @@ def make_all(runs):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --list | head
+    for number in Stop.signals:
+        signal.signal(number, Stop.ask)
     try:
         main()
     except Trouble as trouble:

@@ -457,8 +457,8 @@ var draw = (function () {
     report.scaling.forEach(function (table) {
       table.rows.forEach(function (row) {
         if (!is_number(row.efficiency)) return;
-        var name = [row.kind, row.size].concat(row.exchange !== 'none' ? [row.exchange] : []).join(' ') +
-          (report.scaling.length > 1 ? ', ' + table.file : '');
+        var of_kind = [row.kind, row.size].concat(row.exchange !== 'none' ? [row.exchange] : []).join(' ');
+        var name = (row.curve || of_kind) + (report.scaling.length > 1 ? ', ' + table.file : '');
         if (!by_name[name])
           series.push(by_name[name] = {name: name, color: series.length, dots: true, points: [], rows: []});
         by_name[name].points.push([row.ranks, row.ranks * row.efficiency]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cluster/reproduce/reproduce.py on a made-up table of two rows, two runs and two seeds: what is printed, that nothing
-# is done twice, that a run goes on, and what is said of what is missing.
+# is done twice, that a run goes on, how it is stopped, and what is said of what is missing.
 #   reproduce_test.sh UT
 set -euo pipefail
 UT=$(realpath "${1:?the program ut}")
@@ -13,7 +13,8 @@ fail() {
   echo "reproduce_test.sh: $*" >&2
   exit 1
 }
-made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- --threads 1; }
+more="--threads 1"
+made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- $more; }
 # expect CODE TEXT OPTION…: how it ends, and what it says.
 expect() {
   local code=0 said
@@ -52,12 +53,12 @@ JSON
 
 [[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
 
-# A run that was begun goes on, and is not begun anew: it ends where its own options say.
+# A run that was begun goes on, and is not begun anew: it ends where its own options and those given now say.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
   --run-dir "$begun" --quiet >/dev/null
-made_up digits --one 0 >/dev/null
-grep -q '"updates": 7,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
+more="--threads 1 --max-updates 9" made_up digits --one 0 >/dev/null
+grep -q '"updates": 9,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
 before=$(stat -c %Y.%Z "$begun/result.json")
 
 printed=$(made_up digits)
@@ -137,6 +138,73 @@ diff <(made_up stories --list) <(made_up stories-by-task stories --list) || fail
 
 cp -r "$place/tables/digits" "$place/tables/wrong"
 sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"
+expect 1 "ut train ended with 2 (--heads" wrong --seeds 1
 expect 1 "2 of 4 runs failed" wrong --seeds 1
 expect 0 "| Two steps | 0." wrong --seeds 1 --report
+
+# A split that the data lacks is "no data" only where the table says that it may; else the run is not done.
+cp -r "$place/tables/digits" "$place/tables/splits"
+sed -i 's/"copy": {/&"evaluate": {"control": ["--split", "control"]}, /; s/"run": "copy"/&, "evaluation": "control"/' \
+  "$place/tables/splits/table.json"
+expect 2 "ut evaluate ended with 2 (--split control: this data has none" splits --one 0
+[[ ! -e $place/out/splits/small/one/copy/seed-1/result.json ]] || fail "a run without its evaluation is done"
+sed -i 's/"copy": {/&"optional": ["control"], /' "$place/tables/splits/table.json"
+expect 0 "splits one copy seed 1" splits --one 0
+expect 0 "| One step | no data | 0.25 |" splits --report
+
+# expect_stop TABLE SIGNAL CONDITION…: a table's runs, stopped in the first one once the condition holds, end with 75
+# and one line, and no other run is begun. As from a terminal, INT goes to the program and to what it has started.
+expect_stop() {
+  local code=0 run tries first=$place/out/$1/small/one/copy
+  setsid env --default-signal=INT python3 "$reproduce" --settings "$place/tables" --out "$place/out" "$1" -- $more \
+    >"$place/said" 2>&1 &
+  run=$!
+  for ((tries = 0; tries < 300; ++tries)); do ! "${@:3}" "$first/seed-1" || break; sleep 0.1; done
+  if [[ $2 == INT ]]; then kill -INT -- "-$run"; else kill "-$2" "$run"; fi
+  wait "$run" || code=$?
+  diff "$place/said" - <<SAID || fail "$1 and $2: this is not what it says"
+$1 one copy seed 1
+reproduce.py: $1 one copy seed 1: stopped; the same command goes on
+SAID
+  [[ $code == 75 && ! -e $first/seed-2 ]] || fail "$1 and $2: not stopped: $code"
+  ! pgrep --session "$run" || fail "$1 and $2: something goes on"
+}
+trains() { [[ $(grep -c '"loss"' "$1/metrics.jsonl" 2>/dev/null) -gt 5 ]]; }
+for signal in INT TERM; do
+  cp -r "$place/tables/digits" "$place/tables/$signal"
+  more="--threads 1 --max-updates 1000000 --log-every 1 --checkpoint-every 1000000" expect_stop $signal $signal trains
+  metrics=$place/out/$signal/small/one/copy/seed-1/metrics.jsonl
+  before=$(grep '"loss"' "$metrics")
+  more="--threads 1 --max-updates $(($(wc -l <<<"$before") + 2))" expect 0 "$signal one copy seed 1" $signal --one 0
+  diff <(grep '"loss"' "$metrics" | head -n -2) - <<<"$before" || fail "$signal: updates were lost"
+done
+
+# A program that takes long to evaluate, and to make what the data lacks.
+real=$UT
+UT=$place/slow
+cat >"$UT" <<SLOW
+#!/usr/bin/env bash
+case \$1 in
+  train) exec "$real" "\$@" ;;
+  evaluate) touch "$place/evaluates" && exec sleep 60 ;;
+  data) echo made >>"$place/made" && sleep 1 && touch "$place/pieces/pieces.model" ;;
+esac
+SLOW
+chmod +x "$UT"
+evaluates() { [[ -e $place/evaluates ]]; }
+cp -r "$place/tables/digits" "$place/tables/evaluated"
+expect_stop evaluated TERM evaluates
+
+# Runs that lack the same file make it once; what keeps them from that is said.
+mkdir -p "$place/pieces"
+cp -r "$place/tables/digits" "$place/tables/pieces"
+sed -i 's/"copy": {/&"data": "pieces", "prepare": {"makes": "pieces.model", "by": ["sentencepiece"]}, /' \
+  "$place/tables/pieces/table.json"
+for number in 0 1; do made_up pieces --data "$place" --one $number >/dev/null 2>&1 & done
+wait
+[[ $(cat "$place/made") == made ]] || fail "two runs have made the same file"
+rm "$place"/pieces/*
+mkdir "$place/pieces/pieces.model.lock" # root may write anywhere, but to no directory
+expect 2 "pieces.model.lock: Is a directory; first run, where it can be: ut data sentencepiece --data $place/pieces" \
+  pieces --data "$place" --one 0
 echo "reproduce: as it should be"

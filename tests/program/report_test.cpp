@@ -241,6 +241,20 @@ TEST_F(Report, DrawsEveryPictureAlone) {
   }
 }
 
+TEST_F(Report, ScalingOfOneKindMayBeOfSeveralCurves) {
+  const std::string table =
+      directory_
+          .write("scaling.csv",
+                 "kind,size,ranks,exchange,efficiency,curve\nweak-data,256:4,1,none,1,\"weak-data 256:4, 2 × 40\""
+                 "\nweak-data,256:4,1,none,1,\"weak-data 256:4, 2 × 80\"\n")
+          .string();
+  const std::string file = directory_ / "scaling.svg";
+  const Outcome drawn = run_ut(fmt::format("report --scaling {} --svg scaling --out {}", table, file));
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
+  for (const char* curve : {"weak-data 256:4, 2 × 40", "weak-data 256:4, 2 × 80"})
+    EXPECT_THAT(base::read_file(file), HasSubstr(curve));
+}
+
 TEST_F(Report, APictureAsPngOrWhatItTakes) {
   write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n");
   const std::string command = fmt::format("report {} --no-model --png loss", directory_ / "run");

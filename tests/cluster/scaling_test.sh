@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# cluster/scaling.sh and its report with models of no size: what is there is not run again, and what was run with other
+# variables is neither taken for it nor put into one number with it.
+#   scaling_test.sh UT
+set -euo pipefail
+UT=$(realpath "${1:?the program ut}")
+export UT SIZES=16:2:16:1 BATCH=2 LENGTH=6 LONG=8 LONG_BATCH=2 RANKS="1 2" REPEATS=1 ITERATIONS=1
+scaling=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../cluster" && pwd)/scaling.sh
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+fail() {
+  echo "scaling_test.sh: $*" >&2
+  exit 1
+}
+# expect_runs COUNT: the sweep makes so many measurements that were not there.
+expect_runs() {
+  "$scaling" --out "$place" >"$place/table" 2>"$place/said" || fail "it failed: $(cat "$place/said")"
+  [[ $(grep -c 'run [0-9]$' "$place/said") == "$1" ]] || fail "not $1 runs: $(cat "$place/said")"
+}
+
+expect_runs 8
+RANKS=2 expect_runs 0
+export RANKS=1
+REPEATS=2 expect_runs 4
+LENGTH=7 expect_runs 2
+ITERATIONS=2 expect_runs 4
+MORE="--threads 1 --dropout 0" expect_runs 4
+cat "$place/table"
+
+python3 - "$place/scaling.csv" <<'PYTHON' || fail "the report is wrong"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert len(rows) == 8 + 2 + 4 + 4, len(rows)
+for kind, ranks, batch, length, curve, runs in (
+        ("weak-data", 1, 2, 6, "2 × 6", 2), ("weak-data", 2, 4, 6, "2 × 6", 1), ("weak-data", 1, 2, 7, "2 × 7", 1),
+        ("strong-data", 2, 2, 6, "2 × 6", 1), ("strong-data", 1, 2, 7, "2 × 7", 1)):
+    named = f"{kind} 16:2:16:1, {curve}, --threads 1, --iterations 1"
+    [row] = [row for row in rows if row["curve"] == named and row["ranks"] == str(ranks)]
+    assert [row[name] for name in ("batch", "length", "runs")] == [str(batch), str(length), str(runs)], row
+for curve in {row["curve"] for row in rows if row["efficiency"]}:
+    assert 1 in [float(row["efficiency"]) for row in rows if row["curve"] == curve], curve
+PYTHON
+for curve in "weak-data 16:2:16:1, 2 × 7" "strong-sequence 16:2:16:1 default, --threads 1 --dropout 0"; do
+  grep -qF "$curve" "$place/scaling.svg" || fail "the chart has no curve $curve"
+done
+echo "scaling: as it should be"
