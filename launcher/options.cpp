@@ -209,6 +209,7 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
     // How many ranks trained a model says nothing about where it is used.
     options.recorded_ranks = 0;
     options.sequence_parallel = 1;
+    options.plan_exchange = false;  // an imported model's record may leave it open
     options.threads = 0;
     options.device = DeviceChoice::automatic;
     options.communicator = CommunicatorChoice::automatic;

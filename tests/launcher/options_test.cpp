@@ -291,6 +291,19 @@ TEST(Options, TheMeshIsLeftOpenUntilItIsGiven) {
               HasSubstr("needs one of all-gather, broadcast, ring, heads or auto"));
 }
 
+TEST(Options, TheMeshOfATrainedModelIsNotPlanned) {
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({"--exchange", "auto"}));  // as ut import writes it down
+  const std::string run = scratch / "run";
+  for (const std::string command : {"evaluate", "decode"}) {
+    EXPECT_FALSE(parse_options({command, "--run-dir", run, "--sequence-parallel", "2"}).plan_exchange);
+    EXPECT_EQ(parse_options({command, "--run-dir", run, "--exchange", "ring"}).exchange.form, dist::ExchangeForm::ring);
+    EXPECT_THAT(refused({command, "--run-dir", run, "--exchange", "auto"}),
+                testing::EndsWith("needs one of all-gather, broadcast, ring, heads"));
+  }
+  EXPECT_TRUE(parse_options({"bench", "--exchange", "auto"}).plan_exchange);
+}
+
 TEST(Options, PrecisionIsThatOfNumbersOrOfProducts) {
   EXPECT_EQ(train({"--precision", "float64"}).model.precision, core::Precision::float64);
   EXPECT_THAT(to_config(train({"--dtype", "float64"})), HasSubstr("precision = float64\n"));
