@@ -55,7 +55,7 @@ struct BenchOptions {
 /// What `ut plan` takes of its own; what it plans for is what `ut bench` measures.
 struct PlanOptions {
   std::int64_t nodes = 0;          // 0: as many as the ranks need
-  std::int64_t gpus_per_node = 0;  // ranks of a node; 0: as the machine's numbers have it
+  std::int64_t gpus_per_node = 0;  // ranks of a node; 0: ranks / nodes, or as the machine's numbers have it
   std::string machine;             // whose data sheet says what it can do; empty: measured
   std::string calibration;         // file of measured numbers
   std::string save_calibration;    // where the numbers are written

@@ -472,6 +472,13 @@ TEST(Plan, WhatCannotBeIsRefused) {
   EXPECT_THAT(plan_refused({"--ranks", "12", "--gpus-per-node", "8"}), HasSubstr("--gpus-per-node: 8"));
   EXPECT_THAT(plan_refused({"--ranks", "12", "--nodes", "2", "--gpus-per-node", "8"}), HasSubstr("--ranks: 12"));
   EXPECT_EQ(plan_refused({"--ranks", "16", "--nodes", "2", "--gpus-per-node", "8"}), "");
+  EXPECT_EQ(plan_refused({"--ranks", "5", "--nodes", "2"}),
+            "--ranks: 5 given, needs a multiple of --nodes, which is 2");
+  EXPECT_EQ(plan_refused({"--ranks", "4", "--nodes", "2"}), "");
+  EXPECT_THAT(plan_refused({"--ranks", "12", "--machine", "h200"}), HasSubstr("--ranks: 12 given, needs at most 8"));
+  for (const std::string fitting : {"6", "16"})
+    EXPECT_EQ(plan_refused({"--ranks", fitting, "--machine", "h200"}), "") << fitting;
+  EXPECT_EQ(plan_refused({"--ranks", "12", "--machine", "h200", "--gpus-per-node", "6"}), "");
   EXPECT_THAT(plan_refused({"--heads", "3"}), HasSubstr("--heads: is 3"));
   EXPECT_THAT(plan_refused({"--sequence-parallel", "2"}), HasSubstr("--sequence-parallel: unknown option"));
 }
