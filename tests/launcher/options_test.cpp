@@ -244,6 +244,47 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   EXPECT_EQ(train_refused({"--config", scratch.write("all.conf", "max-steps = 9\nbabi-memory = 3\n")}), "");
 }
 
+TEST(Options, BesideThoseThatTakeTheirPlaceAreRefused) {
+  const auto nothing = [](const std::string& name) { return HasSubstr(name + ": does nothing here"); };
+  const Words act = {"--halting", "act", "--max-steps", "9"};
+  const auto halting = [&](Words more) {
+    more.insert(more.begin(), act.begin(), act.end());
+    return train_refused(more);
+  };
+  EXPECT_THAT(halting({"--steps", "6"}), nothing("--steps"));
+  EXPECT_THAT(halting({"--decoder-steps", "6"}), nothing("--decoder-steps"));
+  EXPECT_EQ(halting({"--steps", "6", "--decoder-halting", "none"}), "");
+  EXPECT_EQ(halting({"--decoder-steps", "6", "--decoder-halting", "none"}), "");
+  EXPECT_EQ(halting({"--steps", "6", "--decoder-steps", "5", "--max-steps", "0"}), "");
+
+  const tests::TemporaryDirectory scratch;
+  const auto both = scratch.write("both.conf", "halting = act\nmax-steps = 9\nsteps = 6\n");
+  EXPECT_EQ(train_refused({"--config", both}), "");
+  EXPECT_EQ(train({"--config", both, "--steps", "7"}).max_steps, 0);
+  EXPECT_THAT(train_refused({"--config", both, "--decoder-steps", "7"}), nothing("--decoder-steps"));
+
+  record_run(scratch, train(act));
+  const std::string run = scratch / "run";
+  EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--decoder-steps", "8"}), nothing("--decoder-steps"));
+  EXPECT_EQ(refused({"evaluate", "--run-dir", run, "--steps", "8", "--decoder-steps", "7"}), "");
+  EXPECT_THAT(refused({"export", "--run-dir", run, "--out", "x", "--checkpoint", "best", "--average", "2"}),
+              HasSubstr("--checkpoint: given, and --average too"));
+
+  for (const Words& given : {Words{"--shards", "zigzag"}, Words{"--exchange-sends", "states"}}) {
+    Words planned = given;
+    planned.insert(planned.end(), {"--exchange", "auto"});
+    EXPECT_THAT(train_refused(planned), nothing(given.front()));
+    EXPECT_THAT(refused("bench", planned), nothing(given.front()));
+    EXPECT_EQ(train_refused(given), "");
+  }
+  const auto smoothed = [](const char* form, const char* share) {
+    return train_refused({"--task", "lambada", "--data", "x", "--lambada-form", form, "--label-smoothing", share});
+  };
+  EXPECT_THAT(smoothed("pointing", "0.1"), nothing("--label-smoothing"));
+  EXPECT_EQ(smoothed("pointing", "0"), "");
+  EXPECT_EQ(smoothed("reading", "0.1"), "");
+}
+
 TEST(Options, ConfigRoundTrip) {
   const Options options = train({"--variant",
                                  "tensor2tensor",
