@@ -233,7 +233,9 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
   if (command.bit == command_evaluate) options.task.splits = {options.split};
-  if (command.bit == command_decode) options.task.splits.clear();
+  if (command.bit == command_decode || command.bit == command_export) options.task.splits.clear();
+  if (command.bit == command_export && options.exchange_of_models.examples > 0)
+    options.task.splits = {datasets::Split::test};
   return options;
 }
 

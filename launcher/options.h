@@ -168,7 +168,7 @@ struct Options {
 
 /// Reads what a person typed, without the program's name: `train --task copy …`.
 /// The command line comes before `--config FILE`, which comes before the defaults. With `train --resume` and with
-/// evaluate and decode, the defaults are what the run directory has recorded.
+/// evaluate, decode and export, the defaults are what the run directory has recorded.
 /// Throws base::BadInput, one line, for anything that cannot be used.
 Options parse_options(const std::vector<std::string>& arguments);
 
