@@ -100,7 +100,7 @@ void TrainingRun::say_what_is_trained() {
 std::string TrainingRun::nothing_left() const {
   const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
                             : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
-                                            : fmt::format("--target-score above {:.4g}, or 0,", *best_score_);
+                                            : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
   return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
 }
 
@@ -125,12 +125,9 @@ void TrainingRun::resume() {
         fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update()));
   earlier_hours_ = read.number("hours", 0);
   time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
-  best_update_ = read.whole("best_update", -1, -1);
-  if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
-  if (best_update_ >= 0) {
-    best_score_ = read.number("best_score", 0);
-    best_loss_ = read.number("best_loss", best_loss_);
-  }
+  best_ = best_score_in(read);
+  // What is done again now had a better one.
+  if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
 }
 
@@ -138,7 +135,7 @@ void TrainingRun::resume() {
 /// again.
 void TrainingRun::point_at_checkpoints() const {
   core::point_at(directory_->checkpoints(), "latest", update());
-  if (best_update_ >= 0) core::point_at(directory_->checkpoints(), "best", best_update_);
+  if (best_) core::point_at(directory_->checkpoints(), "best", best_->update);
 }
 
 Input TrainingRun::next_input() {
@@ -167,7 +164,7 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.loss = sums[0].item<double>();
   shown.learning_rate = result.learning_rate;
   shown.gradient_norm = result.gradient_norm.item<double>();
-  shown.score = best_score_;
+  if (best_) shown.score = best_->score;
   look_at(shown, result);
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
@@ -226,14 +223,9 @@ void TrainingRun::evaluate() {
   last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
-  const double accuracy = result.accuracy();  // a language model's may for long be 0, while its loss falls
-  const bool is_best =
-      !best_score_ || accuracy > *best_score_ || (accuracy == *best_score_ && result.loss < best_loss_);
-  if (is_best) {
-    best_score_ = accuracy;
-    best_loss_ = result.loss;
-    best_update_ = update();
-  }
+  const BestScore found{result.accuracy(), result.loss, update()};
+  const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
+  if (is_best) best_ = found;
   if (session_.speaks()) {
     nlohmann::ordered_json record{{"update", update()},
                                   {"split", "validation"},
@@ -263,11 +255,7 @@ void TrainingRun::write_checkpoint() {
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_}};
-  if (best_score_) {
-    state["best_score"] = *best_score_;
-    if (std::isfinite(best_loss_)) state["best_loss"] = best_loss_;
-    state["best_update"] = best_update_;
-  }
+  if (best_) add_best_score(state, *best_);
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                session_.options.keep_every);
@@ -275,7 +263,7 @@ void TrainingRun::write_checkpoint() {
 
 bool TrainingRun::finished() const {
   const Options& options = session_.options;
-  const bool good_enough = options.target_score > 0 && best_score_ && *best_score_ >= options.target_score;
+  const bool good_enough = options.target_score > 0 && best_ && best_->score >= options.target_score;
   return update() >= options.max_updates || stop_ || time_is_over_ || good_enough;
 }
 
@@ -296,20 +284,20 @@ void TrainingRun::score_test_split() {
   const double seconds = seconds_since(started_);
   dist::Communicator& world = session_.mesh.world();
   world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
-  if (best_update_ != update())
+  if (best_->update != update())
     core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), *model_,
                           nullptr);
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::test, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;
-  nlohmann::ordered_json record{{"update", best_update_},
+  nlohmann::ordered_json record{{"update", best_->update},
                                 {"split", "test"},
                                 {"accuracy", result.score.symbol_accuracy()},
                                 {"sequence_accuracy", result.score.sequence_accuracy()}};
   if (!session_.task->has_source()) record["perplexity"] = result.perplexity();
   if (!metrics_->has(record)) write_down(record);  // it has where a run that was done was resumed
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
-  progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_update_,
+  progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update,
                                 describe(result, *session_.task), world.size(), plural(world.size()), seconds));
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
+#include "launcher/best_score.h"
 #include "launcher/input.h"
 #include "launcher/metrics.h"
 #include "launcher/ponder_counts.h"
@@ -94,9 +94,7 @@ class TrainingRun {
   Pondered pondered_since_log_;
   std::optional<double> mean_ponder_;  // of the last record
   double earlier_hours_ = 0;           // of the run before it was resumed
-  std::optional<double> best_score_;   // of equal ones that with the lower loss is best
-  double best_loss_ = std::numeric_limits<double>::infinity();
-  std::int64_t best_update_ = -1;
+  std::optional<BestScore> best_;      // of validation; its checkpoint is there
   std::int64_t evaluated_at_ = -1;
   std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known
   std::int64_t written_at_ = -1;      // update of the newest checkpoint
