@@ -51,10 +51,12 @@ TrainingRun::TrainingRun(Session& session)
       optimizer_(session.options.optimizer, model_->parameters()),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
-  agree(world, [&] {
-    if (session.options.resume) resume();
-    input_.emplace(session, update(), cursor_);
-  });
+  if (session.options.resume) {
+    std::string state;
+    agree(world, [&] { state = resume(); });
+    check_same_state(state, session.options, world);
+  }
+  agree(world, [&] { input_.emplace(session, update(), cursor_); });
   agree(world, [&] {
     if (!session.speaks()) return;
     Options used = session.options;
@@ -109,7 +111,7 @@ void TrainingRun::write_down(const nlohmann::ordered_json& record) {
   events_->add(record.at("update").get<std::int64_t>(), summary_of(record));
 }
 
-void TrainingRun::resume() {
+std::string TrainingRun::resume() {
   const Options& options = session_.options;
   const auto directory = checkpoint_directory(options.run_dir);
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
@@ -129,6 +131,8 @@ void TrainingRun::resume() {
   // What is done again now had a better one.
   if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
+  // The files' digests are in the state; whether the best is there, the directory says.
+  return fmt::format("{} {}", state.dump(), best_.has_value());
 }
 
 /// As the checkpoint has it that is gone on from: a kill may have come before the pointers, and later ones are done
@@ -220,7 +224,7 @@ void TrainingRun::evaluate() {
   const auto begin = std::chrono::steady_clock::now();
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::validation, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
-  last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
+  last_log_ += std::chrono::steady_clock::now() - begin;
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
   const BestScore found{result.accuracy(), result.loss, update()};
@@ -245,6 +249,7 @@ void TrainingRun::evaluate() {
 void TrainingRun::write_checkpoint() {
   written_at_ = update();
   if (!session_.speaks()) return;
+  const auto begin = std::chrono::steady_clock::now();
   nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
                        {"samples", cursor_.sample},
                        {"training_examples", session_.task->size(datasets::Split::train)},
@@ -259,6 +264,7 @@ void TrainingRun::write_checkpoint() {
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                session_.options.keep_every);
+  last_log_ += std::chrono::steady_clock::now() - begin;
 }
 
 bool TrainingRun::finished() const {
@@ -268,7 +274,7 @@ bool TrainingRun::finished() const {
 }
 
 int TrainingRun::end() {
-  if (!stop_ && evaluated_at_ != update()) evaluate();
+  if (!stop_ && (evaluated_at_ != update() || !best_)) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_) {
     score_test_split();

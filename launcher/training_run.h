@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 
 #include "base/event_file.h"
 #include "core/model.h"
@@ -64,7 +65,8 @@ class TrainingRun {
   int end();
 
  private:
-  void resume();
+  /// Returns what tells the run's state, which is all read from files, from others.
+  std::string resume();
   void point_at_checkpoints() const;
   void look_at(const Report& shown, const UpdateResult& result);
   /// Records the updates since the last record.
@@ -88,6 +90,7 @@ class TrainingRun {
   std::optional<Progress> progress_;
 
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  /// Later by what has not been training since, evaluations and checkpoints: rows per second are those of training.
   std::chrono::steady_clock::time_point last_log_ = started_;
   std::int64_t rows_since_log_ = 0;
   double waited_at_log_ = 0;  // for input, in seconds
