@@ -36,7 +36,7 @@ bool is_language_model(const Options& options) {
   return (task.task == "agreement" && task.agreement_form == "language-model") ||
          (task.task == "lambada" && task.lambada_form == "language-model");
 }
-bool points(const Options& options) {
+bool points_at_words(const Options& options) {
   return options.task.task == "lambada" && options.task.lambada_form == "pointing";
 }
 bool answers_with_one_symbol(const Options& options) {
@@ -99,7 +99,7 @@ const std::vector<Effect>& effects() {
        "--task agreement"},
       {{"lambada-form", "vocabulary-size"}, [](const Options& o) { return learns(o, {"lambada"}); }, "--task lambada"},
       {{"label-smoothing"},
-       [](const Options& o) { return o.label_smoothing == 0 || !points(o); },
+       [](const Options& o) { return o.label_smoothing == 0 || !points_at_words(o); },
        "another --lambada-form than pointing"},
       {{"source-language", "target-language", "train-set", "validation-set", "test-set", "sentencepiece",
         "longest-pair"},
