@@ -90,7 +90,11 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 Agreement::Agreement(const TaskOptions& options) : MissingWord(number_form(options.agreement_form)) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
-  if (form() == Form::all_words && base::is_there(directory / agreement_sentences))
+  const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);
+  if (has_sentences && options.agreement_train_share > 0)
+    throw base::BadInput(fmt::format("--agreement-train-share: does nothing here, {} is split by itself; leave it out",
+                                     (directory / agreement_sentences).string()));
+  if (has_sentences)
     read_sentences(directory);
   else
     read_numbers(directory, options.agreement_train_share);

@@ -29,8 +29,8 @@ inline constexpr const char* agreement_verbs = "subj_agr_filtered.gold";
 /// wrong.
 class Agreement final : public MissingWord {
  public:
-  /// Uses data, agreement_form and agreement_train_share. Throws base::BadInput naming file and line, or what is
-  /// missing.
+  /// Uses data, agreement_form and agreement_train_share. Throws base::BadInput naming file and line, what is missing,
+  /// or the share where there are sentences.
   explicit Agreement(const TaskOptions& options);
 
   std::string description() const override;

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,12 +38,19 @@ RankEnvironment rank_environment() {
   return find_rank_environment([](const char* name) { return std::getenv(name); });
 }
 
-std::function<int(Session&)> command_named(const std::string& name) {
-  if (name == "train") return train;
-  if (name == "evaluate") return evaluate;
-  if (name == "plan") return plan;
-  if (name == "doctor") return doctor;
-  return name == "bench" ? bench : decode;
+/// Not in command_table.h, which would bring the whole program to those who only read options; likewise the next.
+const std::map<std::string, int (*)(Session&)>& commands_on_ranks() {
+  static const std::map<std::string, int (*)(Session&)> table = {{"train", train},   {"evaluate", evaluate},
+                                                                 {"decode", decode}, {"bench", bench},
+                                                                 {"plan", plan},     {"doctor", doctor}};
+  return table;
+}
+
+const std::map<std::string, int (*)(const Options&)>& commands_of_one_process() {
+  static const std::map<std::string, int (*)(const Options&)> table = {
+      {"data stories", run_data}, {"data sentencepiece", run_data}, {"data check", run_data}, {"data fetch", run_data},
+      {"score", run_score},       {"export", run_export},           {"import", run_import},   {"report", run_report}};
+  return table;
 }
 
 int run_command(const Options& options, const std::vector<std::string>& arguments) {
@@ -54,7 +61,7 @@ int run_command(const Options& options, const std::vector<std::string>& argument
   const std::int64_t ranks = needs_ranks ? choose_ranks(options, environment, hosts) : 1;
   if (environment.is_rank || (ranks == 1 && hosts.empty())) {
     if (options.command == "train") catch_stop_requests(options.stop_signals);
-    return run_on_ranks(options, environment, command_named(options.command));
+    return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
   check_before_start(options);
   const std::string metrics = options.command == "train" ? metrics_file(options.run_dir).string() : "";
@@ -90,12 +97,8 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print("{}", build_info());
     return 0;
   }
-  if (options.command.starts_with("data ")) return run_data(options);
-  if (options.command == "score") return run_score(options);
-  if (options.command == "export") return run_export(options);
-  if (options.command == "import") return run_import(options);
-  if (options.command == "report") return run_report(options);
-  return run_command(options, arguments);
+  const auto alone = commands_of_one_process().find(options.command);
+  return alone != commands_of_one_process().end() ? alone->second(options) : run_command(options, arguments);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "datasets/published.h"
+#include "launcher/machine_numbers.h"
 #include "launcher/option_table.h"
 #include "launcher/session.h"
 
@@ -27,6 +28,17 @@ void check_lstm(const Options& options) {
   if (model.halting.any()) refuse("--halting", "whose positions take one step each; leave it out");
   if (model.recompute != core::Recompute::none) refuse("--recompute", "which has no steps to make again; leave it out");
   if (model.bfloat16_products) refuse("--precision bfloat16", "which multiplies in --dtype; leave it out");
+}
+
+/// That the ranks fill nodes as the data sheet has them, where no option says how many there are in one.
+void check_data_sheet(const Options& options) {
+  if (options.plan.machine.empty() || options.plan.nodes > 0) return;
+  const std::int64_t usual = machine_named(options.plan.machine).ranks_per_node;
+  if (options.ranks > usual && options.ranks % usual != 0)
+    throw base::BadInput(
+        fmt::format("--ranks: {} given, needs at most {}, which a node of {} has, or a multiple of it; or give "
+                    "--gpus-per-node",
+                    options.ranks, usual, options.plan.machine));
 }
 
 }  // namespace
@@ -116,7 +128,10 @@ void check_plan(const Options& options) {
   if (!plan.machine.empty() && !plan.calibration.empty())
     throw base::BadInput(
         fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
-  if (plan.gpus_per_node == 0) return;
+  if (plan.nodes > 0 && options.ranks % plan.nodes != 0)
+    throw base::BadInput(
+        fmt::format("--ranks: {} given, needs a multiple of --nodes, which is {}", options.ranks, plan.nodes));
+  if (plan.gpus_per_node == 0) return check_data_sheet(options);
   if (plan.nodes == 0 && options.ranks % plan.gpus_per_node != 0)
     throw base::BadInput(fmt::format("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}",
                                      plan.gpus_per_node, options.ranks));

@@ -24,6 +24,10 @@ bool leaves(const Options& options) {
   const core::HaltingOptions& halting = options.model.halting;
   return halting.encoder == core::Halting::act_copy || halting.decoder == core::Halting::act_copy;
 }
+/// How long a stack runs is then for --steps and --decoder-steps to say.
+bool runs_all_steps(const Options& options, core::Halting halting) {
+  return halting == core::Halting::none || options.max_steps == 0;
+}
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
 bool searches(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
 
@@ -31,6 +35,9 @@ bool is_language_model(const Options& options) {
   const datasets::TaskOptions& task = options.task;
   return (task.task == "agreement" && task.agreement_form == "language-model") ||
          (task.task == "lambada" && task.lambada_form == "language-model");
+}
+bool points_at_words(const Options& options) {
+  return options.task.task == "lambada" && options.task.lambada_form == "pointing";
 }
 bool answers_with_one_symbol(const Options& options) {
   const std::string& task = options.task.task;
@@ -55,6 +62,14 @@ const std::vector<Effect>& effects() {
        "--halting act or act-copy"},
       {{"balance"}, leaves, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
+      {{"steps"},
+       [](const Options& o) {
+         return runs_all_steps(o, o.model.halting.encoder) || runs_all_steps(o, o.model.halting.decoder);
+       },
+       "--max-steps 0, or positions that do not halt"},
+      {{"decoder-steps"},
+       [](const Options& o) { return runs_all_steps(o, o.model.halting.decoder); },
+       "--max-steps 0, or a decoder whose positions do not halt"},
       {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
       {{"bench-skew"}, [](const Options& o) { return o.bench.ponder > 0; }, "--bench-ponder"},
       {{"lstm-layers"}, [](const Options& o) { return !is_universal(o); }, "--model lstm"},
@@ -63,6 +78,7 @@ const std::vector<Effect>& effects() {
         "shards"},
        is_universal,
        "--model universal"},
+      {{"exchange-sends", "shards"}, [](const Options& o) { return !o.plan_exchange; }, "another --exchange than auto"},
       {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
       {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
       {{"target-score"},
@@ -82,6 +98,9 @@ const std::vector<Effect>& effects() {
        [](const Options& o) { return learns(o, {"agreement"}); },
        "--task agreement"},
       {{"lambada-form", "vocabulary-size"}, [](const Options& o) { return learns(o, {"lambada"}); }, "--task lambada"},
+      {{"label-smoothing"},
+       [](const Options& o) { return o.label_smoothing == 0 || !points_at_words(o); },
+       "another --lambada-form than pointing"},
       {{"source-language", "target-language", "train-set", "validation-set", "test-set", "sentencepiece",
         "longest-pair"},
        [](const Options& o) { return learns(o, {"translation"}); },

@@ -209,6 +209,7 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
     // How many ranks trained a model says nothing about where it is used.
     options.recorded_ranks = 0;
     options.sequence_parallel = 1;
+    options.plan_exchange = false;  // an imported model's record may leave it open
     options.threads = 0;
     options.device = DeviceChoice::automatic;
     options.communicator = CommunicatorChoice::automatic;
@@ -232,7 +233,9 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
   if (command.bit == command_evaluate) options.task.splits = {options.split};
-  if (command.bit == command_decode) options.task.splits.clear();
+  if (command.bit == command_decode || command.bit == command_export) options.task.splits.clear();
+  if (command.bit == command_export && options.exchange_of_models.examples > 0)
+    options.task.splits = {datasets::Split::test};
   return options;
 }
 
@@ -263,7 +266,8 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     options = run_options(options, sources, command);
   }
   options.command = command.name;
-  constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_bench | command_plan;
+  constexpr unsigned with_models =
+      command_train | command_evaluate | command_decode | command_export | command_bench | command_plan;
   if ((command.bit & with_models) != 0) check_effects(options, names_of(sources.back()));
   if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   return options;

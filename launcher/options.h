@@ -55,7 +55,7 @@ struct BenchOptions {
 /// What `ut plan` takes of its own; what it plans for is what `ut bench` measures.
 struct PlanOptions {
   std::int64_t nodes = 0;          // 0: as many as the ranks need
-  std::int64_t gpus_per_node = 0;  // ranks of a node; 0: as the machine's numbers have it
+  std::int64_t gpus_per_node = 0;  // ranks of a node; 0: ranks / nodes, or as the machine's numbers have it
   std::string machine;             // whose data sheet says what it can do; empty: measured
   std::string calibration;         // file of measured numbers
   std::string save_calibration;    // where the numbers are written
@@ -168,7 +168,7 @@ struct Options {
 
 /// Reads what a person typed, without the program's name: `train --task copy …`.
 /// The command line comes before `--config FILE`, which comes before the defaults. With `train --resume` and with
-/// evaluate and decode, the defaults are what the run directory has recorded.
+/// evaluate, decode and export, the defaults are what the run directory has recorded.
 /// Throws base::BadInput, one line, for anything that cannot be used.
 Options parse_options(const std::vector<std::string>& arguments);
 

@@ -68,7 +68,8 @@ void add_plan(Table& table) {
                  "nodes", "of the cluster; without it as many as --ranks need",
                  [](auto& o) -> auto& { return o.plan.nodes; }, 1, 1 << 20)),
              without_default(whole(
-                 "gpus-per-node", "ranks of a node, one for each GPU; without it as the machine's numbers have it",
+                 "gpus-per-node",
+                 "ranks of a node, one for each GPU; without it --ranks / --nodes, or as the machine has them",
                  [](auto& o) -> auto& { return o.plan.gpus_per_node; }, 1, 1 << 20)),
              without_default(one_of(
                  "machine", "by its data sheet instead of measuring", [](auto& o) -> auto& { return o.plan.machine; },

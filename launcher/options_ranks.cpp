@@ -36,9 +36,14 @@ void add_devices(Table& table) {
 }
 
 OptionEntry exchange_form() {
-  auto entry = choice<dist::ExchangeForm>(
+  return changeable(choice<dist::ExchangeForm>(
       "exchange", "how keys and values reach the ranks of a sequence", [](auto& o) -> auto& { return o.exchange.form; },
-      exchange_forms());
+      exchange_forms()));
+}
+
+/// The plan is for updates: who uses a trained model makes none.
+OptionEntry exchange_form_or_auto() {
+  auto entry = exchange_form();
   entry.description += "; auto: form, what is sent and shards by ut plan";
   entry.expected += " or auto";
   entry.set = [named = entry.set](Options& options, const std::string& text) {
@@ -56,11 +61,12 @@ void add_ranks(Table& table) {
       "ranks", "processes; without mpirun or srun around it the program starts them",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
   add_of_place(table, rank_commands | command_plan | command_doctor, {ranks});
-  table.add("Ranks", rank_commands & ~users, true, {sequence_parallel("by ut plan if not given")});
+  table.add("Ranks", rank_commands & ~users, true,
+            {sequence_parallel("by ut plan if not given"), exchange_form_or_auto()});
   table.add("Ranks", users, false, {sequence_parallel("1 if not given")});
+  table.add("Ranks", users, true, {exchange_form()});
   table.add("Ranks", rank_commands, true,
-            {changeable(exchange_form()),
-             changeable(choice<dist::Sent>(
+            {changeable(choice<dist::Sent>(
                  "exchange-sends", "what is sent for a row, 2d numbers or d",
                  [](auto& o) -> auto& { return o.exchange.sent; }, exchange_sends())),
              changeable(choice<dist::Cut>(

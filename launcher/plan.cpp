@@ -23,7 +23,7 @@ struct Cluster {
 Cluster planned_cluster(const Options& options, const MachineNumbers& machine, const Hosts& hosts) {
   const PlanOptions& plan = options.plan;
   const std::int64_t usual = plan.gpus_per_node > 0 ? plan.gpus_per_node : machine.ranks_per_node;
-  if (plan.nodes > 0) return {plan.nodes, usual};
+  if (plan.nodes > 0) return {plan.nodes, options.ranks > 0 ? options.ranks / plan.nodes : usual};
   const auto found = static_cast<std::int64_t>(hosts.of_rank.size());
   if (found > 1 && (options.ranks == 0 || options.ranks == found) && plan.gpus_per_node == 0)
     return found % hosts.most_ranks() == 0 ? Cluster{found / hosts.most_ranks(), hosts.most_ranks()}

@@ -99,6 +99,16 @@ void check_same_data(const datasets::Task& task, dist::Communicator& world) {
                   text_of_rank(host_name(), odd->rank, world)));
 }
 
+void check_same_state(const std::string& state, const Options& options, dist::Communicator& world) {
+  if (world.size() == 1) return;
+  const auto odd = find_odd_rank(texts_of_ranks(base::digest(state.data(), state.size()), world));
+  if (!odd) return;
+  throw AgreedBadInput(
+      fmt::format("--run-dir {}: rank {} on host {} goes on from another checkpoint than the other ranks; needs to be "
+                  "the same directory on all hosts (try again where files are seen late)",
+                  options.run_dir, odd->rank, text_of_rank(host_name(), odd->rank, world)));
+}
+
 std::string NonFiniteUpdates::left_out(const core::Model& model, bool here, dist::Communicator& world) {
   at::Tensor ranks = at::zeros({world.size()}, at::kLong);
   ranks[world.rank()] = here ? 1 : 0;

@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "launcher/config_text.h"
 #include "launcher/options.h"
+#include "launcher/run_directory.h"
 
 namespace ut::launcher {
 namespace {
@@ -22,12 +24,7 @@ constexpr std::size_t most_ponder_records = 200;
 
 ordered_json settings_of(const std::filesystem::path& file) {
   ordered_json settings = ordered_json::object();
-  std::istringstream stream(base::read_file(file));
-  for (std::string line; std::getline(stream, line);) {
-    const auto equals = line.find(" = ");
-    if (!line.starts_with('#') && equals != std::string::npos)
-      settings[line.substr(0, equals)] = line.substr(equals + 3);
-  }
+  for (const ConfigLine& line : config_lines(base::read_file(file), file.string())) settings[line.name] = line.value;
   return settings;
 }
 
@@ -108,7 +105,7 @@ class Metrics {
 
 ordered_json read_run(const std::filesystem::path& run_dir) {
   const auto options = run_dir / config_name;
-  const auto file = run_dir / "metrics.jsonl";
+  const auto file = metrics_file(run_dir);
   if (!base::is_there(options))
     throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
   if (!base::is_there(file))

@@ -16,7 +16,7 @@ inline constexpr std::size_t most_points = 2000;
 ///   "ponder": {"encoder": [{"update", "mean", "sd", "histogram", "running"}, …], "decoder": …}
 ///   "unreadable": lines of metrics.jsonl that are no JSON object; a torn last one is not counted
 ///   "thinned": whether points were left out
-/// Throws base::BadInput where there are no options or no metrics.
+/// Throws base::BadInput where there are no options or no metrics, or a line of options.conf is no option.
 nlohmann::ordered_json read_run(const std::filesystem::path& run_dir);
 
 }  // namespace ut::launcher

@@ -51,10 +51,12 @@ TrainingRun::TrainingRun(Session& session)
       optimizer_(session.options.optimizer, model_->parameters()),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
-  agree(world, [&] {
-    if (session.options.resume) resume();
-    input_.emplace(session, update(), cursor_);
-  });
+  if (session.options.resume) {
+    std::string state;
+    agree(world, [&] { state = resume(); });
+    check_same_state(state, session.options, world);
+  }
+  agree(world, [&] { input_.emplace(session, update(), cursor_); });
   agree(world, [&] {
     if (!session.speaks()) return;
     Options used = session.options;
@@ -100,7 +102,7 @@ void TrainingRun::say_what_is_trained() {
 std::string TrainingRun::nothing_left() const {
   const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
                             : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
-                                            : fmt::format("--target-score above {:.4g}, or 0,", *best_score_);
+                                            : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
   return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
 }
 
@@ -109,7 +111,7 @@ void TrainingRun::write_down(const nlohmann::ordered_json& record) {
   events_->add(record.at("update").get<std::int64_t>(), summary_of(record));
 }
 
-void TrainingRun::resume() {
+std::string TrainingRun::resume() {
   const Options& options = session_.options;
   const auto directory = checkpoint_directory(options.run_dir);
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
@@ -125,20 +127,19 @@ void TrainingRun::resume() {
         fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update()));
   earlier_hours_ = read.number("hours", 0);
   time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
-  best_update_ = read.whole("best_update", -1, -1);
-  if (!core::has_checkpoint(directory, best_update_)) best_update_ = -1;  // what is done again now had a better one
-  if (best_update_ >= 0) {
-    best_score_ = read.number("best_score", 0);
-    best_loss_ = read.number("best_loss", best_loss_);
-  }
+  best_ = best_score_in(read);
+  // What is done again now had a better one.
+  if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
+  // The files' digests are in the state; whether the best is there, the directory says.
+  return fmt::format("{} {}", state.dump(), best_.has_value());
 }
 
 /// As the checkpoint has it that is gone on from: a kill may have come before the pointers, and later ones are done
 /// again.
 void TrainingRun::point_at_checkpoints() const {
   core::point_at(directory_->checkpoints(), "latest", update());
-  if (best_update_ >= 0) core::point_at(directory_->checkpoints(), "best", best_update_);
+  if (best_) core::point_at(directory_->checkpoints(), "best", best_->update);
 }
 
 Input TrainingRun::next_input() {
@@ -167,7 +168,7 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.loss = sums[0].item<double>();
   shown.learning_rate = result.learning_rate;
   shown.gradient_norm = result.gradient_norm.item<double>();
-  shown.score = best_score_;
+  if (best_) shown.score = best_->score;
   look_at(shown, result);
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
@@ -223,17 +224,12 @@ void TrainingRun::evaluate() {
   const auto begin = std::chrono::steady_clock::now();
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::validation, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
-  last_log_ += std::chrono::steady_clock::now() - begin;  // rows per second are those of training
+  last_log_ += std::chrono::steady_clock::now() - begin;
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
-  const double accuracy = result.accuracy();  // a language model's may for long be 0, while its loss falls
-  const bool is_best =
-      !best_score_ || accuracy > *best_score_ || (accuracy == *best_score_ && result.loss < best_loss_);
-  if (is_best) {
-    best_score_ = accuracy;
-    best_loss_ = result.loss;
-    best_update_ = update();
-  }
+  const BestScore found{result.accuracy(), result.loss, update()};
+  const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
+  if (is_best) best_ = found;
   if (session_.speaks()) {
     nlohmann::ordered_json record{{"update", update()},
                                   {"split", "validation"},
@@ -253,6 +249,7 @@ void TrainingRun::evaluate() {
 void TrainingRun::write_checkpoint() {
   written_at_ = update();
   if (!session_.speaks()) return;
+  const auto begin = std::chrono::steady_clock::now();
   nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
                        {"samples", cursor_.sample},
                        {"training_examples", session_.task->size(datasets::Split::train)},
@@ -263,24 +260,21 @@ void TrainingRun::write_checkpoint() {
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_}};
-  if (best_score_) {
-    state["best_score"] = *best_score_;
-    if (std::isfinite(best_loss_)) state["best_loss"] = best_loss_;
-    state["best_update"] = best_update_;
-  }
+  if (best_) add_best_score(state, *best_);
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                session_.options.keep_every);
+  last_log_ += std::chrono::steady_clock::now() - begin;
 }
 
 bool TrainingRun::finished() const {
   const Options& options = session_.options;
-  const bool good_enough = options.target_score > 0 && best_score_ && *best_score_ >= options.target_score;
+  const bool good_enough = options.target_score > 0 && best_ && best_->score >= options.target_score;
   return update() >= options.max_updates || stop_ || time_is_over_ || good_enough;
 }
 
 int TrainingRun::end() {
-  if (!stop_ && evaluated_at_ != update()) evaluate();
+  if (!stop_ && (evaluated_at_ != update() || !best_)) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_) {
     score_test_split();
@@ -296,20 +290,20 @@ void TrainingRun::score_test_split() {
   const double seconds = seconds_since(started_);
   dist::Communicator& world = session_.mesh.world();
   world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
-  if (best_update_ != update())
+  if (best_->update != update())
     core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), *model_,
                           nullptr);
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::test, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;
-  nlohmann::ordered_json record{{"update", best_update_},
+  nlohmann::ordered_json record{{"update", best_->update},
                                 {"split", "test"},
                                 {"accuracy", result.score.symbol_accuracy()},
                                 {"sequence_accuracy", result.score.sequence_accuracy()}};
   if (!session_.task->has_source()) record["perplexity"] = result.perplexity();
   if (!metrics_->has(record)) write_down(record);  // it has where a run that was done was resumed
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
-  progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_update_,
+  progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update,
                                 describe(result, *session_.task), world.size(), plural(world.size()), seconds));
 }
 

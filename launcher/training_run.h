@@ -2,15 +2,16 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 
 #include "base/event_file.h"
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
+#include "launcher/best_score.h"
 #include "launcher/input.h"
 #include "launcher/metrics.h"
 #include "launcher/ponder_counts.h"
@@ -64,7 +65,8 @@ class TrainingRun {
   int end();
 
  private:
-  void resume();
+  /// Returns what tells the run's state, which is all read from files, from others.
+  std::string resume();
   void point_at_checkpoints() const;
   void look_at(const Report& shown, const UpdateResult& result);
   /// Records the updates since the last record.
@@ -88,15 +90,14 @@ class TrainingRun {
   std::optional<Progress> progress_;
 
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  /// Later by what has not been training since, evaluations and checkpoints: rows per second are those of training.
   std::chrono::steady_clock::time_point last_log_ = started_;
   std::int64_t rows_since_log_ = 0;
   double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;
   std::optional<double> mean_ponder_;  // of the last record
   double earlier_hours_ = 0;           // of the run before it was resumed
-  std::optional<double> best_score_;   // of equal ones that with the lower loss is best
-  double best_loss_ = std::numeric_limits<double>::infinity();
-  std::int64_t best_update_ = -1;
+  std::optional<BestScore> best_;      // of validation; its checkpoint is there
   std::int64_t evaluated_at_ = -1;
   std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known
   std::int64_t written_at_ = -1;      // update of the newest checkpoint

@@ -178,6 +178,12 @@ TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
   EXPECT_EQ(refused(), gold + ": no such file");
 }
 
+TEST_F(AgreementSentences, HaveNoTestFilesToTrainOn) {
+  EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "language-model", 0.5); }),
+            "--agreement-train-share: does nothing here, " + (directory_ / "subj_agr_filtered.text") +
+                " is split by itself; leave it out");
+}
+
 class PublishedAgreement : public tests::SharedData<PublishedAgreement> {
  public:
   static constexpr const char* archives[] = {"agreement.tar.xz"};

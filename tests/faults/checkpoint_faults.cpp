@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "base/file.h"
 #include "core/checkpoint.h"
@@ -101,6 +103,18 @@ TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
     account.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
     resume(run_, kept + 2);
   }
+}
+
+TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
+  const FaultyRun faulty = run_with_fault("slow:-1:1", small_training(17), run_, std::chrono::seconds(60));
+  ASSERT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;
+  std::vector<double> after_checkpoint;
+  std::vector<double> others;
+  for (const auto& record : records_of(run_, "rows_per_s"))
+    (record.at("update").get<int>() % 5 == 1 ? after_checkpoint : others).push_back(record.at("rows_per_s"));
+  std::ranges::nth_element(others, others.begin() + std::ssize(others) / 2);
+  after_checkpoint.erase(after_checkpoint.begin());  // the first update comes after none
+  EXPECT_GT(std::ranges::max(after_checkpoint), 0.2 * others[others.size() / 2]);
 }
 
 TEST_F(Checkpoints, WhoseDirectoryIsRemovedAreMissed) {

@@ -7,6 +7,7 @@
 //   nan infinity                       in the float64 gradients of the update after the Nth, before they are
 //   full broken                        from the Nth operation on a file of a checkpoint on: no space left, an error of
 //                                      the disk
+//   slow                               likewise each takes a twentieth of a second
 //   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
 //
 // flip: one bit of one summed gradient, on this rank alone; not its lowest, which rounding may make good.
@@ -93,11 +94,12 @@ bool is_of_checkpoint(int descriptor) {
 template <class File>
 bool fails(File file) {
   const std::string& kind = fault().kind;
-  if (kind != "full" && kind != "broken" && kind != "kill-at") return false;
+  if (kind != "full" && kind != "broken" && kind != "slow" && kind != "kill-at") return false;
   if (!is_of_checkpoint(file)) return false;
   static long operations = 0;
   if (++operations < fault().at) return false;
   if (kind == "kill-at") raise(SIGKILL);
+  if (kind == "slow") return usleep(50'000) > 0;
   errno = kind == "full" ? ENOSPC : EIO;
   return true;
 }

@@ -57,7 +57,7 @@ TEST_F(Numbers, AreTheSameBitsAgain) {
       if (!thorough() && mesh.find('4') != std::string::npos) continue;
       SCOPED_TRACE(dtype + mesh);
       const std::string command =
-          small_training(40) + mesh + " --dtype " + dtype + " --halting act-copy --max-steps 4 --run-dir ";
+          small_training(40) + mesh + " --dtype " + dtype + " --halting act-copy --steps 4 --run-dir ";
       const std::string one = directory_ / "one";
       const std::string other = directory_ / "other";
       ASSERT_EQ(run_ut(command + one).exit_code, 0);
@@ -87,7 +87,7 @@ TEST_F(Numbers, ComeWithoutMoreMemoryInALongRun) {
   Account account;
   const auto begin = std::chrono::steady_clock::now();
   run_shell(
-      fmt::format("setsid {} {} --halting act-copy --max-steps 4 --log-every 20 --evaluate-every 500 "
+      fmt::format("setsid {} {} --halting act-copy --steps 4 --log-every 20 --evaluate-every 500 "
                   "--checkpoint-every 500 --check-ranks 100 --ranks 2 --sequence-parallel 2 --quiet --run-dir {} "
                   ">{}/said 2>&1 &",
                   std::getenv("UT"), small_training(updates), run, directory_.path().string()));

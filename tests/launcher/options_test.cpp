@@ -244,6 +244,47 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   EXPECT_EQ(train_refused({"--config", scratch.write("all.conf", "max-steps = 9\nbabi-memory = 3\n")}), "");
 }
 
+TEST(Options, BesideThoseThatTakeTheirPlaceAreRefused) {
+  const auto nothing = [](const std::string& name) { return HasSubstr(name + ": does nothing here"); };
+  const Words act = {"--halting", "act", "--max-steps", "9"};
+  const auto halting = [&](Words more) {
+    more.insert(more.begin(), act.begin(), act.end());
+    return train_refused(more);
+  };
+  EXPECT_THAT(halting({"--steps", "6"}), nothing("--steps"));
+  EXPECT_THAT(halting({"--decoder-steps", "6"}), nothing("--decoder-steps"));
+  EXPECT_EQ(halting({"--steps", "6", "--decoder-halting", "none"}), "");
+  EXPECT_EQ(halting({"--decoder-steps", "6", "--decoder-halting", "none"}), "");
+  EXPECT_EQ(halting({"--steps", "6", "--decoder-steps", "5", "--max-steps", "0"}), "");
+
+  const tests::TemporaryDirectory scratch;
+  const auto both = scratch.write("both.conf", "halting = act\nmax-steps = 9\nsteps = 6\n");
+  EXPECT_EQ(train_refused({"--config", both}), "");
+  EXPECT_EQ(train({"--config", both, "--steps", "7"}).max_steps, 0);
+  EXPECT_THAT(train_refused({"--config", both, "--decoder-steps", "7"}), nothing("--decoder-steps"));
+
+  record_run(scratch, train(act));
+  const std::string run = scratch / "run";
+  EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--decoder-steps", "8"}), nothing("--decoder-steps"));
+  EXPECT_EQ(refused({"evaluate", "--run-dir", run, "--steps", "8", "--decoder-steps", "7"}), "");
+  EXPECT_THAT(refused({"export", "--run-dir", run, "--out", "x", "--checkpoint", "best", "--average", "2"}),
+              HasSubstr("--checkpoint: given, and --average too"));
+
+  for (const Words& given : {Words{"--shards", "zigzag"}, Words{"--exchange-sends", "states"}}) {
+    Words planned = given;
+    planned.insert(planned.end(), {"--exchange", "auto"});
+    EXPECT_THAT(train_refused(planned), nothing(given.front()));
+    EXPECT_THAT(refused("bench", planned), nothing(given.front()));
+    EXPECT_EQ(train_refused(given), "");
+  }
+  const auto smoothed = [](const char* form, const char* share) {
+    return train_refused({"--task", "lambada", "--data", "x", "--lambada-form", form, "--label-smoothing", share});
+  };
+  EXPECT_THAT(smoothed("pointing", "0.1"), nothing("--label-smoothing"));
+  EXPECT_EQ(smoothed("pointing", "0"), "");
+  EXPECT_EQ(smoothed("reading", "0.1"), "");
+}
+
 TEST(Options, ConfigRoundTrip) {
   const Options options = train({"--variant",
                                  "tensor2tensor",
@@ -289,6 +330,19 @@ TEST(Options, TheMeshIsLeftOpenUntilItIsGiven) {
   EXPECT_EQ(given.exchange.form, dist::ExchangeForm::ring);
   EXPECT_THAT(train_refused({"--exchange", "best"}),
               HasSubstr("needs one of all-gather, broadcast, ring, heads or auto"));
+}
+
+TEST(Options, TheMeshOfATrainedModelIsNotPlanned) {
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({"--exchange", "auto"}));  // as ut import writes it down
+  const std::string run = scratch / "run";
+  for (const std::string command : {"evaluate", "decode"}) {
+    EXPECT_FALSE(parse_options({command, "--run-dir", run, "--sequence-parallel", "2"}).plan_exchange);
+    EXPECT_EQ(parse_options({command, "--run-dir", run, "--exchange", "ring"}).exchange.form, dist::ExchangeForm::ring);
+    EXPECT_THAT(refused({command, "--run-dir", run, "--exchange", "auto"}),
+                testing::EndsWith("needs one of all-gather, broadcast, ring, heads"));
+  }
+  EXPECT_TRUE(parse_options({"bench", "--exchange", "auto"}).plan_exchange);
 }
 
 TEST(Options, PrecisionIsThatOfNumbersOrOfProducts) {
@@ -459,6 +513,13 @@ TEST(Plan, WhatCannotBeIsRefused) {
   EXPECT_THAT(plan_refused({"--ranks", "12", "--gpus-per-node", "8"}), HasSubstr("--gpus-per-node: 8"));
   EXPECT_THAT(plan_refused({"--ranks", "12", "--nodes", "2", "--gpus-per-node", "8"}), HasSubstr("--ranks: 12"));
   EXPECT_EQ(plan_refused({"--ranks", "16", "--nodes", "2", "--gpus-per-node", "8"}), "");
+  EXPECT_EQ(plan_refused({"--ranks", "5", "--nodes", "2"}),
+            "--ranks: 5 given, needs a multiple of --nodes, which is 2");
+  EXPECT_EQ(plan_refused({"--ranks", "4", "--nodes", "2"}), "");
+  EXPECT_THAT(plan_refused({"--ranks", "12", "--machine", "h200"}), HasSubstr("--ranks: 12 given, needs at most 8"));
+  for (const std::string fitting : {"6", "16"})
+    EXPECT_EQ(plan_refused({"--ranks", fitting, "--machine", "h200"}), "") << fitting;
+  EXPECT_EQ(plan_refused({"--ranks", "12", "--machine", "h200", "--gpus-per-node", "6"}), "");
   EXPECT_THAT(plan_refused({"--heads", "3"}), HasSubstr("--heads: is 3"));
   EXPECT_THAT(plan_refused({"--sequence-parallel", "2"}), HasSubstr("--sequence-parallel: unknown option"));
 }

@@ -26,8 +26,8 @@ class LanguageModel : public testing::Test {
  protected:
   std::string run() const { return directory_ / "run"; }
   void train(const std::string& task, int updates) const {
-    const Outcome outcome = run_ut(fmt::format("train --task {} --data {} --max-updates {} {} --run-dir {}", task,
-                                               directory_.path().string(), updates, settings, run()));
+    const Outcome outcome = run_ut(fmt::format("train {} --task {} --data {} --max-updates {} --run-dir {}", settings,
+                                               task, directory_.path().string(), updates, run()));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   }
   nlohmann::json evaluate(const std::string& options = "") const {
@@ -121,7 +121,7 @@ TEST_F(LanguageModel, RanksTheFormsOfAVerb) {
   directory_.write("numpred.val", sentences(100, -1));
   for (const int attractors : {0, 1, 3})
     directory_.write(fmt::format("numpred.test.{}", attractors), sentences(100 + attractors, attractors));
-  train("agreement --agreement-form language-model --halting act-copy --max-steps 4", 500);
+  train("agreement --agreement-form language-model --halting act-copy --steps 4", 500);
   const auto scores = evaluate("--ranks 2 --sequence-parallel 1");
   EXPECT_GE(scores.at("accuracy").get<double>(), 0.97);
   EXPECT_GE(scores.at("groups").at("3 attractors").at("accuracy").get<double>(), 0.95);

@@ -11,7 +11,7 @@ namespace ut::tests {
 namespace {
 
 const std::string learning_settings =
-    "--ranks 2 --sequence-parallel 2 --d-model 64 --heads 4 --ffn 256 --steps 4 --batch 64 --schedule constant "
+    "--ranks 2 --sequence-parallel 2 --d-model 64 --heads 4 --ffn 256 --batch 64 --schedule constant "
     "--beta2 0.999 --epsilon 1e-8 --clip-norm 1 --label-smoothing 0 --quiet ";
 
 nlohmann::json evaluate(const std::string& run, const std::string& options = "") {

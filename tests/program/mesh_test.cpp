@@ -40,7 +40,7 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
   std::string task(const std::string& model) const {
     std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
     const std::string tensor2tensor = " --variant tensor2tensor --transition separable-convolution";
-    const std::string halting = " --max-steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 --halting ";
+    const std::string halting = " --steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 --halting ";
     if (model == "paper") return addition;
     if (model == "tensor2tensor") return addition + tensor2tensor;
     if (model == "act") return addition + tensor2tensor + halting + "act --batch-rows 70 --batch-window 40";
@@ -106,7 +106,7 @@ TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
   expect_equal_parameters(one_rank, run, 1e-9);
 }
 
-const std::string lively = "--max-steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 ";
+const std::string lively = "--steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 ";
 
 INSTANTIATE_TEST_SUITE_P(
     , ExchangeForms,

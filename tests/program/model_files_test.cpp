@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr const char* small_model =
-    "--d-model 16 --heads 2 --ffn 24 --steps 3 --dropout 0.1 --batch 8 --threads 1 --evaluate-every 0 --schedule "
+    "--d-model 16 --heads 2 --ffn 24 --dropout 0.1 --batch 8 --threads 1 --evaluate-every 0 --schedule "
     "constant --learning-rate 0.01 --warmup 0 ";
 constexpr const char* small_addition =
     "--task addition --train-length 7 --evaluation-length 7 --evaluation-examples 9 --train-examples 100 ";

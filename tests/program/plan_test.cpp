@@ -53,6 +53,13 @@ TEST(Plan, ThousandsOfGpusAreThoughtAboutByOneProcess) {
   EXPECT_FALSE(result.at("reasons").empty());
 }
 
+TEST(Plan, RanksAndNodesTogetherSayHowManyANodeHas) {
+  const json result = plan("--machine h100 --nodes 2 --ranks 4");
+  EXPECT_EQ(result.at("ranks"), 4);
+  EXPECT_EQ(result.at("nodes"), 2);
+  EXPECT_EQ(result.at("ranks_per_node"), 2);
+}
+
 TEST(Plan, SaysInWordsThatItIsPrediction) {
   const Outcome outcome = run_ut("plan --machine h200 --ranks 16 " + tiny_plan);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;

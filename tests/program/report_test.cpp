@@ -182,6 +182,15 @@ TEST_F(Report, TornLinesAndLossesThatAreNoNumbers) {
   EXPECT_EQ(run.at("thinned"), false);
 }
 
+TEST_F(Report, SettingsAreAsTheyWereGiven) {
+  write_run("run", "{\"update\":1,\"loss\":2}\n", "# Task\ntask = babi  # mine\ndata = \"/a b/#1 \\\"x\\\"\"\n");
+  const std::string run = directory_ / "run";
+  EXPECT_EQ(report(run + " --no-model").at("runs").at(0).at("settings"),
+            json({{"task", "babi"}, {"data", "/a b/#1 \"x\""}}));
+  directory_.write("run/options.conf", "task\n");
+  expect_refused(run + " --no-model", "options.conf line 1: \"task\" is not of the form name = value");
+}
+
 TEST_F(Report, LongCurvesAreThinnedOutAndKeepTheirSpikes) {
   std::string metrics;
   for (int update = 1; update <= 30000; ++update)

@@ -78,6 +78,20 @@ TEST_F(Running, TheBestOfItsEndIsKnownWhenItGoesOn) {
   EXPECT_EQ(base::read_file(run + "/checkpoints/best"), best) << "the next is no better";
 }
 
+/// As after --resume --checkpoint: the best so far was removed when a later one was better, which is none of this run.
+TEST_F(Running, WithoutItsBestIsEvaluatedBeforeItIsTested) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(2, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run).exit_code, 0);
+  ASSERT_EQ(run_ut("train --resume --learning-rate 1e-30 --max-updates 3 --run-dir " + run).exit_code, 0);
+  ASSERT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000002\n");
+  std::filesystem::remove_all(run + "/checkpoints/update-00000002");
+  directory_.write("run/checkpoints/best", "update-00000003\n");
+  const Outcome again = run_ut("train --resume --max-updates 3 --run-dir " + run);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.output, HasSubstr("update 3: test"));
+  for (const auto& record : records_of(run, "accuracy")) EXPECT_GE(record.at("update"), 0);
+}
+
 TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
   const std::string run = directory_ / "run";
   const Outcome closed = run_shell("$UT " + addition(2) + "--run-dir " + run + " <&- >&- 2>&-");
@@ -100,6 +114,20 @@ TEST_F(Running, GoesOnOnANumberOfRanksThatItsMeshDoesNotFit) {
   ASSERT_EQ(run_ut(addition(2) + "--ranks 3 --sequence-parallel 3 --run-dir " + run).exit_code, 0);
   const Outcome resumed = run_ut("train --resume --ranks 2 --max-updates 4 --run-dir " + run);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+}
+
+TEST_F(Running, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
+  const std::string run = directory_ / "run";
+  const std::string late = directory_ / "late";
+  ASSERT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
+  std::filesystem::copy(run, late, std::filesystem::copy_options::recursive);
+  ASSERT_EQ(run_ut("train --resume --max-updates 3 --run-dir " + run).exit_code, 0);
+  const std::string rank = "-n 1 $UT train --resume --max-updates 4 --sequence-parallel 1 --timeout 10 --run-dir ";
+  const Outcome outcome = run_shell(
+      fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", rank, run, rank, late));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
+  EXPECT_THAT(outcome.errors, HasSubstr("goes on from another checkpoint than the other ranks"));
 }
 
 TEST_F(Running, ThatIsDoneSaysSoAndIsTestedOnce) {

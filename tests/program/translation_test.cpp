@@ -116,6 +116,25 @@ TEST_F(Translation, TheRunIsEnoughToDecode) {
   EXPECT_EQ(run_ut(fmt::format("evaluate --data {} --run-dir {}", data(), moved)).exit_code, 0);
 }
 
+TEST_F(Translation, TheRunIsEnoughToExport) {
+  const TemporaryDirectory place;
+  const std::string moved = moved_run(place);
+  const auto exported = [&](const std::string& name, const std::string& options) {
+    return run_ut(fmt::format("export --run-dir {} --out {} {}", moved, place / name, options));
+  };
+  const Outcome model = exported("model", "");
+  EXPECT_EQ(model.exit_code, 0) << model.errors;
+  EXPECT_TRUE(std::filesystem::exists(place / "model/sentencepiece.model"));
+  const Outcome with_examples = exported("more", "--examples 2");
+  EXPECT_EQ(with_examples.exit_code, 2);
+  EXPECT_THAT(with_examples.errors, HasSubstr("--data /gone: no such directory"));
+  place.write("data/test.en", "Bada.\n");
+  place.write("data/test.de", "Dobu.\n");
+  const Outcome with_test = exported("more", "--examples 1 --data " + (place / "data"));
+  EXPECT_EQ(with_test.exit_code, 0) << with_test.errors;
+  EXPECT_TRUE(std::filesystem::exists(place / "more/examples.safetensors"));
+}
+
 TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {
   const TemporaryDirectory place;
   const std::string moved = moved_run(place);
