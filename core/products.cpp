@@ -125,8 +125,4 @@ at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::T
                              });
 }
 
-at::ScalarType exact_type(at::ScalarType type) { return type == at::kBFloat16 ? at::kFloat : type; }
-
-at::Tensor exact(const at::Tensor& x) { return x.to(exact_type(x.scalar_type())); }
-
 }  // namespace ut::core

@@ -24,8 +24,4 @@ at::Tensor multiply_by_transposed(const at::Tensor& x, const at::Tensor& w, at::
 /// x w + bias, in the bias's type; of parameters, likewise.
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 
-/// In which type softmax and sums are computed of what is of `type`: at least float32.
-at::ScalarType exact_type(at::ScalarType type);
-at::Tensor exact(const at::Tensor& x);
-
 }  // namespace ut::core
