@@ -1,7 +1,9 @@
 #include "dist/heads.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "dist/differentiable.h"
 
 namespace ut::dist {
@@ -29,7 +31,14 @@ at::Tensor exchanged(const at::Tensor& x) { return x.transpose(0, 1).reshape({x.
 
 }  // namespace
 
-Span my_heads(std::int64_t heads, const Communicator& group) { return share(heads, group.rank(), group.size()); }
+Span my_heads(std::int64_t heads, const Communicator& group) {
+  if (heads < group.size())
+    throw base::BadInput(
+        fmt::format("{} heads cannot be shared by {} ranks of a sequence; at most one rank a head, or "
+                    "another form of exchange",
+                    heads, group.size()));
+  return share(heads, group.rank(), group.size());
+}
 
 at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group) {
   const Span mine = my_heads(rows.size(1), group);

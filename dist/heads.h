@@ -10,11 +10,12 @@
 
 namespace ut::dist {
 
-/// The heads of which this rank gets all positions.
+/// The heads of which this rank gets all positions. Throws base::BadInput where there are more ranks than heads, on all
+/// of them.
 Span my_heads(std::int64_t heads, const Communicator& group);
 
 /// All positions of some heads instead of some positions of all heads: `rows` [counts[rank], heads, c] -> [sum(counts),
-/// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective.
+/// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective. Throws as my_heads().
 at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group);
 
 /// The way back: [sum(counts), this rank's heads, c] -> [counts[rank], heads, c].
