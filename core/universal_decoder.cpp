@@ -161,16 +161,17 @@ class WholePrefixes final : public OfSources {
 
 std::unique_ptr<PrefixDecoder> make_universal_decoder(const UniversalTransformer& model, const Batch& batch,
                                                       const Steps& steps, const DecodingShare& share) {
-  Revised encoded;
+  at::Tensor encoder_updates = at::empty({0}, at::kLong);
   std::optional<Memory> memory;
   if (batch.source) {
-    encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    const Revised encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    encoder_updates = encoded.updates;
     memory = model.decoder().block().remember(encoded.state, *batch.source);
   }
   if (model.decodes_together())
-    return std::make_unique<WholePrefixes>(model, std::move(memory), encoded.updates, steps.decoder, share);
+    return std::make_unique<WholePrefixes>(model, std::move(memory), encoder_updates, steps.decoder, share);
   if (memory) memory = memory_of(*memory, numbers_of(share.mine));
-  return std::make_unique<CachedDecoder>(model, std::move(memory), encoded.updates, steps.decoder, share);
+  return std::make_unique<CachedDecoder>(model, std::move(memory), encoder_updates, steps.decoder, share);
 }
 
 }  // namespace ut::core
