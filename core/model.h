@@ -33,7 +33,8 @@ struct Prediction {
 };
 
 /// What is trained, evaluated and decoded with: its parameters, among them the one table that inputs, targets and the
-/// softmax share. Works on this rank's rows; meets other ranks only through the exchanges in a batch.
+/// softmax share. Works on this rank's rows; meets other ranks only through the exchanges in a batch and, in decoding,
+/// in the group of a DecodingShare.
 class Model {
  public:
   Model(const Model&) = delete;
