@@ -32,7 +32,8 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, co
 /// Eight counters in the lower halves of 64 bits each; what comes to stand in the upper halves is never looked at.
 __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t call, float scale,
                                                           const float* from, float* to) {
-  __m512i c0 = _mm512_add_epi64(_mm512_set1_epi64((row.head << 24) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+  __m512i c0 =
+      _mm512_add_epi64(_mm512_set1_epi64((row.head << call_bits) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
   __m512i c1 = _mm512_set1_epi64(row.rest[0]);
   __m512i c2 = _mm512_set1_epi64(row.rest[1]);
   __m512i c3 = _mm512_set1_epi64(row.rest[2]);
@@ -74,8 +75,9 @@ __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::ui
   const __m256i m2 = _mm256_set1_epi64x(multiplier_2);
   __m256i made[words][2];
   for (std::size_t half = 0; half < 2; ++half) {
-    __m256i c0 = _mm256_add_epi64(_mm256_set1_epi64x((row.head << 24) + call + 4 * static_cast<std::uint32_t>(half)),
-                                  _mm256_set_epi64x(3, 2, 1, 0));
+    __m256i c0 =
+        _mm256_add_epi64(_mm256_set1_epi64x((row.head << call_bits) + call + 4 * static_cast<std::uint32_t>(half)),
+                         _mm256_set_epi64x(3, 2, 1, 0));
     __m256i c1 = _mm256_set1_epi64x(row.rest[0]);
     __m256i c2 = _mm256_set1_epi64x(row.rest[1]);
     __m256i c3 = _mm256_set1_epi64x(row.rest[2]);
