@@ -98,7 +98,7 @@ class UniversalTransformer final : public Model {
 
   /// What the encoder makes of the source rows, of H^0 as embed_source() gives it.
   Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
-                 const Watch& watch = {}) const;
+                 const StepObserver& observer = {}) const;
   /// What the decoder makes of the target rows; no `memory` where it is alone.
   Revised decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
                  const DropoutKey& dropout) const;

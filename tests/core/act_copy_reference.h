@@ -163,7 +163,7 @@ inline at::Tensor stack_loss(const at::Tensor& state, const at::Tensor& cost, co
 /// Collective.
 struct StackPass {
   StackPass(const LoneStack& stack, const StackInput& input, dist::Span part, dist::Communicator& group,
-            const DropoutKey& key = {}, const Watch& watch = {}, const dist::ExchangeOptions& options = {})
+            const DropoutKey& key = {}, const StepObserver& observer = {}, const dist::ExchangeOptions& options = {})
       : exchange(dist::make_exchange(part_of(input.sequences, part), group, options)),
         source(dist::make_exchange(part_of(input.sources, part), group, options)),
         rows(places_of(exchange->local(), input.sequences, part)),
@@ -180,7 +180,7 @@ struct StackPass {
                      static_cast<std::size_t>(exchange->local().offsets[index + 1] - exchange->local().offsets[index]),
                      input.offsets[static_cast<std::size_t>(part.begin) + index]);
     const at::Tensor position = exchange->local().position + at::tensor(offsets, at::kLong);
-    revised = stack.recurrence.forward(state, position, stack.options.encoder_steps, *running, seen, key, watch);
+    revised = stack.recurrence.forward(state, position, stack.options.encoder_steps, *running, seen, key, observer);
     loss = stack_loss(revised.state, revised.cost, input.weights.index_select(0, rows));
   }
 

@@ -156,12 +156,12 @@ INSTANTIATE_TEST_SUITE_P(Kinds, MeshActCopy,
 class MeshActCopyCost : public testing::Test {
  protected:
   /// What this rank sent for a forward pass.
-  std::int64_t forward_bytes(const Watch& watch = {}) const {
+  std::int64_t forward_bytes(const StepObserver& observer = {}) const {
     const StackInput input = random_input(1, lengths_, options_.d_model);
     const LoneStack stack(options_, false, 1, stopping_after(last_));
     const auto sent = [&] { return world_->sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
     const std::int64_t before = sent();
-    const StackPass pass(stack, input, input.all(), *world_, {}, watch);
+    const StackPass pass(stack, input, input.all(), *world_, {}, observer);
     return sent() - before;
   }
 
