@@ -181,7 +181,7 @@ class AttentionByHeads final : public ExchangedAttention {
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
     const at::Tensor query = how.query();
     dist::Communicator& group = *holdings_.group;
-    const dist::Span mine = dist::my_heads(how.heads, group);
+    const base::Span mine = dist::my_heads(how.heads, group);
     const std::int64_t heads = mine.end - mine.begin;
     const std::int64_t columns = query.size(1) / how.heads;
     const at::Tensor all =

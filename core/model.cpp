@@ -48,8 +48,8 @@ at::Tensor Model::logits(const at::Tensor& states) const {
   return multiply_by_transposed(states, table_, product_type(options_)).to(table_.scalar_type());
 }
 
-dist::Span Model::early_elements() const {
-  return options_.architecture == Architecture::encoder_decoder ? parameters_.elements_of("decoder.") : dist::Span{};
+base::Span Model::early_elements() const {
+  return options_.architecture == Architecture::encoder_decoder ? parameters_.elements_of("decoder.") : base::Span{};
 }
 
 at::Tensor Model::scores(const at::Tensor& states, const Batch& batch) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/span.h"
 #include "core/batch.h"
 #include "core/prefix_decoder.h"
 #include "core/recurrence.h"
@@ -60,7 +61,7 @@ class Model {
   const ModelOptions& options() const { return options_; }
   /// Where those parameters stand in the flat buffers whose gradients are complete before the others': the decoder's
   /// own. Empty where no encoder comes before it, or there is none.
-  dist::Span early_elements() const;
+  base::Span early_elements() const;
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }

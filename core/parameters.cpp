@@ -73,8 +73,8 @@ void Parameters::flatten() {
   }
 }
 
-dist::Span Parameters::elements_of(const std::string& prefix) const {
-  dist::Span found;
+base::Span Parameters::elements_of(const std::string& prefix) const {
+  base::Span found;
   std::int64_t begin = 0;
   for (const auto& parameter : parameters_) {
     const std::int64_t end = begin + parameter.tensor.numel();

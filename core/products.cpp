@@ -109,7 +109,7 @@ at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType typ
       x, w, [](const at::Tensor& whole) { return whole; }, type);
 }
 
-at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist::Span& columns, at::ScalarType type) {
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const base::Span& columns, at::ScalarType type) {
   const auto some_columns = [columns](const at::Tensor& whole) {
     return whole.narrow(1, columns.begin, columns.end - columns.begin);
   };

@@ -57,7 +57,7 @@ class Weights {
   /// visit(first query row, how many, keys that one of them sees); not for queries that see none.
   template <class Visit>
   void for_each_block(std::size_t sequence, const Visit& visit) const {
-    const dist::Span queries = spans_.queries[sequence];
+    const base::Span queries = spans_.queries[sequence];
     for (std::int64_t first = queries.begin; first < queries.end; first += queries_at_once) {
       const std::int64_t count = std::min(queries_at_once, queries.end - first);
       const std::int64_t seen = visible_keys(sequence, first + count - 1);  // positions ascend

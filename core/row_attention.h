@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/span.h"
 #include "core/attention_site.h"
 #include "dist/rows.h"
 
@@ -33,7 +34,7 @@ struct KeySpan {
 
 /// Where each sequence's queries and keys stand, and who may see whom.
 struct RowSpans {
-  std::vector<dist::Span> queries;     // [sequences]
+  std::vector<base::Span> queries;     // [sequences]
   std::vector<KeySpan> keys;           // [sequences]
   std::vector<std::int64_t> sequence;  // [query rows]: identities
   std::vector<std::int64_t> position;  // [query rows]

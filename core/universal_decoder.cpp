@@ -24,7 +24,7 @@ Memory memory_of(const Memory& memory, const std::vector<std::int64_t>& sequence
 }
 
 /// The share's sequences, numbered as the memory has them.
-std::vector<std::int64_t> numbers_of(const dist::Span& mine) {
+std::vector<std::int64_t> numbers_of(const base::Span& mine) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(mine.end - mine.begin));
   std::iota(numbers.begin(), numbers.end(), mine.begin);
   return numbers;

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/span.h"
 #include "dist/communicator.h"
-#include "dist/rows.h"
 
 namespace ut::dist {
 
 /// The heads of which this rank gets all positions. Throws base::BadInput where there are more ranks than heads, on all
 /// of them.
-Span my_heads(std::int64_t heads, const Communicator& group);
+base::Span my_heads(std::int64_t heads, const Communicator& group);
 
 /// All positions of some heads instead of some positions of all heads: `rows` [counts[rank], heads, c] -> [sum(counts),
 /// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective. Throws as my_heads().

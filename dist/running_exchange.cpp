@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/span.h"
 #include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/on_device.h"
@@ -176,7 +177,7 @@ std::vector<RunningExchange::RowNumbers> RunningExchange::balanced() const {
   if (balance_ == 0 || as_even_as_can_be || static_cast<double>(most * ranks) <= balance_ * static_cast<double>(rows))
     return {};
   const auto quota = [&](std::size_t r) {
-    const Span part = share(rows, static_cast<int>(r), static_cast<int>(ranks));
+    const base::Span part = base::share(rows, static_cast<int>(r), static_cast<int>(ranks));
     return static_cast<std::size_t>(part.end - part.begin);
   };
   std::vector<RowNumbers> result = running_;

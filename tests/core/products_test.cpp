@@ -74,7 +74,7 @@ struct Use {
 };
 
 TEST_P(Products, AddTheirGradientToTheKeptOne) {
-  const dist::Span some{columns() / 3, columns()};
+  const base::Span some{columns() / 3, columns()};
   const std::vector<Use> uses = {
       {"all", [](auto& x, auto& w, auto&) { return multiply(x, w, at::kFloat); },
        [](auto& x, auto& w, auto&) { return at::mm(x, w); }},
@@ -109,7 +109,7 @@ TEST_P(Products, AddTheirGradientToTheKeptOne) {
 }
 
 TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
-  const dist::Span some{columns() / 3, columns()};
+  const base::Span some{columns() / 3, columns()};
   const at::Tensor bias = matrix(1, columns(), 4).squeeze(0);
   using Ours = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& w)>;
   const std::vector<std::pair<std::string, Ours>> uses = {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/span.h"
 #include "core/decoding.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
@@ -38,7 +39,7 @@ void for_meshes(const Check& check, MakeWorld make_world = tests::world) {
 
 /// The sequences of this rank's data group.
 Examples share_of(const Examples& examples, const dist::Mesh& mesh) {
-  const auto part = dist::share(static_cast<std::int64_t>(examples.size()), mesh.data_rank(), mesh.data_parallel());
+  const auto part = base::share(static_cast<std::int64_t>(examples.size()), mesh.data_rank(), mesh.data_parallel());
   return {examples.begin() + part.begin, examples.begin() + part.end};
 }
 
