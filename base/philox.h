@@ -5,19 +5,28 @@
 
 namespace ut::base {
 
+/// What Philox4x32-10 is made of, for who writes it in vector instructions.
+namespace philox4x32 {
+inline constexpr int rounds = 10;
+inline constexpr std::uint32_t multiplier_0 = 0xD2511F53;
+inline constexpr std::uint32_t multiplier_2 = 0xCD9E8D57;
+inline constexpr std::uint32_t key_step_low = 0x9E3779B9;
+inline constexpr std::uint32_t key_step_high = 0xBB67AE85;
+}  // namespace philox4x32
+
 /// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"): four 32-bit random words that are a
 /// pure function of a 128-bit counter and a 64-bit key. So a number can be keyed on what it is for instead of on
 /// when it is drawn, and is the same whichever rank asks.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
   auto key_low = static_cast<std::uint32_t>(key);
   auto key_high = static_cast<std::uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t first = std::uint64_t{0xD2511F53} * counter[0];
-    const std::uint64_t second = std::uint64_t{0xCD9E8D57} * counter[2];
+  for (int round = 0; round < philox4x32::rounds; ++round) {
+    const std::uint64_t first = std::uint64_t{philox4x32::multiplier_0} * counter[0];
+    const std::uint64_t second = std::uint64_t{philox4x32::multiplier_2} * counter[2];
     counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key_low, static_cast<std::uint32_t>(second),
                static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key_high, static_cast<std::uint32_t>(first)};
-    key_low += 0x9E3779B9;
-    key_high += 0xBB67AE85;
+    key_low += philox4x32::key_step_low;
+    key_high += philox4x32::key_step_high;
   }
   return counter;
 }

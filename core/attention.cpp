@@ -6,6 +6,7 @@
 
 #include "core/products.h"
 #include "dist/differentiable.h"
+#include "dist/exact.h"
 
 namespace ut::core {
 namespace {
@@ -67,7 +68,8 @@ at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::
   const Attended attended = attend_once(query, keys_values, site);
   return dist::with_backward(attended.output, {query, keys_values},
                              [go_back = attended.go_back, like = keys_values.detach()](const at::Tensor& gradient) {
-                               const at::Tensor of_keys_values = at::zeros_like(like, exact_type(like.scalar_type()));
+                               const at::Tensor of_keys_values =
+                                   at::zeros_like(like, dist::exact_type(like.scalar_type()));
                                const at::Tensor of_query = go_back(gradient, of_keys_values);
                                return std::vector<at::Tensor>{of_query, of_keys_values.to(like.scalar_type())};
                              });

@@ -21,7 +21,7 @@ namespace ut::core {
 struct Attended {
   at::Tensor output;  // [query rows, d]
   /// The way back from the output's gradient: returns the query's, and adds that of the keys and values, which must
-  /// stand where they stood, to the second [key rows, 2d], of exact_type().
+  /// stand where they stood, to the second [key rows, 2d], of dist::exact_type().
   std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> go_back;
 };
 

@@ -14,7 +14,8 @@ namespace ut::core {
 /// renamed, so that it is whole or absent at any kill. `state` is what the caller wants back; the files' digests are
 /// put beside it. Then points `directory`/latest at it, and removes those of later updates, which a run that went on
 /// from an earlier one has left. Called by one rank; no collective inside.
-/// Throws std::runtime_error where it cannot be written; then there is nothing of it.
+/// Throws std::runtime_error where that fails: until it is renamed, nothing of it stays; after that it is there, whole,
+/// and `latest` may name the one before.
 void write_checkpoint(const std::filesystem::path& directory, const Model& model, const Adam& optimizer,
                       const nlohmann::json& state);
 

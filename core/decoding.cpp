@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/span.h"
 #include "core/beam_search.h"
 
 namespace ut::core {
@@ -60,8 +61,8 @@ Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& se
                const DecodingOptions& options, dist::Communicator& group) {
   const at::NoGradGuard no_graph;
   const auto count = static_cast<std::int64_t>(sequences.ids.size());
-  const dist::Span all{0, count};
-  const dist::Span mine = model.decodes_together() ? all : dist::share(count, group.rank(), group.size());
+  const base::Span all{0, count};
+  const base::Span mine = model.decodes_together() ? all : base::share(count, group.rank(), group.size());
   std::vector<std::int64_t> limits = options.limits;  // of all sequences
   if (limits.empty()) limits.assign(sequences.ids.size(), options.longest);
   const std::vector<std::int64_t> my_limits(limits.begin() + mine.begin, limits.begin() + mine.end);

@@ -23,6 +23,12 @@ enum class Site : std::uint32_t {
   halting,
 };
 
+/// Bits of DropoutKey::place that its parts have, from the lowest; the last is the stack's. What needs more would draw
+/// another's numbers.
+constexpr int site_bits = 4;
+constexpr int layer_bits = 8;
+constexpr int step_bits = 19;
+
 /// What dropout's random numbers are keyed on, beside the row's identity and the column: seed, update, stack, step,
 /// layer and site. So they do not depend on which rank holds the row, nor on what was drawn before.
 struct DropoutKey {
@@ -32,9 +38,11 @@ struct DropoutKey {
   std::int64_t first_head = 0;  // of attention weights that are of some heads only
 
   static DropoutKey for_update(std::uint64_t seed, std::int64_t update);
-  DropoutKey with_stack(std::uint32_t stack) const { return with(stack, 31); }
-  DropoutKey with_step(std::int64_t step) const { return with(static_cast<std::uint32_t>(step), 12); }
-  DropoutKey with_layer(std::size_t layer) const { return with(static_cast<std::uint32_t>(layer), 4); }
+  DropoutKey with_stack(std::uint32_t stack) const { return with(stack, site_bits + layer_bits + step_bits); }
+  DropoutKey with_step(std::int64_t step) const {
+    return with(static_cast<std::uint32_t>(step), site_bits + layer_bits);
+  }
+  DropoutKey with_layer(std::size_t layer) const { return with(static_cast<std::uint32_t>(layer), site_bits); }
   DropoutKey with_site(Site site) const { return with(static_cast<std::uint32_t>(site), 0); }
   DropoutKey with_first_head(std::int64_t head) const { return {update, active, place, head}; }
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/products.h"
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
+#include "dist/exact.h"
 #include "dist/heads.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"
@@ -71,7 +71,7 @@ class RowAttentionByBlocks final : public ExchangedAttention {
     return dist::with_backward(
         back->attention.output(), {before, keys_values},
         [seen = keys_values.detach(), spans, back, first](const at::Tensor& gradient) -> std::vector<at::Tensor> {
-          const auto exactly = seen.options().dtype(exact_type(seen.scalar_type()));
+          const auto exactly = seen.options().dtype(dist::exact_type(seen.scalar_type()));
           if (!back->query_gradient.defined()) back->query_gradient = at::zeros(gradient.sizes(), exactly);
           const at::Tensor of_block = at::zeros(seen.sizes(), exactly);
           back->attention.go_back(gradient, seen, *spans, back->query_gradient, of_block);
@@ -90,18 +90,14 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
   SlottedAttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
     const at::Device device = holdings.group->device();
     const auto spans_of = [&](int rank) {
-      auto spans = dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
-      for (dist::Chunk& span : spans) span.index = dist::on_device(span.index, device);
-      return spans;
+      return dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
     };
     mine_ = spans_of(holdings.group->rank());
-    std::vector<at::Tensor> order;
-    for (const dist::Chunk& chunk : mine_) order.push_back(chunk.index);
-    place_of_row_ = at::cat(order).argsort();
     for (int rank = 0; rank < holdings.group->size(); ++rank) {
-      theirs_.push_back(spans_of(rank));
+      index_.emplace_back();
       layouts_.emplace_back();
-      for (const dist::Chunk& keys : theirs_.back()) {
+      for (const dist::Chunk& keys : spans_of(rank)) {
+        index_.back().push_back(dist::on_device(keys.index, device));
         layouts_.back().emplace_back();
         for (const dist::Chunk& queries : mine_) {
           auto& layout = layouts_.back().back().emplace_back();
@@ -110,6 +106,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
         }
       }
     }
+    place_of_row_ = at::cat(own_index()).argsort();
   }
 
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
@@ -130,11 +127,11 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
   }
 
  private:
-  const SlottedAttention& own_layout(std::size_t span) const {
-    return *layouts_[static_cast<std::size_t>(holdings_.group->rank())][span][span];
-  }
+  std::size_t own_rank() const { return static_cast<std::size_t>(holdings_.group->rank()); }
+  const SlottedAttention& own_layout(std::size_t span) const { return *layouts_[own_rank()][span][span]; }
+  const std::vector<at::Tensor>& own_index() const { return index_[own_rank()]; }
   at::Tensor queries_of(const at::Tensor& query, std::size_t span) const {
-    return dist::select_rows(query, mine_[span].index);
+    return dist::select_rows(query, own_index()[span]);
   }
 
   std::vector<at::Tensor> queries_by_span(const at::Tensor& query, std::int64_t heads) const {
@@ -151,22 +148,27 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
             std::vector<std::vector<PartOfAttention>>& parts) const {
     const auto rank = static_cast<std::size_t>(block.rank);
     at::Tensor keys_values;
-    for (std::size_t keys = 0; keys < theirs_[rank].size(); ++keys)
+    for (std::size_t keys = 0; keys < index_[rank].size(); ++keys)
       for (std::size_t span = 0; span < mine_.size(); ++span) {
         const auto& layout = layouts_[rank][keys][span];
         if (!layout || !queries[span].defined()) continue;
         if (!keys_values.defined()) keys_values = how.keys_values(block.rows);
-        const at::Tensor seen = dist::select_rows(keys_values, theirs_[rank][keys].index);
+        const at::Tensor seen = dist::select_rows(keys_values, index_[rank][keys]);
         parts[span].push_back(layout->attend_in_part(queries[span], seen, how));
       }
   }
 
   const dist::Holdings& holdings_;
   std::vector<dist::Chunk> mine_;
-  at::Tensor place_of_row_;                       // [local rows] int64: among those of the spans, one after the other
-  std::vector<std::vector<dist::Chunk>> theirs_;  // [ranks][spans]
+  at::Tensor place_of_row_;                     // [local rows] int64: among those of the spans, one after the other
+  std::vector<std::vector<at::Tensor>> index_;  // [ranks][spans]: which of the rank's rows they are
   std::vector<std::vector<std::vector<std::optional<SlottedAttention>>>> layouts_;  // [ranks][their spans][my spans]
 };
+
+/// Queries [rows, heads * c] beside keys beside values [rows, 2 * heads * c] -> [rows, heads, 3c].
+at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads) {
+  return at::cat({query.reshape({-1, heads, query.size(1) / heads}), heads_of_keys_values(keys_values, heads)}, 2);
+}
 
 /// Over all keys of some heads.
 class AttentionByHeads final : public ExchangedAttention {
@@ -179,7 +181,7 @@ class AttentionByHeads final : public ExchangedAttention {
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
     const at::Tensor query = how.query();
     dist::Communicator& group = *holdings_.group;
-    const dist::Span mine = dist::my_heads(how.heads, group);
+    const base::Span mine = dist::my_heads(how.heads, group);
     const std::int64_t heads = mine.end - mine.begin;
     const std::int64_t columns = query.size(1) / how.heads;
     const at::Tensor all =
@@ -226,10 +228,6 @@ at::Tensor keys_values_of_heads(const at::Tensor& by_head) {
   const std::int64_t heads = by_head.size(1);
   const std::int64_t columns = by_head.size(2) / 2;
   return by_head.reshape({-1, heads, 2, columns}).transpose(1, 2).reshape({-1, 2 * heads * columns});
-}
-
-at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads) {
-  return at::cat({query.reshape({-1, heads, query.size(1) / heads}), heads_of_keys_values(keys_values, heads)}, 2);
 }
 
 }  // namespace ut::core

@@ -11,7 +11,7 @@
 
 namespace ut::core {
 
-/// The same, and what meets.
+/// An AttentionSite, and what meets there.
 struct Attending : AttentionSite {
   /// Makes the local rows' queries [local rows, d]: asked for while keys and values are on their way.
   std::function<at::Tensor()> query;
@@ -26,18 +26,16 @@ struct Attending : AttentionSite {
 class ExchangedAttention {
  public:
   virtual ~ExchangedAttention() = default;
-  /// `sent` [local rows, d or 2d] -> the heads' outputs [local rows, d]. Collective.
+  /// `sent` [local rows, d or 2d] -> the heads' outputs [local rows, d]. Collective. Throws base::BadInput where heads
+  /// are shared and there are more ranks than heads.
   virtual at::Tensor attend(const at::Tensor& sent, const Attending& how) const = 0;
 };
 
-/// As `exchange` says; it must live as long as this. Throws base::BadInput where there are more ranks than heads to
-/// share.
+/// As `exchange` says; it must live as long as this.
 std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal);
 
 // Rows by head, for who exchanges heads.
 
-/// Queries [rows, heads * c] beside keys beside values [rows, 2 * heads * c] -> [rows, heads, 3c].
-at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads);
 /// Keys beside values [rows, 2 * heads * c] -> [rows, heads, 2c]; and back.
 at::Tensor heads_of_keys_values(const at::Tensor& keys_values, std::int64_t heads);
 at::Tensor keys_values_of_heads(const at::Tensor& by_head);

@@ -9,11 +9,7 @@ namespace {
 
 constexpr std::size_t words = words_of_lane;
 constexpr std::size_t block = columns_of_block;
-constexpr std::uint32_t multiplier_0 = 0xD2511F53;
-constexpr std::uint32_t multiplier_2 = 0xCD9E8D57;
-constexpr std::uint32_t key_step_low = 0x9E3779B9;
-constexpr std::uint32_t key_step_high = 0xBB67AE85;
-constexpr int rounds = 10;
+namespace philox = base::philox4x32;
 
 /// In any type. `from` and `to` are of the block whose first call this is.
 template <class Number>
@@ -32,16 +28,17 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, co
 /// Eight counters in the lower halves of 64 bits each; what comes to stand in the upper halves is never looked at.
 __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t call, float scale,
                                                           const float* from, float* to) {
-  __m512i c0 = _mm512_add_epi64(_mm512_set1_epi64((row.head << 24) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+  __m512i c0 =
+      _mm512_add_epi64(_mm512_set1_epi64((row.head << call_bits) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
   __m512i c1 = _mm512_set1_epi64(row.rest[0]);
   __m512i c2 = _mm512_set1_epi64(row.rest[1]);
   __m512i c3 = _mm512_set1_epi64(row.rest[2]);
-  const __m512i m0 = _mm512_set1_epi64(multiplier_0);
-  const __m512i m2 = _mm512_set1_epi64(multiplier_2);
+  const __m512i m0 = _mm512_set1_epi64(philox::multiplier_0);
+  const __m512i m2 = _mm512_set1_epi64(philox::multiplier_2);
   auto low = static_cast<std::uint32_t>(row.key);
   auto high = static_cast<std::uint32_t>(row.key >> 32);
   constexpr int exclusive_or = 0x96;  // of three
-  for (int round = 0; round < rounds; ++round, low += key_step_low, high += key_step_high) {
+  for (int round = 0; round < philox::rounds; ++round, low += philox::key_step_low, high += philox::key_step_high) {
     const __m512i p0 = _mm512_mul_epu32(c0, m0);
     const __m512i p2 = _mm512_mul_epu32(c2, m2);
     c0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p2, 32), c1, _mm512_set1_epi64(low), exclusive_or);
@@ -70,18 +67,19 @@ __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, st
 /// The same, four counters at a time.
 __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::uint32_t call, float scale,
                                                      const float* from, float* to) {
-  const __m256i m0 = _mm256_set1_epi64x(multiplier_0);
-  const __m256i m2 = _mm256_set1_epi64x(multiplier_2);
+  const __m256i m0 = _mm256_set1_epi64x(philox::multiplier_0);
+  const __m256i m2 = _mm256_set1_epi64x(philox::multiplier_2);
   __m256i made[words][2];
   for (std::size_t half = 0; half < 2; ++half) {
-    __m256i c0 = _mm256_add_epi64(_mm256_set1_epi64x((row.head << 24) + call + 4 * static_cast<std::uint32_t>(half)),
-                                  _mm256_set_epi64x(3, 2, 1, 0));
+    __m256i c0 =
+        _mm256_add_epi64(_mm256_set1_epi64x((row.head << call_bits) + call + 4 * static_cast<std::uint32_t>(half)),
+                         _mm256_set_epi64x(3, 2, 1, 0));
     __m256i c1 = _mm256_set1_epi64x(row.rest[0]);
     __m256i c2 = _mm256_set1_epi64x(row.rest[1]);
     __m256i c3 = _mm256_set1_epi64x(row.rest[2]);
     auto low = static_cast<std::uint32_t>(row.key);
     auto high = static_cast<std::uint32_t>(row.key >> 32);
-    for (int round = 0; round < rounds; ++round, low += key_step_low, high += key_step_high) {
+    for (int round = 0; round < philox::rounds; ++round, low += philox::key_step_low, high += philox::key_step_high) {
       const __m256i p0 = _mm256_mul_epu32(c0, m0);
       const __m256i p2 = _mm256_mul_epu32(c2, m2);
       c0 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p2, 32), c1), _mm256_set1_epi64x(low));

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "core/products.h"
 #include "dist/differentiable.h"
+#include "dist/exact.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -35,7 +35,7 @@ std::vector<at::Tensor> KeyValueStore::go_back(std::size_t step, const Attended&
   if (current_ != step)
     for (std::size_t past = current_ == step + 1 ? step : 0; past <= step; ++past) put(steps_[past]);
   current_ = step;
-  if (!gradients_.defined()) gradients_ = at::zeros_like(exact(rows_));
+  if (!gradients_.defined()) gradients_ = at::zeros_like(dist::exact(rows_));
   const at::Tensor of_query = attended.go_back(gradient, gradients_);
   const at::Tensor& slot = steps_[step].slot;
   const at::Tensor of_fresh = gradients_.index_select(0, slot).to(rows_.scalar_type());

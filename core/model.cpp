@@ -48,8 +48,8 @@ at::Tensor Model::logits(const at::Tensor& states) const {
   return multiply_by_transposed(states, table_, product_type(options_)).to(table_.scalar_type());
 }
 
-dist::Span Model::early_elements() const {
-  return options_.architecture == Architecture::encoder_decoder ? parameters_.elements_of("decoder.") : dist::Span{};
+base::Span Model::early_elements() const {
+  return options_.architecture == Architecture::encoder_decoder ? parameters_.elements_of("decoder.") : base::Span{};
 }
 
 at::Tensor Model::scores(const at::Tensor& states, const Batch& batch) const {
@@ -78,9 +78,9 @@ std::unique_ptr<PrefixDecoder> UniversalTransformer::begin_decoding(const Batch&
 }
 
 Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
-                                     const DropoutKey& dropout, const Watch& watch) const {
+                                     const DropoutKey& dropout, const StepObserver& observer) const {
   const auto rows = encoder_->make_rows(*batch.source, nullptr);
-  return encoder_->forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, watch);
+  return encoder_->forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, observer);
 }
 
 Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch,
@@ -91,13 +91,13 @@ Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory* m
 
 Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                                          dist::GradientSynchronisation* synchronisation) const {
-  Watch watch;
-  if (synchronisation != nullptr) watch.step_back = [synchronisation] { synchronisation->progress(); };
+  StepObserver observer;
+  if (synchronisation != nullptr) observer.step_back = [synchronisation] { synchronisation->progress(); };
   Prediction prediction;
   Revised revised;
   std::optional<Memory> memory;
   if (encoder_) {
-    revised = encode(embed_source(batch), batch, steps.encoder, dropout, watch);
+    revised = encode(embed_source(batch), batch, steps.encoder, dropout, observer);
     prediction.encoder = ponder_time(revised);
   }
   if (encoder_ && decoder_) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/span.h"
 #include "core/batch.h"
 #include "core/prefix_decoder.h"
 #include "core/recurrence.h"
@@ -33,7 +34,8 @@ struct Prediction {
 };
 
 /// What is trained, evaluated and decoded with: its parameters, among them the one table that inputs, targets and the
-/// softmax share. Works on this rank's rows; meets other ranks only through the exchanges in a batch.
+/// softmax share. Works on this rank's rows; meets other ranks only through the exchanges in a batch and, in decoding,
+/// in the group of a DecodingShare.
 class Model {
  public:
   Model(const Model&) = delete;
@@ -59,7 +61,7 @@ class Model {
   const ModelOptions& options() const { return options_; }
   /// Where those parameters stand in the flat buffers whose gradients are complete before the others': the decoder's
   /// own. Empty where no encoder comes before it, or there is none.
-  dist::Span early_elements() const;
+  base::Span early_elements() const;
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
@@ -97,7 +99,7 @@ class UniversalTransformer final : public Model {
 
   /// What the encoder makes of the source rows, of H^0 as embed_source() gives it.
   Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
-                 const Watch& watch = {}) const;
+                 const StepObserver& observer = {}) const;
   /// What the decoder makes of the target rows; no `memory` where it is alone.
   Revised decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
                  const DropoutKey& dropout) const;

@@ -1,6 +1,7 @@
 #include "core/parameters.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <cmath>
 #include <numbers>
@@ -10,19 +11,19 @@
 namespace ut::core {
 namespace {
 
-/// Uniform in (0, 1), from the element's number alone.
-double uniform(std::uint64_t key, std::uint64_t element, std::size_t word) {
-  const auto words =
-      base::philox({static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32), 0, 0}, key);
-  return (words.at(word) + 0.5) * 0x1p-32;
-}
+/// Uniform in (0, 1).
+double uniform(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
 
+/// Each element is draw(words), of four random words that are a function of the key and the element's number.
 template <class Draw>
-at::Tensor filled(const std::vector<std::int64_t>& sizes, const Draw& draw) {
+at::Tensor filled(const std::vector<std::int64_t>& sizes, std::uint64_t key, const Draw& draw) {
   at::Tensor values = at::empty(sizes, at::kDouble);
   auto* data = values.mutable_data_ptr<double>();
-  for (std::int64_t element = 0; element < values.numel(); ++element)
-    data[element] = draw(static_cast<std::uint64_t>(element));
+  at::parallel_for(0, values.numel(), 4096, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t element = begin; element < end; ++element)
+      data[element] = draw(
+          base::philox({static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(element >> 32), 0, 0}, key));
+  });
   return values;
 }
 
@@ -44,16 +45,14 @@ at::Tensor Parameters::add(const std::string& name, const at::Tensor& value) {
 at::Tensor Parameters::add_kernel(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t fan_in,
                                   std::int64_t fan_out) {
   const double limit = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
-  return add(name, filled(sizes, [&, key = key(name)](std::uint64_t element) {
-               return limit * (2 * uniform(key, element, 0) - 1);
-             }));
+  return add(name, filled(sizes, key(name), [&](const auto& words) { return limit * (2 * uniform(words[0]) - 1); }));
 }
 
 at::Tensor Parameters::add_normal(const std::string& name, const std::vector<std::int64_t>& sizes,
                                   double standard_deviation) {
-  return add(name, filled(sizes, [&, key = key(name)](std::uint64_t element) {
-               const double radius = std::sqrt(-2 * std::log(uniform(key, element, 0)));  // Box-Muller
-               return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform(key, element, 1));
+  return add(name, filled(sizes, key(name), [&](const auto& words) {
+               const double radius = std::sqrt(-2 * std::log(uniform(words[0])));  // Box-Muller
+               return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform(words[1]));
              }));
 }
 
@@ -74,8 +73,8 @@ void Parameters::flatten() {
   }
 }
 
-dist::Span Parameters::elements_of(const std::string& prefix) const {
-  dist::Span found;
+base::Span Parameters::elements_of(const std::string& prefix) const {
+  base::Span found;
   std::int64_t begin = 0;
   for (const auto& parameter : parameters_) {
     const std::int64_t end = begin + parameter.tensor.numel();

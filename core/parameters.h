@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/span.h"
 #include "core/options.h"
-#include "dist/rows.h"
 
 namespace ut::core {
 
@@ -39,7 +39,7 @@ class Parameters {
   const at::Tensor& flat_gradient() const { return flat_gradient_; }  // [elements]
   std::int64_t elements() const { return flat_.numel(); }
   /// Where those stand in the flat buffers whose names begin so: one after the other, as they were added.
-  dist::Span elements_of(const std::string& prefix) const;
+  base::Span elements_of(const std::string& prefix) const;
 
  private:
   at::Tensor add(const std::string& name, const at::Tensor& value);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/span.h"
 #include "dist/communicator.h"
 #include "dist/rows.h"
 
@@ -13,7 +14,7 @@ namespace ut::core {
 /// Which of a batch's sequences are decoded here, and with how many prefixes of outputs for each.
 struct DecodingShare {
   const dist::Sequences& sequences;  // that the ranks of the group share
-  dist::Span mine;                   // numbers of those that are decoded here
+  base::Span mine;                   // numbers of those that are decoded here
   std::int64_t width;                // prefixes of a sequence at once
   dist::Communicator& group;
 };

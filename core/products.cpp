@@ -46,9 +46,12 @@ void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, f
   gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));
 }
 
-/// into += a b, of a matrix that lies in rows, or whose transpose does.
+/// into += a b, of a matrix that lies in rows, or whose transpose does; in its type or in another.
 void add_product(at::Tensor into, const at::Tensor& a, const at::Tensor& b) {
-  is_for_gemm(into) && is_for_gemm(a) ? gemm_of(into, a, b, 1) : void(into.addmm_(a, b));
+  if (into.scalar_type() != a.scalar_type())
+    into.add_(at::mm(a, b));
+  else
+    is_for_gemm(into) && is_for_gemm(a) ? gemm_of(into, a, b, 1) : void(into.addmm_(a, b));
 }
 
 /// Gradients of x, of w and of what was added to x w, from that of the result; w's is added to where it is kept.
@@ -68,13 +71,15 @@ bool needs_graph(const at::Tensor& x, const at::Tensor& w) {
 }
 
 at::Tensor multiply_view(const at::Tensor& x, const at::Tensor& parameter, const View& view, at::ScalarType type) {
-  const at::Tensor w = view(parameter);
-  if (type != parameter.scalar_type() || !keeps_gradient(parameter))
-    return needs_graph(x, w) ? at::mm(x.to(type), w.to(type)) : product(x.to(type), w.to(type));
-  return dist::with_backward(product(x.detach(), w.detach()), {x, parameter},
-                             [seen = x.detach(), parameter, view](const at::Tensor& gradient) {
-                               return way_back_of_product(seen, view(parameter.detach()), view(parameter.grad()),
-                                                          gradient, false);
+  const at::Tensor typed = x.to(type);
+  if (!keeps_gradient(parameter)) {
+    const at::Tensor w = view(parameter).to(type);
+    return needs_graph(x, w) ? at::mm(typed, w) : product(typed, w);
+  }
+  const auto typed_view = [parameter, view, type] { return view(parameter.detach()).to(type); };
+  return dist::with_backward(product(typed.detach(), typed_view()), {typed, parameter},
+                             [seen = typed.detach(), typed_view, parameter, view](const at::Tensor& gradient) {
+                               return way_back_of_product(seen, typed_view(), view(parameter.grad()), gradient, false);
                              });
 }
 
@@ -104,7 +109,7 @@ at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType typ
       x, w, [](const at::Tensor& whole) { return whole; }, type);
 }
 
-at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist::Span& columns, at::ScalarType type) {
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const base::Span& columns, at::ScalarType type) {
   const auto some_columns = [columns](const at::Tensor& whole) {
     return whole.narrow(1, columns.begin, columns.end - columns.begin);
   };
@@ -124,9 +129,5 @@ at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::T
                                return way_back_of_product(seen, w.detach(), w.grad(), gradient, true);
                              });
 }
-
-at::ScalarType exact_type(at::ScalarType type) { return type == at::kBFloat16 ? at::kFloat : type; }
-
-at::Tensor exact(const at::Tensor& x) { return x.to(exact_type(x.scalar_type())); }
 
 }  // namespace ut::core

@@ -2,8 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "base/span.h"
 #include "core/options.h"
-#include "dist/rows.h"
 
 namespace ut::core {
 
@@ -18,14 +18,10 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 /// The same with some of the columns of a parameter. A parameter's gradient is added to where it is kept, so that steps
 /// need no more room for it than one.
-at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const dist::Span& columns, at::ScalarType type);
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const base::Span& columns, at::ScalarType type);
 /// x w^T, of a parameter `w` [columns, inner]; likewise.
 at::Tensor multiply_by_transposed(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 /// x w + bias, in the bias's type; of parameters, likewise.
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
-
-/// In which type softmax and sums are computed of what is of `type`: at least float32.
-at::ScalarType exact_type(at::ScalarType type);
-at::Tensor exact(const at::Tensor& x);
 
 }  // namespace ut::core

@@ -73,28 +73,29 @@ at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) 
 }
 
 Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                            const Memory* memory, const DropoutKey& dropout, const Watch& watch) const {
+                            const Memory* memory, const DropoutKey& dropout, const StepObserver& observer) const {
   const DropoutKey stack = dropout.with_stack(decoder_ ? 1 : 0);
   const at::Tensor input = core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.local());
   const std::vector<at::Tensor> seen = memory == nullptr ? std::vector<at::Tensor>() : memory->keys_values;
-  Revised revised = halting() == Halting::none ? revise_all(input, position, steps, rows, seen, stack, watch)
-                                               : revise_until_halted(input, position, steps, rows, seen, stack, watch);
+  Revised revised = halting() == Halting::none
+                        ? revise_all(input, position, steps, rows, seen, stack, observer)
+                        : revise_until_halted(input, position, steps, rows, seen, stack, observer);
   if (final_norm_) revised.state = (*final_norm_)(revised.state);
   return revised;
 }
 
 Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                                const std::vector<at::Tensor>& memory, const DropoutKey& stack,
-                               const Watch& watch) const {
+                               const StepObserver& observer) const {
   const at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
-  const std::int64_t at_once = before_decoder && !watch.step ? steps_kept_together : 1;
+  const std::int64_t at_once = before_decoder && !observer.step ? steps_kept_together : 1;
   for (std::int64_t done = 0; done < steps; done += at_once) {
     const SomeSteps some{done + 1, std::min(steps, done + at_once)};
-    if (watch.step_back) state = dist::tell_on_the_way_back(state, watch.step_back);
+    if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
     state = revise_some(some, state, position_signal, step_signal, rows, memory, stack);
-    if (watch.step) watch.step(some.last, rows.local(), state, nullptr);
+    if (observer.step) observer.step(some.last, rows.local(), state, nullptr);
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
@@ -125,7 +126,7 @@ at::Tensor Recurrence::halting_probability(const at::Tensor& state, const RowSig
 
 Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
                                         const std::vector<at::Tensor>& memory, const DropoutKey& stack,
-                                        const Watch& watch) const {
+                                        const StepObserver& observer) const {
   const bool copies = halting() == Halting::act_copy;
   at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
@@ -135,13 +136,13 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
   for (std::int64_t step = 1; step <= steps; ++step) {
     const DropoutKey key = stack.with_step(step);
     const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
-    if (watch.step_back) state = dist::tell_on_the_way_back(state, watch.step_back);
+    if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
     ponder.decide(halting_probability(state, signal, step, rows, key), copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
     state = copies ? block_.step(state, signal, rows, memory, key, copied ? &*copied : nullptr)
                    : revise_some({step, step}, state, position_signal, step_signal, rows, memory, stack);
     ponder.take(state);
-    if (watch.step) watch.step(step, rows.local(), state, &ponder);
+    if (observer.step) observer.step(step, rows.local(), state, &ponder);
 
     const dist::Parting parting = rows.part();
     if (copies) halted.add(ponder, parting.stopped);

@@ -20,7 +20,7 @@ struct Revised {
 };
 
 /// Who looks on, where there is one.
-struct Watch {
+struct StepObserver {
   /// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with
   /// halting, what each comes to.
   std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder)> step;
@@ -39,7 +39,7 @@ class Recurrence {
   /// int64, from 0, offset included; `rows` as make_rows() gives them, at their start; `memory` for a decoder with an
   /// encoder. Collective. Throws base::BadInput where more steps are asked for than a learned step signal has.
   Revised forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                  const Memory* memory, const DropoutKey& dropout, const Watch& watch = {}) const;
+                  const Memory* memory, const DropoutKey& dropout, const StepObserver& observer = {}) const;
 
   /// The rows of an exchange as this stack's halting needs them. Both arguments must outlive them.
   std::shared_ptr<StackRows> make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const;
@@ -57,9 +57,11 @@ class Recurrence {
   };
 
   Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                     const std::vector<at::Tensor>& memory, const DropoutKey& stack, const Watch& watch) const;
+                     const std::vector<at::Tensor>& memory, const DropoutKey& stack,
+                     const StepObserver& observer) const;
   Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
-                              const std::vector<at::Tensor>& memory, const DropoutKey& stack, const Watch& watch) const;
+                              const std::vector<at::Tensor>& memory, const DropoutKey& stack,
+                              const StepObserver& observer) const;
   /// Steps first to last, none of which says which rows the next has; made again on the way back where that is asked
   /// for.
   at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,

@@ -14,8 +14,8 @@
 
 #include "core/gemm.h"
 #include "core/keep_columns.h"
-#include "core/products.h"
 #include "core/row_kernels.h"
+#include "dist/exact.h"
 
 namespace ut::core {
 namespace {
@@ -57,7 +57,7 @@ class Weights {
   /// visit(first query row, how many, keys that one of them sees); not for queries that see none.
   template <class Visit>
   void for_each_block(std::size_t sequence, const Visit& visit) const {
-    const dist::Span queries = spans_.queries[sequence];
+    const base::Span queries = spans_.queries[sequence];
     for (std::int64_t first = queries.begin; first < queries.end; first += queries_at_once) {
       const std::int64_t count = std::min(queries_at_once, queries.end - first);
       const std::int64_t seen = visible_keys(sequence, first + count - 1);  // positions ascend
@@ -138,7 +138,8 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
       gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);
-        log_sums[static_cast<std::size_t>(row)] = softmax(weights.row(row), static_cast<std::size_t>(visible));
+        if (visible > 0)
+          log_sums[static_cast<std::size_t>(row)] = softmax(weights.row(row), static_cast<std::size_t>(visible));
         std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
         of.keep(sequence, first + row, head, weights.row(row), visible);
       }
@@ -233,7 +234,7 @@ std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist:
 RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
     : type_(query.scalar_type()),
       site_(site),
-      query_(rows_in_order(query, exact_type(type_))),
+      query_(rows_in_order(query, dist::exact_type(type_))),
       output_(at::zeros(query_.sizes(), query_.options())),
       log_sum_(at::full({query_.size(0), site.heads}, -std::numeric_limits<double>::infinity(), query_.options())) {}
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/span.h"
 #include "core/attention_site.h"
 #include "dist/rows.h"
 
@@ -33,7 +34,7 @@ struct KeySpan {
 
 /// Where each sequence's queries and keys stand, and who may see whom.
 struct RowSpans {
-  std::vector<dist::Span> queries;     // [sequences]
+  std::vector<base::Span> queries;     // [sequences]
   std::vector<KeySpan> keys;           // [sequences]
   std::vector<std::int64_t> sequence;  // [query rows]: identities
   std::vector<std::int64_t> position;  // [query rows]
@@ -47,7 +48,7 @@ std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist:
 
 /// Attention of query rows over key rows (equations 1 to 3, before W^O), on the host, the keys in one or several parts.
 /// No more of the weights is ever there than a block of queries needs; the way back makes them again, and draws
-/// dropout's numbers again. All is computed in exact_type().
+/// dropout's numbers again. All is computed in dist::exact_type().
 class RowAttention {
  public:
   /// `query` [query rows, d].
@@ -60,7 +61,7 @@ class RowAttention {
   at::Tensor output() const;
 
   /// The way back to one part, from the output's gradient: adds to the gradients of the query and of that part, which
-  /// are of exact_type() of the query's.
+  /// are of dist::exact_type() of the query's.
   void go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
                const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const;
 

@@ -8,11 +8,13 @@
 
 namespace ut::core {
 
-/// A row's columns come in blocks of 64, which 8 calls of Philox decide, with counters (head << 24) + 8 * block + lane,
-/// rest: word w of lane l has the numbers of columns 8 w + l, its lower half, and 32 + 8 w + l, its upper half.
+/// A row's columns come in blocks of 64, which 8 calls of Philox decide, with counters (head << call_bits) + 8 * block
+/// + lane, rest: word w of lane l has the numbers of columns 8 w + l, its lower half, and 32 + 8 w + l, its upper half.
 constexpr std::uint32_t lanes_of_block = 8;
 constexpr std::uint32_t words_of_lane = 4;
 constexpr std::uint32_t columns_of_block = 2 * words_of_lane * lanes_of_block;
+constexpr int call_bits = 24;  // of the first counter's 32
+constexpr int head_bits = 8;   // the others: more heads would draw one another's numbers
 
 /// What decides which columns of a row dropout keeps. constexpr: compiled for devices too.
 struct RowDraw {
@@ -33,7 +35,7 @@ struct RowDraw {
   template <class Visit>
   constexpr void decide(std::uint32_t call, const Visit& visit) const {
     const auto words = dropped_below == 0 ? std::array<std::uint32_t, words_of_lane>{}  // all are kept
-                                          : base::philox({(head << 24) + call, rest[0], rest[1], rest[2]}, key);
+                                          : base::philox({(head << call_bits) + call, rest[0], rest[1], rest[2]}, key);
     const std::uint32_t first = call / lanes_of_block * columns_of_block + call % lanes_of_block;
     for (std::uint32_t half = 0; half < 2; ++half)
       for (std::uint32_t word = 0; word < words_of_lane; ++word)

@@ -70,7 +70,7 @@ class RunningRows final : public StackRows {
   at::Tensor attend_by_heads(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
                              const Attending& how) {
     dist::Communicator& group = exchange_->group();
-    const dist::Span mine = dist::my_heads(how.heads, group);
+    const base::Span mine = dist::my_heads(how.heads, group);
     const std::int64_t heads = mine.end - mine.begin;
     const std::int64_t columns = query.size(1) / how.heads;
     const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);

@@ -24,7 +24,7 @@ Memory memory_of(const Memory& memory, const std::vector<std::int64_t>& sequence
 }
 
 /// The share's sequences, numbered as the memory has them.
-std::vector<std::int64_t> numbers_of(const dist::Span& mine) {
+std::vector<std::int64_t> numbers_of(const base::Span& mine) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(mine.end - mine.begin));
   std::iota(numbers.begin(), numbers.end(), mine.begin);
   return numbers;
@@ -161,16 +161,17 @@ class WholePrefixes final : public OfSources {
 
 std::unique_ptr<PrefixDecoder> make_universal_decoder(const UniversalTransformer& model, const Batch& batch,
                                                       const Steps& steps, const DecodingShare& share) {
-  Revised encoded;
+  at::Tensor encoder_updates = at::empty({0}, at::kLong);
   std::optional<Memory> memory;
   if (batch.source) {
-    encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    const Revised encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    encoder_updates = encoded.updates;
     memory = model.decoder().block().remember(encoded.state, *batch.source);
   }
   if (model.decodes_together())
-    return std::make_unique<WholePrefixes>(model, std::move(memory), encoded.updates, steps.decoder, share);
+    return std::make_unique<WholePrefixes>(model, std::move(memory), encoder_updates, steps.decoder, share);
   if (memory) memory = memory_of(*memory, numbers_of(share.mine));
-  return std::make_unique<CachedDecoder>(model, std::move(memory), encoded.updates, steps.decoder, share);
+  return std::make_unique<CachedDecoder>(model, std::move(memory), encoder_updates, steps.decoder, share);
 }
 
 }  // namespace ut::core

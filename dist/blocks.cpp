@@ -21,7 +21,7 @@ class BroadcastBlocks final : public ArrivingBlocks {
   std::optional<Block> next() override {
     const int distance = given_++;
     if (distance == 0) return Block{group_.rank(), rows_};
-    const int rank = (group_.rank() + distance) % group_.size();
+    const int rank = group_.rank_at(distance);
     const auto index = static_cast<std::size_t>(rank);
     arriving_.arrived[index]();  // at last its own, which all have then
     if (distance == group_.size()) return std::nullopt;
@@ -51,7 +51,7 @@ class RingBlocks final : public ArrivingBlocks {
       rows_ = crossing_->arrive(coming_(), [&group = group_, sent = rows_.size(0)](const at::Tensor& gradient) {
         return group.start_shift_rows(gradient, sent, -1, Purpose::exchange);
       });
-    const int rank = rank_at(given_++);
+    const int rank = group_.rank_at(-given_++);
     if (given_ < group_.size()) {
       crossing_.emplace(rows_);
       coming_ = group_.start_shift_rows(rows_.detach(), count_at(given_), 1, Purpose::exchange);
@@ -60,9 +60,8 @@ class RingBlocks final : public ArrivingBlocks {
   }
 
  private:
-  /// Whose rows are here after so many shifts.
-  int rank_at(int shifts) const { return (group_.rank() - shifts + group_.size()) % group_.size(); }
-  std::int64_t count_at(int shifts) const { return counts_[static_cast<std::size_t>(rank_at(shifts))]; }
+  /// The rows that are here after so many shifts.
+  std::int64_t count_at(int shifts) const { return counts_[static_cast<std::size_t>(group_.rank_at(-shifts))]; }
 
   std::vector<std::int64_t> counts_;
   Communicator& group_;

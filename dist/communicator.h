@@ -45,6 +45,8 @@ class Communicator {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// The ranks being a ring, the one so far after this one.
+  int rank_at(int distance) const { return ((rank() + distance) % size() + size()) % size(); }
   /// Where the rows are that are worked on. Tensors of the CPU are carried too, whatever it is.
   virtual at::Device device() const { return at::kCPU; }
 
@@ -63,8 +65,7 @@ class Communicator {
   /// Begins to send every rank's rows to all, which arrive one rank's by one; each is to be waited for.
   virtual ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                             Purpose purpose) = 0;
-  /// Begins to send `rows` to rank + distance, the ranks being a ring, and to receive `received` rows from rank -
-  /// distance.
+  /// Begins to send `rows` to rank_at(distance), and to receive `received` rows from rank_at(-distance).
   virtual Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) = 0;
   /// Sends sent[r] rows of `rows` (in the order of the ranks) to rank r; returns the rows received, in that order.
   virtual at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,

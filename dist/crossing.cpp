@@ -7,26 +7,21 @@
 
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
+#include "dist/exact.h"
 
 namespace ut::dist {
 namespace {
-
-at::Tensor exact(const at::Tensor& gradient) {
-  return gradient.scalar_type() == at::kBFloat16 ? gradient.to(at::kFloat) : gradient;
-}
 
 /// Begins to sum over ranks their `all` [sum(counts), c], of which this rank gets its part: each rank's part goes to
 /// it, and it adds them up in the order of their distance.
 Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group) {
   const std::vector<at::Tensor> parts = all.split_with_sizes(counts);
-  const int rank = group.rank();
-  const auto part_of = [&](int other) { return parts[static_cast<std::size_t>(other)]; };
+  const auto part_at = [&](int distance) { return parts[static_cast<std::size_t>(group.rank_at(distance))]; };
   std::vector<Arriving> coming;
   for (int distance = 1; distance < group.size(); ++distance)
-    coming.push_back(group.start_shift_rows(part_of((rank + distance) % group.size()), part_of(rank).size(0), distance,
-                                            Purpose::exchange));
-  return [coming, mine = part_of(rank)] {
-    at::Tensor sum = coming.front()().add_(mine);
+    coming.push_back(group.start_shift_rows(part_at(distance), part_at(0).size(0), distance, Purpose::exchange));
+  return [coming, mine = part_at(0)] {
+    at::Tensor sum = exact(coming.front()()).add_(mine);
     for (std::size_t part = 1; part < coming.size(); ++part) sum.add_(coming[part]());
     return sum;
   };
@@ -37,7 +32,7 @@ Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int6
 Crossing::Crossing(const at::Tensor& rows) : coming_back_(std::make_shared<std::vector<Arriving>>()) {
   left_ = with_backward(at::empty({0}, rows.options()), {rows},
                         [coming = coming_back_, type = rows.scalar_type()](const at::Tensor&) {
-                          at::Tensor sum = coming->front()();
+                          at::Tensor sum = exact(coming->front()());
                           for (std::size_t part = 1; part < coming->size(); ++part) sum.add_((*coming)[part]());
                           return std::vector<at::Tensor>{sum.to(type)};
                         });
@@ -46,7 +41,7 @@ Crossing::Crossing(const at::Tensor& rows) : coming_back_(std::make_shared<std::
 at::Tensor Crossing::arrive(const at::Tensor& come, std::function<Arriving(const at::Tensor&)> send_back) const {
   return with_backward(come, {left_},
                        [coming = coming_back_, send_back = std::move(send_back)](const at::Tensor& gradient) {
-                         coming->push_back(send_back(exact(gradient)));
+                         coming->push_back(send_back(gradient));
                          return std::vector<at::Tensor>{{}};
                        });
 }

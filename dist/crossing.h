@@ -20,8 +20,8 @@ class Crossing {
   /// `rows` leave here.
   explicit Crossing(const at::Tensor& rows);
 
-  /// `come` as a part of the graph; `send_back`, given their gradient (bfloat16's as float32), begins what brings a
-  /// part of the gradient of the rows that left. Collective on the way back.
+  /// `come` as a part of the graph; `send_back`, given their gradient, begins what brings a part of the gradient of the
+  /// rows that left: parts of bfloat16 are added in float32. Collective on the way back.
   at::Tensor arrive(const at::Tensor& come, std::function<Arriving(const at::Tensor&)> send_back) const;
 
  private:

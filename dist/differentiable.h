@@ -19,6 +19,12 @@ using Backward = std::function<std::vector<at::Tensor>(const at::Tensor&)>;
 
 /// `output`, which was made of `inputs` without a graph, as a node of the autograd graph whose backward pass is
 /// `backward`.
+///
+/// Backward passes that are collective meet their own kind on the other ranks only because of the order in which
+/// autograd goes back: of the nodes that are ready it takes the one made last, by a counter of the thread that made it,
+/// and what consumes an output was made after it. So ranks that make the same nodes in the same order go back through
+/// them in the same order. Hence: never make a node whose backward pass is collective under a condition that can differ
+/// between the ranks of its group, nor on another thread than the others; or all wait for ever.
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward);
 
 /// `x`, whose backward pass calls `tell` on its way.

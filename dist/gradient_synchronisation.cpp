@@ -7,7 +7,7 @@
 
 namespace ut::dist {
 
-GradientSynchronisation::GradientSynchronisation(const at::Tensor& flat_gradient, Span early, Communicator& world)
+GradientSynchronisation::GradientSynchronisation(const at::Tensor& flat_gradient, base::Span early, Communicator& world)
     : gradient_(flat_gradient), early_(early), world_(world) {}
 
 at::Tensor GradientSynchronisation::part(std::int64_t begin, std::int64_t end) {
@@ -28,7 +28,7 @@ void GradientSynchronisation::start_early() {
 /// In the same order on every rank, also on one that had no backward pass to begin early in.
 void GradientSynchronisation::finish() {
   if (!summed_) start_early();
-  for (const Span& rest : {Span{0, early_.begin}, Span{early_.end, gradient_.size(0)}})
+  for (const base::Span& rest : {base::Span{0, early_.begin}, base::Span{early_.end, gradient_.size(0)}})
     if (rest.end > rest.begin) world_.all_reduce_sum(part(rest.begin, rest.end), Purpose::gradients);
   if (summed_) summed_();
 }

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "base/span.h"
 #include "dist/communicator.h"
-#include "dist/rows.h"
 
 namespace ut::dist {
 
@@ -17,7 +17,7 @@ class GradientSynchronisation {
  public:
   /// Of one update. `flat_gradient` [elements]; `early`: the elements that are complete while the backward pass still
   /// goes on. `world` must outlive this.
-  GradientSynchronisation(const at::Tensor& flat_gradient, Span early, Communicator& world);
+  GradientSynchronisation(const at::Tensor& flat_gradient, base::Span early, Communicator& world);
 
   /// The early elements are complete: they are under way from here on.
   void start_early();
@@ -33,7 +33,7 @@ class GradientSynchronisation {
   at::Tensor part(std::int64_t begin, std::int64_t end);
 
   at::Tensor gradient_;
-  Span early_;
+  base::Span early_;
   Communicator& world_;
   std::vector<at::Tensor> own_;   // [], the sums of this rank's elements, which are not finite if one of these is not
   std::function<void()> summed_;  // the early ones, where they are under way

@@ -1,7 +1,9 @@
 #include "dist/heads.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "dist/differentiable.h"
 
 namespace ut::dist {
@@ -14,10 +16,10 @@ struct Travelling {
 };
 
 Travelling travelling(std::int64_t heads, const std::vector<std::int64_t>& counts, const Communicator& group) {
-  const Span mine = my_heads(heads, group);
+  const base::Span mine = my_heads(heads, group);
   Travelling result;
   for (int rank = 0; rank < group.size(); ++rank) {
-    const Span theirs = share(heads, rank, group.size());
+    const base::Span theirs = base::share(heads, rank, group.size());
     result.by_heads.push_back((theirs.end - theirs.begin) * counts[static_cast<std::size_t>(group.rank())]);
     result.by_rows.push_back((mine.end - mine.begin) * counts[static_cast<std::size_t>(rank)]);
   }
@@ -29,10 +31,17 @@ at::Tensor exchanged(const at::Tensor& x) { return x.transpose(0, 1).reshape({x.
 
 }  // namespace
 
-Span my_heads(std::int64_t heads, const Communicator& group) { return share(heads, group.rank(), group.size()); }
+base::Span my_heads(std::int64_t heads, const Communicator& group) {
+  if (heads < group.size())
+    throw base::BadInput(
+        fmt::format("{} heads cannot be shared by {} ranks of a sequence; at most one rank a head, or "
+                    "another form of exchange",
+                    heads, group.size()));
+  return base::share(heads, group.rank(), group.size());
+}
 
 at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group) {
-  const Span mine = my_heads(rows.size(1), group);
+  const base::Span mine = my_heads(rows.size(1), group);
   const auto [sent, received] = travelling(rows.size(1), counts, group);
   const auto arrived = all_to_all(exchanged(rows), sent, received, group).split_with_sizes(received);
   std::vector<at::Tensor> parts;  // [ranks][its rows, my heads, c]

@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/span.h"
 #include "dist/communicator.h"
-#include "dist/rows.h"
 
 namespace ut::dist {
 
-/// The heads of which this rank gets all positions.
-Span my_heads(std::int64_t heads, const Communicator& group);
+/// The heads of which this rank gets all positions. Throws base::BadInput where there are more ranks than heads, on all
+/// of them.
+base::Span my_heads(std::int64_t heads, const Communicator& group);
 
 /// All positions of some heads instead of some positions of all heads: `rows` [counts[rank], heads, c] -> [sum(counts),
-/// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective.
+/// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective. Throws as my_heads().
 at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group);
 
 /// The way back: [sum(counts), this rank's heads, c] -> [counts[rank], heads, c].

@@ -10,7 +10,8 @@ namespace ut::dist {
 /// neighbours.
 class Mesh {
  public:
-  /// Splits `world`. Throws base::BadInput unless 1 <= sequence_parallel divides the number of ranks. Collective.
+  /// Splits `world`, unless every rank has its sequences to itself. Throws base::BadInput unless 1 <= sequence_parallel
+  /// divides the number of ranks. Collective.
   Mesh(std::unique_ptr<Communicator> world, int sequence_parallel);
 
   Communicator& world() const { return *world_; }

@@ -109,7 +109,7 @@ class MpiCommunicator final : public Communicator {
 
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
-    const Waiting waiting(*this, purpose, "MPI_Allreduce");
+    const WaitingCall waiting(*this, purpose, "MPI_Allreduce");
     for_each_chunk(tensor, [&](void* data, int count) {
       check(MPI_Allreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_), "MPI_Allreduce");
     });
@@ -126,7 +126,7 @@ class MpiCommunicator final : public Communicator {
     });
     add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
     return [this, tensor, requests, purpose] {
-      const Waiting waiting(*this, purpose, "MPI_Iallreduce");
+      const WaitingCall waiting(*this, purpose, "MPI_Iallreduce");
       check(MPI_Waitall(static_cast<int>(requests->size()), requests->data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     };
   }
@@ -141,7 +141,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor mine = local.contiguous();
     at::Tensor all = new_rows(mine, parts.total);
     const RowType row(mine);
-    const Waiting waiting(*this, purpose, "MPI_Allgatherv");
+    const WaitingCall waiting(*this, purpose, "MPI_Allgatherv");
     check(MPI_Allgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), row.get(), all.data_ptr(),
                          parts.counts.data(), parts.begins.data(), row.get(), communicator_),
           "MPI_Allgatherv");
@@ -170,7 +170,7 @@ class MpiCommunicator final : public Communicator {
           "MPI_Iallgatherv");
     add_sent(purpose, bytes_of(mine) * (size_ - 1));
     return [this, pending, purpose] {
-      const Waiting waiting(*this, purpose, "MPI_Iallgatherv");
+      const WaitingCall waiting(*this, purpose, "MPI_Iallgatherv");
       check(MPI_Wait(&pending->request, MPI_STATUS_IGNORE), "MPI_Wait");
       return pending->all;
     };
@@ -189,7 +189,7 @@ class MpiCommunicator final : public Communicator {
       MPI_Request request = MPI_REQUEST_NULL;
       check(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, &request), "MPI_Ibcast");
       arriving.arrived.emplace_back([this, rows, row, request, purpose]() mutable {
-        const Waiting waiting(*this, purpose, "MPI_Ibcast");
+        const WaitingCall waiting(*this, purpose, "MPI_Ibcast");
         check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
       });
     }
@@ -210,16 +210,15 @@ class MpiCommunicator final : public Communicator {
     };
     const Parts counted(std::array{rows.size(0), received});
     const auto pending = std::make_shared<Pending>(rows, received);
-    const auto at_distance = [this](int from_here) { return ((rank_ + from_here) % size_ + size_) % size_; };
-    check(MPI_Irecv(pending->theirs.data_ptr(), counted.counts[1], pending->row.get(), at_distance(-distance), 0,
+    check(MPI_Irecv(pending->theirs.data_ptr(), counted.counts[1], pending->row.get(), rank_at(-distance), 0,
                     communicator_, &pending->requests[0]),
           "MPI_Irecv");
-    check(MPI_Isend(pending->mine.const_data_ptr(), counted.counts[0], pending->row.get(), at_distance(distance), 0,
+    check(MPI_Isend(pending->mine.const_data_ptr(), counted.counts[0], pending->row.get(), rank_at(distance), 0,
                     communicator_, &pending->requests[1]),
           "MPI_Isend");
-    if (at_distance(distance) != rank_) add_sent(purpose, bytes_of(pending->mine));
+    if (rank_at(distance) != rank_) add_sent(purpose, bytes_of(pending->mine));
     return [this, pending, purpose] {
-      const Waiting waiting(*this, purpose, "MPI_Isend, MPI_Irecv");
+      const WaitingCall waiting(*this, purpose, "MPI_Isend, MPI_Irecv");
       check(MPI_Waitall(2, pending->requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
       return pending->theirs;
     };
@@ -232,7 +231,7 @@ class MpiCommunicator final : public Communicator {
     const at::Tensor source = rows.contiguous();
     at::Tensor result = new_rows(source, in.total);
     const RowType row(source);
-    const Waiting waiting(*this, purpose, "MPI_Alltoallv");
+    const WaitingCall waiting(*this, purpose, "MPI_Alltoallv");
     check(MPI_Alltoallv(source.const_data_ptr(), out.counts.data(), out.begins.data(), row.get(), result.data_ptr(),
                         in.counts.data(), in.begins.data(), row.get(), communicator_),
           "MPI_Alltoallv");
@@ -250,14 +249,14 @@ class MpiCommunicator final : public Communicator {
 
  private:
   /// A call in which this rank waits for others.
-  class Waiting {
+  class WaitingCall {
    public:
-    Waiting(MpiCommunicator& group, Purpose purpose, const char* call)
+    WaitingCall(MpiCommunicator& group, Purpose purpose, const char* call)
         : watched_(group.watchdog_.get(), call), counted_(group, purpose) {}
 
    private:
     Watchdog::Wait watched_;
-    Communicator::Waiting counted_;
+    Waiting counted_;
   };
 
   MPI_Comm communicator_;

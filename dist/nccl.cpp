@@ -306,8 +306,8 @@ class NcclCommunicator final : public Communicator {
     const at::Tensor mine = rows.contiguous();
     const at::Tensor theirs = new_rows(mine, received);
     const ncclDataType_t type = data_type(mine);
-    const int to = at_distance(distance);
-    const int from = at_distance(-distance);
+    const int to = rank_at(distance);
+    const int from = rank_at(-distance);
     const auto arrived = run("shift", {mine, theirs}, [&](ncclComm_t group, cudaStream_t stream) {
       const auto count = static_cast<std::size_t>(mine.numel());
       return grouped(2, [&](int way) {
@@ -394,8 +394,6 @@ class NcclCommunicator final : public Communicator {
     gpu_->watch.begin(message, [ended] { return ended->query(); });
     return [ended, device = gpu_->device] { ended->block(c10::cuda::getCurrentCUDAStream(device)); };
   }
-
-  int at_distance(int from_here) const { return ((rank() + from_here) % size() + size()) % size(); }
 
   std::unique_ptr<Communicator> host_;
   std::shared_ptr<Gpu> gpu_;

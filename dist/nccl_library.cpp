@@ -6,10 +6,14 @@
 #include <stdexcept>
 
 namespace ut::dist {
+namespace {
 
+/// 22809 -> "2.28.9".
 std::string nccl_version_text(int version) {
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
+
+}  // namespace
 
 void check_one_nccl(const NcclLibraries& libraries) {
   constexpr auto remedy = "take the one that LibTorch came with, as ./quickstart build --cuda does (LD_LIBRARY_PATH)";

@@ -17,7 +17,4 @@ struct NcclLibraries {
 /// here: two in one process hang, each waiting for what the other was told.
 void check_one_nccl(const NcclLibraries& libraries);
 
-/// 22809 -> "2.28.9".
-std::string nccl_version_text(int version);
-
 }  // namespace ut::dist

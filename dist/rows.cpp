@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/span.h"
 #include "dist/on_device.h"
 
 namespace ut::dist {
@@ -23,8 +24,6 @@ const at::Tensor& Rows::identities_on(at::Device device) const {
   return *copy;
 }
 
-Span share(std::int64_t length, int part, int parts) { return {length * part / parts, length * (part + 1) / parts}; }
-
 int owner(std::int64_t position, std::int64_t length, int ranks, Cut cut) {
   const auto part_of = [&](int parts) { return static_cast<int>(((position + 1) * parts - 1) / length); };
   if (cut == Cut::contiguous) return part_of(ranks);
@@ -43,7 +42,7 @@ std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cu
     std::int64_t before = 0;  // rows of the rank before the span
     for (std::size_t number = 0; number < sequences.ids.size(); ++number)
       for (std::size_t part = 0; part < numbers.size(); ++part) {
-        const Span span = share(sequences.lengths[number], numbers[part], parts);
+        const base::Span span = base::share(sequences.lengths[number], numbers[part], parts);
         if (part == mine) {
           for (std::int64_t place = span.begin; place < span.end; ++place) {
             sequence.push_back(sequences.ids[number]);

@@ -34,15 +34,6 @@ struct Sequences {
   std::vector<std::int64_t> lengths;
 };
 
-/// A sequence's positions begin, …, end - 1 of one rank.
-struct Span {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-/// Part number `part` of a sequence of this length in `parts` contiguous ones, as even as can be; empty for some where
-/// the sequence is shorter than there are parts.
-Span share(std::int64_t length, int part, int parts);
 /// The rank that holds this position.
 int owner(std::int64_t position, std::int64_t length, int ranks, Cut cut = Cut::contiguous);
 

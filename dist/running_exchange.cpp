@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/span.h"
 #include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/on_device.h"
@@ -19,6 +20,14 @@ std::int64_t total(const std::vector<std::vector<std::int64_t>>& parts) {
   std::int64_t rows = 0;
   for (const auto& part : parts) rows += static_cast<std::int64_t>(part.size());
   return rows;
+}
+
+/// The places of these numbers, in the numbers' order.
+std::vector<std::int64_t> places_in_order(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::int64_t> places(numbers.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::sort(places, {}, [&](std::int64_t place) { return numbers[static_cast<std::size_t>(place)]; });
+  return places;
 }
 
 /// The identities of the rows with these numbers, which ascend; sequences without any are left out.
@@ -88,9 +97,7 @@ RunningOfAll RunningExchange::running_of_all() const {
     result.counts.push_back(static_cast<std::int64_t>(held.size()));
     rows.insert(rows.end(), held.begin(), held.end());
   }
-  RowNumbers order(rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::int64_t index) { return rows[static_cast<std::size_t>(index)]; });
+  result.order = index_of(places_in_order(rows));
   std::ranges::sort(rows);
   RowNumbers seen;
   RowNumbers sequences;
@@ -102,7 +109,6 @@ RunningOfAll RunningExchange::running_of_all() const {
   }
   result.rows = rows_numbered(all_, rows, sequence_of_row_);
   result.seen = rows_numbered(all_, seen, sequence_of_row_);
-  result.order = index_of(order);
   result.sequence = std::move(sequences);
   return result;
 }
@@ -153,7 +159,7 @@ Parting RunningExchange::part() {
   if (auto moved = balanced(); !moved.empty()) {
     last_move_ = route(running_, moved);
     running_ = std::move(moved);
-    has_moved_ = true;
+    has_moved_ = has_ever_moved_ = true;
   }
   keep_books_of_known_rows();
   find_local_rows();
@@ -171,7 +177,7 @@ std::vector<RunningExchange::RowNumbers> RunningExchange::balanced() const {
   if (balance_ == 0 || as_even_as_can_be || static_cast<double>(most * ranks) <= balance_ * static_cast<double>(rows))
     return {};
   const auto quota = [&](std::size_t r) {
-    const Span part = share(rows, static_cast<int>(r), static_cast<int>(ranks));
+    const base::Span part = base::share(rows, static_cast<int>(r), static_cast<int>(ranks));
     return static_cast<std::size_t>(part.end - part.begin);
   };
   std::vector<RowNumbers> result = running_;
@@ -207,11 +213,8 @@ RunningExchange::Route RunningExchange::route(const std::vector<RowNumbers>& fro
     to_send.insert(to_send.end(), rows.begin(), rows.end());
     route.sent.push_back(static_cast<std::int64_t>(rows.size()));
   }
-  RowNumbers order(arriving.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::int64_t index) { return arriving[static_cast<std::size_t>(index)]; });
   route.to_send = index_of(to_send);
-  route.order = index_of(order);
+  route.order = index_of(places_in_order(arriving));
   return route;
 }
 
@@ -221,7 +224,10 @@ at::Tensor RunningExchange::travel(const at::Tensor& rows, const Route& route) c
 
 at::Tensor RunningExchange::move(const at::Tensor& rows) const { return has_moved_ ? travel(rows, last_move_) : rows; }
 
-at::Tensor RunningExchange::home(const at::Tensor& halted) const { return travel(halted, route(halted_, home_)); }
+at::Tensor RunningExchange::home(const at::Tensor& halted) const {
+  if (has_ever_moved_) return travel(halted, route(halted_, home_));
+  return select_rows(halted, index_of(places_in_order(halted_[rank()])));
+}
 
 /// gather() returns the kept rows, then each rank's running rows and those it has just copied.
 void RunningExchange::keep_books_of_known_rows() {

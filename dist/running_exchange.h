@@ -55,11 +55,11 @@ class RunningExchange {
   /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]: begun, and waited for when
   /// the result is called, once. Collective.
   Arriving start_gather(const at::Tensor& rows) const;
-  /// [sent rows] int64: each one's sequence, counted in `all`, times `slots`, plus its place in the sequence.
-  at::Tensor places_of_sent(std::int64_t slots) const;
   /// The same, waited for, with what was copied before: -> the group's rows [known rows, c]. `kept` holds the copied
   /// rows of earlier steps and is carried from step to step; undefined at the first. Collective.
   at::Tensor gather(const at::Tensor& rows, at::Tensor& kept) const;
+  /// [sent rows] int64: each one's sequence, counted in `all`, times `slots`, plus its place in the sequence.
+  at::Tensor places_of_sent(std::int64_t slots) const;
   /// The sum of `values` over the group.
   at::Tensor sum(const at::Tensor& values) const;
 
@@ -74,7 +74,7 @@ class RunningExchange {
   at::Tensor move(const at::Tensor& rows) const;
   bool has_moved() const { return has_moved_; }
   /// What stood with the rows that halted on this rank [halted rows, ...], in the order in which they did, as rows that
-  /// this rank started with. Collective; when no row runs any more.
+  /// this rank started with. When no row runs any more. Collective, where rows have ever moved.
   at::Tensor home(const at::Tensor& halted) const;
 
  private:
@@ -108,6 +108,7 @@ class RunningExchange {
   std::vector<RowNumbers> halted_;   // [ranks]: in the order in which they halted there
   RowNumbers kept_;                  // copied earlier
   bool has_moved_ = false;
+  bool has_ever_moved_ = false;  // on any rank
   Route last_move_;
   Arriving flags_;
 

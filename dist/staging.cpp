@@ -19,14 +19,14 @@ class StagedCommunicator final : public Communicator {
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     const at::Tensor staged = on_host(tensor);
     host_->all_reduce_sum(staged, purpose);
-    if (staging_.on_device(tensor)) staging_.to_device(staged, tensor);
+    if (staging_.is_on_device(tensor)) staging_.to_device(staged, tensor);
   }
 
   std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     const at::Tensor staged = on_host(tensor);
     return [this, tensor, staged, summed = host_->start_all_reduce_sum(staged, purpose)] {
       summed();
-      if (staging_.on_device(tensor)) staging_.to_device(staged, tensor);
+      if (staging_.is_on_device(tensor)) staging_.to_device(staged, tensor);
     };
   }
 
@@ -46,7 +46,7 @@ class StagedCommunicator final : public Communicator {
   ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                     Purpose purpose) override {
     ArrivingRows on_way = host_->start_broadcast_rows(on_host(local), counts, purpose);
-    if (!staging_.on_device(local)) return on_way;
+    if (!staging_.is_on_device(local)) return on_way;
     ArrivingRows arriving{at::empty(on_way.all.sizes(), local.options()), {}};
     std::int64_t begin = 0;
     for (std::size_t root = 0; root < counts.size(); begin += counts[root++]) {
@@ -80,12 +80,12 @@ class StagedCommunicator final : public Communicator {
 
  private:
   at::Tensor on_host(const at::Tensor& tensor) const {
-    return staging_.on_device(tensor) ? staging_.to_host(tensor) : tensor;
+    return staging_.is_on_device(tensor) ? staging_.to_host(tensor) : tensor;
   }
 
   /// What came, where `like` is.
   at::Tensor back(const at::Tensor& arrived, const at::Tensor& like) const {
-    if (!staging_.on_device(like)) return arrived;
+    if (!staging_.is_on_device(like)) return arrived;
     const at::Tensor device = at::empty(arrived.sizes(), like.options());
     staging_.to_device(arrived, device);
     return device;

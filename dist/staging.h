@@ -10,7 +10,7 @@ namespace ut::dist {
 /// How tensors of a device come to memory that a network of the host's can read, and back.
 struct Staging {
   at::Device device;
-  std::function<bool(const at::Tensor&)> on_device;
+  std::function<bool(const at::Tensor&)> is_on_device;
   /// A contiguous copy on the host, whole when this returns.
   std::function<at::Tensor(const at::Tensor&)> to_host;
   /// Fills `device` with what `host` holds, before anything that is done with `device` next.

@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/unfinished_directory.h"
 #include "datasets/published.h"
+#include "launcher/unfinished_directory.h"
 
 namespace ut::launcher {
 namespace {
@@ -50,7 +50,7 @@ void run_program(std::vector<std::string> words, const fs::path& output = {}) {
                                      WIFEXITED(status) ? fmt::format(" with {}", WEXITSTATUS(status)) : ""));
 }
 
-std::string sha256_of(const fs::path& file, const base::UnfinishedDirectory& unfinished) {
+std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinished) {
   const fs::path sum = unfinished / "sum";
   run_program({"sha256sum", "--binary", "--", file.string()}, sum);
   const std::string line = base::read_file(sum);
@@ -59,8 +59,7 @@ std::string sha256_of(const fs::path& file, const base::UnfinishedDirectory& unf
 }
 
 /// Says what there is to say of it.
-std::string compare_sum(const fs::path& archive, const std::string& expected,
-                        const base::UnfinishedDirectory& unfinished) {
+std::string compare_sum(const fs::path& archive, const std::string& expected, const UnfinishedDirectory& unfinished) {
   const std::string sum = sha256_of(archive, unfinished);
   if (expected.empty()) return fmt::format("SHA-256 {}: not compared, that of the published file is not known\n", sum);
   if (sum != expected)
@@ -70,7 +69,7 @@ std::string compare_sum(const fs::path& archive, const std::string& expected,
 }
 
 /// The archive, where it is now.
-fs::path archive_of(const Published& data, const std::string& from, const base::UnfinishedDirectory& unfinished) {
+fs::path archive_of(const Published& data, const std::string& from, const UnfinishedDirectory& unfinished) {
   if (from.empty()) {
     fs::path archive = unfinished / "archive";
     run_program({"curl", "--fail", "--location", "--show-error", "--output", archive.string(), data.address});
@@ -114,7 +113,7 @@ fs::path innermost(const fs::path& directory) {
 }
 
 /// What of an archive from its address is asked for, laid out as in the mirrored one. Throws base::BadInput.
-fs::path laid_out(const Published& data, const fs::path& unpacked, const base::UnfinishedDirectory& unfinished) {
+fs::path laid_out(const Published& data, const fs::path& unpacked, const UnfinishedDirectory& unfinished) {
   fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
   if (!fs::is_directory(taken))
     throw base::BadInput(
@@ -144,7 +143,7 @@ int fetch_data(const Options& options) {
                   given.from.empty() ? data.address : given.from + "/" + data.mirrored, data.licence));
   if (!given.from.empty()) say(fmt::format("published at {}\n", data.address));
 
-  const base::UnfinishedDirectory unfinished(directory);
+  const UnfinishedDirectory unfinished(directory);
   const fs::path archive = archive_of(data, given.from, unfinished);
   say(compare_sum(archive, given.from.empty() ? data.sha256 : data.mirrored_sha256, unfinished));
   const fs::path unpacked = unfinished / "unpacked";

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/unfinished_directory.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
@@ -19,6 +18,7 @@
 #include "launcher/rank_batch.h"
 #include "launcher/run_directory.h"
 #include "launcher/session.h"
+#include "launcher/unfinished_directory.h"
 
 namespace ut::launcher {
 namespace {
@@ -98,7 +98,7 @@ int run_export(const Options& options) {
   const auto task = datasets::make_task(options.task);
   const auto model = load_model(options, *task, chosen_checkpoints(options));
   const fs::path directory = out.has_filename() ? out : out.parent_path();
-  const base::UnfinishedDirectory unfinished(directory);
+  const UnfinishedDirectory unfinished(directory);
   const fs::path beside = unfinished / "model";
   fs::create_directory(beside);
   base::write_file_whole(beside / model_name, core::model_bytes(*model));

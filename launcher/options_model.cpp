@@ -1,3 +1,4 @@
+#include "core/dropout.h"
 #include "launcher/option_groups.h"
 #include "launcher/option_kinds.h"
 
@@ -107,14 +108,14 @@ void add_model_shape(Table& table) {
                  "d-model", "width of a position's representation", [](auto& o) -> auto& { return o.model.d_model; }, 2,
                  1 << 20),
              whole(
-                 "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << 20),
+                 "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << core::head_bits),
              whole(
                  "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
   table.add("Model", rank_commands | command_plan, true, {steps(), decoder_steps()});
   table.add("Model", model_commands, true,
             {whole(
                  "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; },
-                 1, 1 << 12),
+                 1, 1 << core::layer_bits),
              choice<core::TransitionKind>("transition", "after attention",
                                           [](auto& o) -> auto& { return o.model.transition; },
                                           {{"feed-forward", core::TransitionKind::feed_forward},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/philox.h"
+#include "base/span.h"
 
 namespace ut::launcher {
 namespace {
@@ -141,7 +142,7 @@ std::int64_t pointed_word(const datasets::Example& example, std::int64_t candida
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
                      const RandomOffset& offset) {
   const auto count = static_cast<std::int64_t>(all.size());
-  const dist::Span mine = dist::share(count, mesh.data_rank(), mesh.data_parallel());
+  const base::Span mine = base::share(count, mesh.data_rank(), mesh.data_parallel());
   const Examples examples =
       all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
   RankBatch batch;

@@ -29,8 +29,8 @@ const char* plural(int count) { return count == 1 ? "" : "s"; }
 
 /// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, a split's under the split's name,
 /// ponder times under the stack's.
-base::StepSummary summary_of(const nlohmann::ordered_json& record) {
-  base::StepSummary summary;
+StepSummary summary_of(const nlohmann::ordered_json& record) {
+  StepSummary summary;
   const std::string group = record.contains("split") ? record["split"].get<std::string>() + "/" : "";
   for (const auto& [key, value] : record.items())
     if (value.is_number() && key != "update") summary.scalars[group + key] = value.get<double>();

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "base/event_file.h"
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/best_score.h"
+#include "launcher/event_file.h"
 #include "launcher/input.h"
 #include "launcher/metrics.h"
 #include "launcher/ponder_counts.h"
@@ -86,7 +86,7 @@ class TrainingRun {
   std::optional<InputAhead> input_;
   std::optional<RunDirectory> directory_;  // rank 0 only, with the three below
   std::optional<MetricsLog> metrics_;
-  std::optional<base::EventFile> events_;
+  std::optional<EventFile> events_;
   std::optional<Progress> progress_;
 
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/event_file.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"
 #include "tests/umask.h"
@@ -37,10 +36,6 @@ TEST(WriteFileWhole, FollowsTheUmask) {
     const std::filesystem::path file = directory / std::to_string(mask);
     write_file_whole(file, "content");
     EXPECT_EQ(tests::permissions(file), expected);
-    const std::filesystem::path events = directory / ("events" + std::to_string(mask));
-    EventFile(events, 0).add(1, {});
-    for (const auto& entry : std::filesystem::directory_iterator(events))
-      EXPECT_EQ(tests::permissions(entry), expected);
   }
 }
 

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/span.h"
 #include "core/recurrence.h"
 #include "core/signals.h"
 #include "tests/core/random_batch.h"
@@ -80,7 +81,7 @@ struct StackInput {
   at::Tensor encoded;                 // [source rows, d]
   at::Tensor weights;                 // [rows, d]: the loss is the outputs' sum with these, and some of the cost
 
-  dist::Span all() const { return {0, static_cast<std::int64_t>(sequences.ids.size())}; }
+  base::Span all() const { return {0, static_cast<std::int64_t>(sequences.ids.size())}; }
 
   /// Sequences' ids are such that nobody can take them for places.
   static std::int64_t id_of(std::int64_t index) { return 7 * index + 3; }
@@ -138,13 +139,13 @@ inline std::string name_of(const Kind& kind) {
 
 inline std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
 
-inline dist::Sequences part_of(const dist::Sequences& sequences, dist::Span part) {
+inline dist::Sequences part_of(const dist::Sequences& sequences, base::Span part) {
   return {{sequences.ids.begin() + part.begin, sequences.ids.begin() + part.end},
           {sequences.lengths.begin() + part.begin, sequences.lengths.begin() + part.end}};
 }
 
 /// [rows] int64: where `rows` of the sequences `part` of `all` stand when the rows of all follow one another.
-inline at::Tensor places_of(const dist::Rows& rows, const dist::Sequences& all, dist::Span part) {
+inline at::Tensor places_of(const dist::Rows& rows, const dist::Sequences& all, base::Span part) {
   const auto* position = rows.position.const_data_ptr<std::int64_t>();
   std::vector<std::int64_t> places;
   std::int64_t first = std::accumulate(all.lengths.begin(), all.lengths.begin() + part.begin, std::int64_t{0});
@@ -162,8 +163,8 @@ inline at::Tensor stack_loss(const at::Tensor& state, const at::Tensor& cost, co
 /// A stack's pass over this rank's rows of the sequences `part` of an input, which the ranks of `group` share.
 /// Collective.
 struct StackPass {
-  StackPass(const LoneStack& stack, const StackInput& input, dist::Span part, dist::Communicator& group,
-            const DropoutKey& key = {}, const Watch& watch = {}, const dist::ExchangeOptions& options = {})
+  StackPass(const LoneStack& stack, const StackInput& input, base::Span part, dist::Communicator& group,
+            const DropoutKey& key = {}, const StepObserver& observer = {}, const dist::ExchangeOptions& options = {})
       : exchange(dist::make_exchange(part_of(input.sequences, part), group, options)),
         source(dist::make_exchange(part_of(input.sources, part), group, options)),
         rows(places_of(exchange->local(), input.sequences, part)),
@@ -180,7 +181,7 @@ struct StackPass {
                      static_cast<std::size_t>(exchange->local().offsets[index + 1] - exchange->local().offsets[index]),
                      input.offsets[static_cast<std::size_t>(part.begin) + index]);
     const at::Tensor position = exchange->local().position + at::tensor(offsets, at::kLong);
-    revised = stack.recurrence.forward(state, position, stack.options.encoder_steps, *running, seen, key, watch);
+    revised = stack.recurrence.forward(state, position, stack.options.encoder_steps, *running, seen, key, observer);
     loss = stack_loss(revised.state, revised.cost, input.weights.index_select(0, rows));
   }
 

@@ -198,7 +198,7 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
     last_rows = identities(rows);
     last_state = state;
   };
-  const StackPass pass(stack, input, input.all(), *group, {}, Watch{step_made, {}});
+  const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
   EXPECT_EQ(computed, (std::vector<std::int64_t>{4, 4, 3, 3, 2, 1}));
   EXPECT_EQ(last_rows, (std::vector<Row>{{input.sequences.ids[0], 1}}));
   EXPECT_TRUE(pass.revised.updates.equal(at::tensor(halting_steps, at::kLong)));
@@ -209,7 +209,7 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   expect_close(pass.revised.state, expected.revised.state, "outputs");
 }
 
-/// Books of what a stack's watch was told of each row.
+/// Books of what a stack's observer was told of each row.
 class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput, Precision>> {
  protected:
   struct Seen {
@@ -251,7 +251,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const Pondering* ponder) {
       watch(step, rows, *ponder);
     };
-    const StackPass pass(stack, input, input.all(), *group, {}, Watch{step_made, {}});
+    const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
     const auto rows = identities(pass.exchange->local());
     for (std::size_t row = 0; row < rows.size(); ++row)
       check(seen_.at(rows[row]), static_cast<std::int64_t>(row), pass.revised);

@@ -36,9 +36,9 @@ std::vector<Layout> layouts() {
            }}};
 }
 
-void expect_close(const at::Tensor& result, const at::Tensor& right, const std::string& what) {
+void expect_close(const at::Tensor& result, const at::Tensor& right, const std::string& what, double error = 1e-5) {
   ASSERT_EQ(result.sizes(), right.sizes()) << what;
-  EXPECT_TRUE(result.to(at::kDouble).allclose(right.to(at::kDouble), 1e-5, 1e-5)) << what;
+  EXPECT_TRUE(result.to(at::kDouble).allclose(right.to(at::kDouble), error, error)) << what;
 }
 
 class Products : public testing::TestWithParam<std::vector<std::int64_t>> {
@@ -74,7 +74,7 @@ struct Use {
 };
 
 TEST_P(Products, AddTheirGradientToTheKeptOne) {
-  const dist::Span some{columns() / 3, columns()};
+  const base::Span some{columns() / 3, columns()};
   const std::vector<Use> uses = {
       {"all", [](auto& x, auto& w, auto&) { return multiply(x, w, at::kFloat); },
        [](auto& x, auto& w, auto&) { return at::mm(x, w); }},
@@ -105,6 +105,38 @@ TEST_P(Products, AddTheirGradientToTheKeptOne) {
     expect_close(x.grad(), doubles[0].grad(), use.name + ", gradient of x");
     expect_close(w.grad(), doubles[1].grad(), use.name + ", gradient of w");
     if (doubles[2].grad().defined()) expect_close(bias.grad(), doubles[2].grad(), use.name + ", gradient of the bias");
+  }
+}
+
+TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
+  const base::Span some{columns() / 3, columns()};
+  const at::Tensor bias = matrix(1, columns(), 4).squeeze(0);
+  using Ours = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& w)>;
+  const std::vector<std::pair<std::string, Ours>> uses = {
+      {"all", [](auto& x, auto& w) { return multiply(x, w, at::kBFloat16); }},
+      {"some columns", [&](auto& x, auto& w) { return multiply(x, w, some, at::kBFloat16); }},
+      {"and a sum", [&](auto& x, auto& w) { return multiply_add(bias, x, w, at::kBFloat16); }},
+      {"transposed", [](auto& x, auto& w) { return multiply_by_transposed(x, w, at::kBFloat16); }}};
+  for (const auto& [name, ours] : uses) {
+    const bool is_transposed = name == "transposed";
+    const at::Tensor w = matrix(is_transposed ? columns() : inner(), is_transposed ? inner() : columns(), 3);
+    const at::Tensor x = matrix(rows(), inner(), 1);
+    const auto gradients = [&, &of = ours](bool is_kept) {  // one product after the other, as in steps
+      const at::Tensor leaves[] = {x.clone().requires_grad_(), w.clone().requires_grad_()};
+      if (is_kept) {
+        leaves[1].mutable_grad() = at::zeros_like(w);
+        leaves[1].register_hook(
+            [](const at::Tensor& gradient) { EXPECT_FALSE(gradient.defined()) << "one of its own"; });
+      }
+      const at::Tensor result = of(leaves[0], leaves[1]) + of(leaves[0] * 2, leaves[1]);
+      (result * matrix(result.size(0), result.size(1), 7)).sum().backward();
+      return std::pair(leaves[0].grad(), leaves[1].grad());
+    };
+    const auto [of_x, of_w] = gradients(true);
+    const auto [library_of_x, library_of_w] = gradients(false);
+    EXPECT_EQ(of_w.scalar_type(), at::kFloat);
+    expect_close(of_x, library_of_x, name + ", gradient of x", 0.02);
+    expect_close(of_w, library_of_w, name + ", gradient of w", 0.02);
   }
 }
 

@@ -66,11 +66,18 @@ TEST(Mesh, TakesAnyFactorisation) {
 }
 
 TEST(Mesh, CountsTheBytesOfAllItsGroups) {
-  const Mesh mesh(std::make_unique<LoneRank>(2, 4), 1);
+  const Mesh mesh(std::make_unique<LoneRank>(2, 4), 2);
   mesh.world().all_reduce_sum(at::zeros({3}), Purpose::gradients);
   mesh.sequence().all_reduce_sum(at::zeros({5}), Purpose::gradients);
   mesh.sequence().all_reduce_sum(at::zeros({7}), Purpose::control);
   EXPECT_EQ(mesh.sent_bytes(), (SentBytes{0, 8, 7}));
+}
+
+TEST(Mesh, OfWholeSequencesTellsNobodyOfThem) {
+  const Mesh mesh(std::make_unique<LoneRank>(2, 4), 1);
+  mesh.sequence().all_reduce_sum(at::zeros({5}), Purpose::exchange);
+  EXPECT_EQ(mesh.sent_bytes(), SentBytes{});
+  EXPECT_EQ(mesh.data_rank(), 2);
 }
 
 TEST(Mesh, OfOneRankIsOneByOne) {

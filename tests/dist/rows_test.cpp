@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/span.h"
+
 namespace ut::dist {
 namespace {
 
@@ -25,42 +27,15 @@ void for_lengths_and_ranks(const Check& check) {
     }
 }
 
-TEST(Share, CoversEveryPositionOnceInTheOrderOfTheRanks) {
-  for_lengths_and_ranks([](std::int64_t length, int ranks) {
-    std::int64_t next = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Span part = share(length, rank, ranks);
-      EXPECT_EQ(part.begin, next);
-      EXPECT_GE(part.end, part.begin);
-      next = part.end;
-    }
-    EXPECT_EQ(next, length);
-  });
-}
-
-TEST(Share, DiffersByAtMostOnePositionBetweenRanks) {
-  for_lengths_and_ranks([](std::int64_t length, int ranks) {
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Span part = share(length, rank, ranks);
-      EXPECT_GE(part.end - part.begin, length / ranks);
-      EXPECT_LE(part.end - part.begin, (length + ranks - 1) / ranks);
-    }
-  });
-}
-
-TEST(Share, IsWhatItsOwnerHolds) {
+TEST(Owner, HoldsTheShareThatThePositionIsIn) {
   for_lengths_and_ranks([](std::int64_t length, int ranks) {
     for (std::int64_t position = 0; position < length; ++position) {
       const int rank = owner(position, length, ranks);
       ASSERT_TRUE(rank >= 0 && rank < ranks) << "position " << position << " is rank " << rank << "'s";
-      const Span part = share(length, rank, ranks);
+      const base::Span part = base::share(length, rank, ranks);
       EXPECT_TRUE(part.begin <= position && position < part.end) << "position " << position << ", rank " << rank;
     }
   });
-}
-
-TEST(Share, OfNothingIsNothing) {
-  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(share(0, rank, 3).begin, share(0, rank, 3).end);
 }
 
 TEST(RowsOf, OneRankHoldsAllInTheOrderOfSequencesThenPositions) {

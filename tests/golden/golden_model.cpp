@@ -80,7 +80,7 @@ Prediction GoldenModel::predict(const core::Batch& batch) {
                       std::int64_t steps, const dist::SequenceExchange& exchange, const core::Memory* memory) {
     StackTrace trace;
     const auto rows = stack.make_rows(exchange, memory);
-    trace.revised = stack.forward(embedded, position, steps, *rows, memory, {}, trace.watch());
+    trace.revised = stack.forward(embedded, position, steps, *rows, memory, {}, trace.observer());
     return trace;
   };
   prediction.encoder =

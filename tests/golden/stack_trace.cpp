@@ -56,7 +56,7 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
 
 }  // namespace
 
-core::Watch StackTrace::watch() {
+core::StepObserver StackTrace::observer() {
   const auto step = [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books) {
     states.push_back(state);
     if (books != nullptr) ponder.push_back(*books);

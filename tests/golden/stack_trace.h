@@ -14,7 +14,7 @@ struct StackTrace {
   core::Revised revised;
 
   /// Keeps every step.
-  core::Watch watch();
+  core::StepObserver observer();
   /// What halting adds to the loss, for the weight that the case has. Scalar, float64; undefined without halting.
   at::Tensor act_loss(const Case& golden) const;
 };

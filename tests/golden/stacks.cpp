@@ -49,7 +49,7 @@ void run(Stack& stack, const at::Tensor& inputs, const dist::SequenceExchange& e
   const auto rows = stack.recurrence.make_rows(exchange, memory);
   StackTrace trace;
   trace.revised = stack.recurrence.forward(inputs, exchange.local().position, stack.options.encoder_steps, *rows,
-                                           memory, {}, trace.watch());
+                                           memory, {}, trace.observer());
   compare_trace(comparison, stack.prefix, trace, at::arange(inputs.size(0)));
 
   if (const at::Tensor act_loss = trace.act_loss(golden); act_loss.defined()) {

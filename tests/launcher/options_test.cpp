@@ -142,6 +142,13 @@ TEST(Options, WrongValuesAreRefusedByName) {
     EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
 }
 
+TEST(Options, HeadsAndLayersAreAsManyAsDropoutTellsApart) {
+  EXPECT_EQ(train({"--d-model", "512", "--heads", "256"}).model.heads, 256);
+  EXPECT_EQ(train({"--block-layers", "256"}).model.block_layers, 256);
+  EXPECT_THAT(train_refused({"--d-model", "514", "--heads", "257"}), HasSubstr("--heads: \"257\" given, needs "));
+  EXPECT_THAT(train_refused({"--block-layers", "257"}), HasSubstr("--block-layers: \"257\" given, needs "));
+}
+
 TEST(Options, DeviceAndCommunicatorAreChosenByName) {
   EXPECT_EQ(train({}).device, DeviceChoice::automatic);
   EXPECT_EQ(train({}).communicator, CommunicatorChoice::automatic);

@@ -53,7 +53,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     one_rank.loss.backward();
     const dist::Mesh mesh(tests::world(), sequence_parallel);
     const LoneStack stack(options_, GetParam().decoder, seed_, probability);
-    const auto part = dist::share(input.all().end, mesh.data_rank(), mesh.data_parallel());
+    const auto part = base::share(input.all().end, mesh.data_rank(), mesh.data_parallel());
     const StackPass pass(stack, input, part, mesh.sequence(), key, {}, exchange_);
     pass.loss.backward();
     expect_same_rows(pass, one_rank);
@@ -156,12 +156,12 @@ INSTANTIATE_TEST_SUITE_P(Kinds, MeshActCopy,
 class MeshActCopyCost : public testing::Test {
  protected:
   /// What this rank sent for a forward pass.
-  std::int64_t forward_bytes(const Watch& watch = {}) const {
+  std::int64_t forward_bytes(const StepObserver& observer = {}) const {
     const StackInput input = random_input(1, lengths_, options_.d_model);
     const LoneStack stack(options_, false, 1, stopping_after(last_));
     const auto sent = [&] { return world_->sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
     const std::int64_t before = sent();
-    const StackPass pass(stack, input, input.all(), *world_, {}, watch);
+    const StackPass pass(stack, input, input.all(), *world_, {}, observer);
     return sent() - before;
   }
 
@@ -188,7 +188,7 @@ class MeshActCopyCost : public testing::Test {
     std::int64_t times = 0;
     for (std::size_t index = 0; index < lengths_.size(); ++index) {
       const auto steps = last_steps(static_cast<std::int64_t>(index));
-      const auto mine = dist::share(lengths_[index], world_->rank(), world_->size());
+      const auto mine = base::share(lengths_[index], world_->rank(), world_->size());
       for (auto position = mine.begin; position < mine.end; ++position) {
         const std::int64_t last = steps[static_cast<std::size_t>(position)];
         times += last + (last < *std::ranges::max_element(steps) ? 1 : 0);

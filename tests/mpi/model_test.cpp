@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/span.h"
 #include "core/decoding.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
@@ -38,7 +39,7 @@ void for_meshes(const Check& check, MakeWorld make_world = tests::world) {
 
 /// The sequences of this rank's data group.
 Examples share_of(const Examples& examples, const dist::Mesh& mesh) {
-  const auto part = dist::share(static_cast<std::int64_t>(examples.size()), mesh.data_rank(), mesh.data_parallel());
+  const auto part = base::share(static_cast<std::int64_t>(examples.size()), mesh.data_rank(), mesh.data_parallel());
   return {examples.begin() + part.begin, examples.begin() + part.end};
 }
 
@@ -265,23 +266,24 @@ TEST_P(MeshModel, ComesCloseInBfloat16) {
     }
 }
 
-TEST(MeshExchange, OfBfloat16TakesHalfTheBytes) {
-  for_meshes([](const dist::Mesh& mesh) {
-    const auto sent_with = [&](bool bfloat16) {
-      ModelOptions options = small_options();
-      options.architecture = Architecture::encoder;
-      options.precision = Precision::float32;
-      options.bfloat16_products = bfloat16;
-      const at::NoGradGuard no_graph;
-      const UniversalTransformer model(options, 3);
-      const Examples mine = share_of(random_sequences(8, 4, 6, options), mesh);
-      const auto sent = [&] { return mesh.sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
-      const std::int64_t before = sent();
-      model.forward(make_batch(mine, options.architecture, mesh.sequence()), model.steps(), {});
-      return sent() - before;
-    };
-    EXPECT_EQ(2 * sent_with(true), sent_with(false));
-  });
+TEST(MeshExchange, OfBfloat16TakesHalfTheBytesThereAndBack) {
+  for (const auto form : {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring})
+    for_meshes([&](const dist::Mesh& mesh) {
+      SCOPED_TRACE(fmt::format("form {}", static_cast<int>(form)));
+      const auto sent_with = [&](bool bfloat16) {
+        ModelOptions options = small_options();
+        options.architecture = Architecture::encoder;
+        options.precision = Precision::float32;
+        options.bfloat16_products = bfloat16;
+        const UniversalTransformer model(options, 3);
+        const Examples mine = share_of(random_sequences(8, 4, 6, options), mesh);
+        const auto sent = [&] { return mesh.sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
+        const std::int64_t before = sent();
+        loss_of(model, make_batch(mine, options.architecture, mesh.sequence(), {form, {}, {}}), {}).backward();
+        return sent() - before;
+      };
+      EXPECT_EQ(2 * sent_with(true), sent_with(false));
+    });
 }
 
 TEST_P(MeshModel, GivesTheSameForFewerSequencesThanDataGroups) {

@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/philox.h"
+#include "dist/heads.h"
+#include "dist/running_exchange.h"
 #include "tests/mpi/world.h"
 
 namespace ut::dist {
@@ -168,6 +171,32 @@ TEST(SequenceExchange, RunsBackwardThroughSeveralSteps) {
     EXPECT_NEAR(total.item<double>() / dense_loss.item<double>(), 1, 1e-12);
     EXPECT_TRUE(exchange.gather(mine.grad()).allclose(all.grad(), 1e-11, 1e-11));
   });
+}
+
+TEST(RunningExchange, WaitsForNobodyToBringHomeWhatNeverMoved) {
+  const auto group = tests::world();
+  const Sequences sequences{{3, 4}, {9, 7}};
+  const auto exchange = make_exchange(sequences, *group);
+  const auto running = exchange->running(0);
+  const at::Tensor values = values_of(exchange->local(), 1);
+  std::vector<at::Tensor> halted;
+  const auto part = [&](const at::Tensor& goes_on) {
+    const at::Tensor rows = values_of(running->local(), 1);
+    running->start_parting(goes_on);
+    halted.push_back(rows.index_select(0, running->part().stopped));
+  };
+  part(exchange->local().position.remainder(2).eq(1));
+  part(at::zeros({running->local().count()}, at::kBool));
+  const auto waited = [&] { return group->waited_seconds().at(static_cast<std::size_t>(Purpose::exchange)); };
+  const double before = waited();
+  EXPECT_TRUE(running->home(at::cat(halted)).equal(values));
+  EXPECT_EQ(waited(), before);
+}
+
+TEST(Heads, AreAtLeastAsManyAsTheRanksThatShareThem) {
+  const auto group = tests::world();
+  EXPECT_EQ(my_heads(group->size(), *group).begin, group->rank());
+  EXPECT_THROW(my_heads(group->size() - 1, *group), base::BadInput);
 }
 
 }  // namespace

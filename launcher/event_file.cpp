@@ -1,4 +1,4 @@
-#include "base/event_file.h"
+#include "launcher/event_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,16 +15,16 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace ut::base {
+namespace ut::launcher {
 namespace {
 
 namespace filesystem = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
-constexpr std::string_view prefix = "events.out.tfevents.";
+constexpr std::string_view event_file_prefix = "events.out.tfevents.";
 
-std::runtime_error cannot_write(const filesystem::path& path) {
+std::runtime_error cannot_write_events(const filesystem::path& path) {
   return std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
 }
 
@@ -51,8 +51,8 @@ std::int64_t time_of_new_file(const filesystem::path& directory) {
   for (const auto& entry : filesystem::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
     std::int64_t other = 0;
-    if (!name.starts_with(prefix)) continue;
-    if (std::from_chars(name.data() + prefix.size(), name.data() + name.size(), other).ec == std::errc())
+    if (!name.starts_with(event_file_prefix)) continue;
+    if (std::from_chars(name.data() + event_file_prefix.size(), name.data() + name.size(), other).ec == std::errc())
       time = std::max(time, other + 1);
   }
   return time;
@@ -131,7 +131,7 @@ std::string histogram_of(const std::vector<std::int64_t>& counts) {
 }
 
 /// tensorflow.Summary of one value = 1, of which tag = 1.
-std::string summary_of(const std::string& tag, Message value) {
+std::string summary_of_value(const std::string& tag, Message value) {
   return Message().bytes(1, value.bytes(1, tag).content()).content();
 }
 
@@ -146,10 +146,10 @@ EventFile::EventFile(const filesystem::path& directory, std::int64_t first_step)
   std::error_code failure;
   filesystem::create_directories(directory, failure);
   if (failure) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path_.string(), failure.message()));
-  path_ /= fmt::format("{}{:010d}.ut", prefix, time_of_new_file(directory));
+  path_ /= fmt::format("{}{:010d}.ut", event_file_prefix, time_of_new_file(directory));
   constexpr mode_t as_the_umask_says = 0666;
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, as_the_umask_says);
-  if (descriptor_ < 0) throw cannot_write(path_);
+  if (descriptor_ < 0) throw cannot_write_events(path_);
   const std::string start_of_session = Message().whole(1, 1).content();  // tensorflow.SessionLog: status = 1
   write(event_record(event_at(0).bytes(3, "brain.Event:2").content()) +
         event_record(event_at(first_step).bytes(7, start_of_session).content()));
@@ -159,18 +159,18 @@ EventFile::~EventFile() { ::close(descriptor_); }
 
 void EventFile::add(std::int64_t step, const StepSummary& summary) {
   std::string values;  // messages of one field that repeats, one after the other, are one message
-  for (const auto& [tag, number] : summary.scalars) values += summary_of(tag, Message().real32(2, number));
+  for (const auto& [tag, number] : summary.scalars) values += summary_of_value(tag, Message().real32(2, number));
   for (const auto& [tag, counts] : summary.histograms)
-    values += summary_of(tag, Message().bytes(5, histogram_of(counts)));
+    values += summary_of_value(tag, Message().bytes(5, histogram_of(counts)));
   write(event_record(event_at(step).bytes(5, values).content()));
 }
 
 void EventFile::write(const std::string& bytes) {
   for (std::size_t written = 0; written < bytes.size();) {
     const auto count = ::write(descriptor_, bytes.data() + written, bytes.size() - written);
-    if (count < 0 && errno != EINTR) throw cannot_write(path_);
+    if (count < 0 && errno != EINTR) throw cannot_write_events(path_);
     if (count > 0) written += static_cast<std::size_t>(count);
   }
 }
 
-}  // namespace ut::base
+}  // namespace ut::launcher

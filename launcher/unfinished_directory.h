@@ -2,14 +2,14 @@
 
 #include <filesystem>
 
-namespace ut::base {
+namespace ut::launcher {
 
 /// A directory beside `whole` for what is not whole yet, under a name that nobody else gives (`.NAME.ut-unfinished`);
 /// what is whole is renamed out of it. It is removed at the end of its scope; one that a killed process has left is
 /// removed at the start.
 class UnfinishedDirectory {
  public:
-  /// Throws BadInput where it cannot be made.
+  /// Throws base::BadInput where it cannot be made.
   explicit UnfinishedDirectory(const std::filesystem::path& whole);
   ~UnfinishedDirectory();
   UnfinishedDirectory(const UnfinishedDirectory&) = delete;
@@ -21,4 +21,4 @@ class UnfinishedDirectory {
   std::filesystem::path path_;
 };
 
-}  // namespace ut::base
+}  // namespace ut::launcher

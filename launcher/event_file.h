@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ut::base {
+namespace ut::launcher {
 
 /// What a step came to.
 struct StepSummary {
@@ -38,4 +38,4 @@ class EventFile {
 /// One record of such a file: length, data, and checksums of both (CRC-32C, masked).
 std::string event_record(const std::string& data);
 
-}  // namespace ut::base
+}  // namespace ut::launcher

@@ -1,11 +1,12 @@
-#include "base/event_file.h"
+#include "launcher/event_file.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "tests/temporary_directory.h"
+#include "tests/umask.h"
 
-namespace ut::base {
+namespace ut::launcher {
 namespace {
 
 // The record that TensorBoard's own writer makes of the nine digits.
@@ -23,8 +24,19 @@ TEST(EventFile, AFileIsReadAfterThoseThatAreThere) {
   { EventFile(scratch.path(), 1).add(1, {{{"loss", 2}}, {}}); }
   { EventFile(scratch.path(), 2).add(2, {{{"loss", 1}}, {}}); }
   for (const char* name : {"events.out.tfevents.4000000001.ut", "events.out.tfevents.4000000002.ut"})
-    EXPECT_NE(read_file(scratch / name).find("loss"), std::string::npos);
+    EXPECT_NE(base::read_file(scratch / name).find("loss"), std::string::npos);
+}
+
+TEST(EventFile, FollowsTheUmask) {
+  const tests::TemporaryDirectory scratch;
+  for (const auto& [mask, expected] : {std::pair(027U, 0640U), std::pair(002U, 0664U), std::pair(077U, 0600U)}) {
+    const tests::Umask set(mask);
+    const std::filesystem::path events = scratch / std::to_string(mask);
+    EventFile(events, 0).add(1, {});
+    for (const auto& entry : std::filesystem::directory_iterator(events))
+      EXPECT_EQ(tests::permissions(entry), expected);
+  }
 }
 
 }  // namespace
-}  // namespace ut::base
+}  // namespace ut::launcher

@@ -1,4 +1,4 @@
-#include "base/unfinished_directory.h"
+#include "launcher/unfinished_directory.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 
 #include "base/error.h"
 
-namespace ut::base {
+namespace ut::launcher {
 
 UnfinishedDirectory::UnfinishedDirectory(const std::filesystem::path& whole)
     : path_(whole.parent_path() / fmt::format(".{}.ut-unfinished", whole.filename().string())) {
   std::error_code failure;
   std::filesystem::remove_all(path_, failure);
   std::filesystem::create_directories(path_, failure);
-  if (failure) throw BadInput(fmt::format("{}: cannot be made: {}", whole.string(), failure.message()));
+  if (failure) throw base::BadInput(fmt::format("{}: cannot be made: {}", whole.string(), failure.message()));
 }
 
 UnfinishedDirectory::~UnfinishedDirectory() {
@@ -21,4 +21,4 @@ UnfinishedDirectory::~UnfinishedDirectory() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace ut::base
+}  // namespace ut::launcher

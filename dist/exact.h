@@ -1,0 +1,11 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace ut::dist {
+
+/// In which type softmax and sums are computed of what is of `type`: at least float32.
+at::ScalarType exact_type(at::ScalarType type);
+at::Tensor exact(const at::Tensor& x);
+
+}  // namespace ut::dist
