@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <functional>
@@ -41,6 +42,7 @@ at::Tensor ordered(const at::Tensor& matrix) {
 /// into = a b + kept * into, all of them for gemm().
 void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, float kept) {
   if (!is_in_rows(into)) return gemm_of(into.t(), b.t(), a.t(), kept);
+  RECORD_USER_SCOPE("product");
   const at::Tensor left = ordered(a);
   const at::Tensor right = ordered(b);
   gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));

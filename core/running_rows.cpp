@@ -19,7 +19,7 @@ class RunningRows final : public StackRows {
         sent_(exchange.holdings().options.sent),
         causal_(causal),
         memory_(memory),
-        longest_(dist::longest(exchange.all())) {
+        first_row_(exchange.all().offsets) {
     lay_out();
   }
 
@@ -62,7 +62,7 @@ class RunningRows final : public StackRows {
   bool by_heads() const { return exchange_->form() == dist::ExchangeForm::heads; }
 
   KeyValueStore& store(std::size_t layer) {
-    if (stores_.size() <= layer) stores_.push_back(std::make_shared<KeyValueStore>(exchange_->sequences() * longest_));
+    if (stores_.size() <= layer) stores_.push_back(std::make_shared<KeyValueStore>(first_row_.back()));
     return *stores_[layer];
   }
 
@@ -91,18 +91,18 @@ class RunningRows final : public StackRows {
       const auto slots = slots_of(exchange_->seen(), numbers_of_local_sequences());
       layout_.emplace(local(), exchange_->seen(), causal_, device(), slots);
     }
-    new_slots_ = exchange_->places_of_sent(longest_);
+    new_slots_ = exchange_->numbers_of_sent();
     if (memory_ == nullptr) return;
     const auto [rows, places] = dist::rows_of_sequences(*memory_, numbers_of_local_sequences());
     memory_layout_.emplace(local(), rows, false, device(), places);
   }
 
-  /// Where a store keeps `rows`, all of the sequences with these numbers.
+  /// Where a store keeps `rows`, all of the sequences with these numbers: at their numbers in the whole batch.
   std::vector<std::int64_t> slots_of(const dist::Rows& rows, const std::vector<std::int64_t>& sequences) const {
     std::vector<std::int64_t> slots;
     for (std::size_t index = 0; index < sequences.size(); ++index)
       for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
-        slots.push_back(sequences[index] * longest_ + row - rows.offsets[index]);
+        slots.push_back(first_row_[static_cast<std::size_t>(sequences[index])] + row - rows.offsets[index]);
     return slots;
   }
 
@@ -122,9 +122,9 @@ class RunningRows final : public StackRows {
   const dist::Rows* memory_;
   std::optional<AttentionLayout> layout_;
   std::optional<AttentionLayout> memory_layout_;
-  std::int64_t longest_;                                // sequence of the exchange, in rows
+  std::vector<std::int64_t> first_row_;                 // [sequences + 1]
   dist::RunningOfAll running_;                          // where ranks share the heads
-  at::Tensor new_slots_;                                // [rows sent by all ranks] int64: sequence * longest_ + place
+  at::Tensor new_slots_;                                // [rows sent by all ranks] int64
   std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
   std::vector<at::Tensor> kept_states_;                 // [layers][kept rows, d]: what convolutions look at
 };

@@ -65,19 +65,12 @@ Arriving RunningExchange::start_gather(const at::Tensor& rows) const {
   return start_gather_rows(rows, counts_, form_, group_);
 }
 
-at::Tensor RunningExchange::places_of_sent(std::int64_t slots) const {
-  RowNumbers places;
-  const auto put = [&](const RowNumbers& rows) {
-    for (const std::int64_t row : rows) {
-      const std::int64_t sequence = sequence_of_row_[static_cast<std::size_t>(row)];
-      places.push_back(sequence * slots + row - all_.offsets[static_cast<std::size_t>(sequence)]);
-    }
-  };
-  for (std::size_t r = 0; r < running_.size(); ++r) {
-    put(running_[r]);
-    put(copied_[r]);
-  }
-  return index_of(places);
+at::Tensor RunningExchange::numbers_of_sent() const {
+  RowNumbers numbers;
+  for (std::size_t r = 0; r < running_.size(); ++r)
+    for (const RowNumbers* rows : {&running_[r], &copied_[r]})
+      numbers.insert(numbers.end(), rows->begin(), rows->end());
+  return index_of(numbers);
 }
 
 at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) const {

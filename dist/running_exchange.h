@@ -58,8 +58,8 @@ class RunningExchange {
   /// The same, waited for, with what was copied before: -> the group's rows [known rows, c]. `kept` holds the copied
   /// rows of earlier steps and is carried from step to step; undefined at the first. Collective.
   at::Tensor gather(const at::Tensor& rows, at::Tensor& kept) const;
-  /// [sent rows] int64: each one's sequence, counted in `all`, times `slots`, plus its place in the sequence.
-  at::Tensor places_of_sent(std::int64_t slots) const;
+  /// [sent rows] int64: their numbers in `all`, in the order in which start_gather() brings them.
+  at::Tensor numbers_of_sent() const;
   /// The sum of `values` over the group.
   at::Tensor sum(const at::Tensor& values) const;
 
