@@ -106,6 +106,17 @@ std::string try_writing(const filesystem::path& directory, int rank) {
   return written ? "" : "cannot be written to";
 }
 
+/// What is not there of `directory` and the directories on its way, the last first.
+std::vector<filesystem::path> missing_directories(filesystem::path directory) {
+  std::vector<filesystem::path> missing;
+  std::error_code ignored;
+  const auto is_missing = [&](const filesystem::path& path) {
+    return filesystem::symlink_status(path, ignored).type() == filesystem::file_type::not_found;
+  };
+  for (; !directory.empty() && is_missing(directory); directory = directory.parent_path()) missing.push_back(directory);
+  return missing;
+}
+
 }  // namespace
 
 Finding find_ranks(const Hosts& hosts) {
@@ -215,7 +226,7 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
 
 Finding find_directory(const std::string& directory, Communicator& world) {
   if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
-  const bool is_new = world.rank() == 0 && !filesystem::exists(directory);
+  const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<filesystem::path>();
   std::error_code failed;
   const auto token = filesystem::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
   if (world.rank() == 0) {
@@ -228,7 +239,7 @@ Finding find_directory(const std::string& directory, Communicator& world) {
   const auto ranks = of_ranks({sees ? 1 : 0, problem.empty() ? 1 : 0}, world);
   if (world.rank() == 0) {
     filesystem::remove(token, failed);
-    if (is_new) filesystem::remove(directory, failed);
+    for (const filesystem::path& made : missing) filesystem::remove(made, failed);
   }
   const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
   const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] == 0; });
