@@ -65,6 +65,8 @@ const std::vector<std::string>& picture_names() {
   return names;
 }
 
+bool shows_model(const std::string& picture) { return picture == "ponder-words" || picture.starts_with("attention"); }
+
 std::string report_picture(const nlohmann::ordered_json& report, const std::string& name) {
   const Heap heap(duk_create_heap_default(), &duk_destroy_heap);
   if (!heap) throw std::bad_alloc();
