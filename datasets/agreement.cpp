@@ -21,13 +21,6 @@ constexpr std::uint8_t unknown_attractors = most_attractors + 1;
 using Take =
     std::function<void(std::string_view line, const std::vector<std::string_view>& words, std::string_view verb)>;
 
-MissingWord::Form number_form(const std::string& name) {
-  if (name == "number-prediction") return MissingWord::Form::class_of_it;
-  if (name == "language-model") return MissingWord::Form::all_words;
-  throw base::BadInput(
-      fmt::format("--agreement-form {}: there is no such form; it is number-prediction or language-model", name));
-}
-
 /// Lines `VBZ<tab>words` or `VBP<tab>words`.
 void read_prefixes(const fs::path& file, const Take& take) {
   const std::string content = base::read_file(file);
@@ -80,7 +73,9 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 
 }  // namespace
 
-Agreement::Agreement(const TaskOptions& options) : MissingWord(number_form(options.agreement_form)) {
+Agreement::Agreement(const TaskOptions& options)
+    : MissingWord(form_named(options.agreement_form, "--agreement-form",
+                             {{"number-prediction", Form::class_of_it}, {"language-model", Form::all_words}})) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
   if (form() == Form::all_words && base::is_there(directory / agreement_sentences))
