@@ -8,13 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <regex>
 #include <sstream>
 
@@ -22,6 +19,7 @@
 #include "launcher/device.h"
 #include "launcher/probe.h"
 #include "launcher/readable.h"
+#include "launcher/run_program.h"
 #include "launcher/shared_text.h"
 
 namespace ut::launcher {
@@ -30,15 +28,6 @@ namespace {
 using dist::Communicator;
 using dist::Purpose;
 namespace filesystem = std::filesystem;
-
-/// What a command prints, its errors included; empty where it cannot be run.
-std::string output_of(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen((command + " 2>&1").c_str(), "r"), ::pclose);
-  std::string text;
-  std::array<char, 256> part{};
-  while (pipe && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) text += part.data();
-  return text;
-}
 
 /// The line of `ut --version` that begins so, without that beginning.
 std::string build_line(const std::string& beginning) {
@@ -134,7 +123,7 @@ Finding find_ranks(const Hosts& hosts) {
 
 Finding find_mpi() {
   const std::string library = build_line("MPI: ");
-  const std::string starter = output_of("mpirun --version");
+  const std::string starter = output_of({"mpirun", "--version"});
   const std::string version = version_in(starter);
   Finding finding{"MPI", library, ""};
   if (version.empty()) {
@@ -145,7 +134,7 @@ Finding find_mpi() {
     finding.remedy = "put the mpirun of the MPI that this program is linked with first in PATH";
   }
   // Where Slurm is installed but not set up, srun lists nothing.
-  const std::string kinds = output_of("command -v srun > /dev/null && srun --mpi=list");
+  const std::string kinds = output_of({"srun", "--mpi=list"});
   if (kinds.find("none") == std::string::npos) return finding;
   const bool has_pmix = kinds.find("pmix") != std::string::npos;
   finding.seen += has_pmix ? ", srun with PMIx" : ", srun without PMIx";
