@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 
 namespace ut::core {
 namespace {
@@ -41,10 +41,7 @@ std::string checkpoint_name(std::int64_t update) { return fmt::format("{}{:08d}"
 std::optional<std::int64_t> update_of(std::string_view name) {
   if (!name.starts_with(name_prefix)) return std::nullopt;
   name.remove_prefix(name_prefix.size());
-  std::int64_t update = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), update);
-  const bool is_number = error == std::errc{} && end == name.data() + name.size() && !name.starts_with('-');
-  return is_number ? std::optional(update) : std::nullopt;
+  return name.starts_with('-') ? std::nullopt : base::parse_number<std::int64_t>(name);
 }
 
 std::vector<fs::path> all_checkpoints(const fs::path& directory) {

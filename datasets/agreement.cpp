@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <functional>
 #include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 
 namespace ut::datasets {
 namespace {
@@ -20,13 +20,6 @@ constexpr std::uint8_t unknown_attractors = most_attractors + 1;
 
 using Take =
     std::function<void(std::string_view line, const std::vector<std::string_view>& words, std::string_view verb)>;
-
-MissingWord::Form number_form(const std::string& name) {
-  if (name == "number-prediction") return MissingWord::Form::class_of_it;
-  if (name == "language-model") return MissingWord::Form::all_words;
-  throw base::BadInput(
-      fmt::format("--agreement-form {}: there is no such form; it is number-prediction or language-model", name));
-}
 
 /// Lines `VBZ<tab>words` or `VBP<tab>words`.
 void read_prefixes(const fs::path& file, const Take& take) {
@@ -58,36 +51,31 @@ struct Verb {
   std::uint8_t attractors = 0;
 };
 
-template <typename Number>
-bool parse_number(std::string_view text, Number& number) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && stop == text.data() + text.size();
-}
-
 /// Lines `place<tab>right form<tab>wrong form<tab>attractors` of a text; they lie in `content`.
 std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
   std::vector<Verb> verbs;
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     check_line(line, file.string(), number);
     const std::vector<std::string_view> columns = split_at_spaces(line);
-    Verb verb;
-    if (columns.size() != 4 || !parse_number(columns[0], verb.place) || verb.place == 0 ||
-        !parse_number(columns[3], verb.attractors) || verb.attractors > most_attractors)
+    const bool has_all = columns.size() == 4;
+    const auto place = has_all ? base::parse_number<std::size_t>(columns[0]) : std::nullopt;
+    const auto attractors = has_all ? base::parse_number<std::uint8_t>(columns[3]) : std::nullopt;
+    if (place.value_or(0) == 0 || attractors.value_or(unknown_attractors) > most_attractors)
       throw base::BadInput(
           fmt::format("{}:{}: '{}'; a line is the verb's place, from 1 with words counted from 0, its right form, its "
                       "wrong form and the number of attractors, up to {}",
                       file.string(), number, line, most_attractors));
     check_words(columns, file.string(), number);
-    verb.right = columns[1];
-    verb.wrong = columns[2];
-    verbs.push_back(verb);
+    verbs.push_back({*place, columns[1], columns[2], *attractors});
   });
   return verbs;
 }
 
 }  // namespace
 
-Agreement::Agreement(const TaskOptions& options) : MissingWord(number_form(options.agreement_form)) {
+Agreement::Agreement(const TaskOptions& options)
+    : MissingWord(form_named(options.agreement_form, "--agreement-form",
+                             {{"number-prediction", Form::class_of_it}, {"language-model", Form::all_words}})) {
   const fs::path directory = data_directory(options.data, "numpred.* files");
   directory_ = directory.string();
   const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);

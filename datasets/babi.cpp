@@ -4,24 +4,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 #include "datasets/babi_directory.h"
 
 namespace ut::datasets {
 namespace {
 
 std::int64_t task_number(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > babi_task_count)
+  const auto number = base::parse_number<std::int64_t>(text);
+  if (!number || *number < 1 || *number > babi_task_count)
     throw base::BadInput(fmt::format("--babi-task {}: it is 1 to {}, or all", text, babi_task_count));
-  return number;
+  return *number;
 }
 
 /// Moves the newest tenth of the stories out of `train`.

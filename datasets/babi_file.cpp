@@ -27,12 +27,10 @@ class Reader {
       : name_(name), commas_(commas), table_(table) {}
 
   std::vector<BabiStory> read(std::string_view content) {
-    while (!content.empty()) {
-      const std::size_t end = std::min(content.find('\n'), content.size());
-      ++line_;
-      read_line(content.substr(0, end));
-      content.remove_prefix(std::min(end + 1, content.size()));
-    }
+    for_each_line(content, [this](std::size_t number, std::string_view line) {
+      line_ = static_cast<std::int64_t>(number);
+      read_line(line);
+    });
     const bool asked =
         std::any_of(stories_.begin(), stories_.end(), [](const auto& s) { return !s.questions.empty(); });
     if (!asked)

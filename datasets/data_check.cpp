@@ -59,11 +59,11 @@ void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
   Flaw empty("is empty");
   Flaw nul("has a NUL");
   Flaw length(fmt::format("is longer than {} bytes", most_line_bytes));
-  std::size_t begin = 0;
-  for_each_line(content, [&](std::size_t number, std::string_view line) {
-    const std::size_t end = begin + line.size();
-    if (end < content.size() && content[end] == '\r') carriage.found_in(number);
-    begin = std::min(content.find('\n', begin), content.size() - 1) + 1;
+  for_each_raw_line(content, [&](std::size_t number, std::string_view line) {
+    if (line.ends_with('\r')) {
+      carriage.found_in(number);
+      line.remove_suffix(1);
+    }
     if (line.size() > most_line_bytes) return length.found_in(number);
     if (!is_utf8(line)) not_utf8.found_in(number);
     if (split_at_spaces(line).empty()) empty.found_in(number);

@@ -13,14 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-MissingWord::Form form_named(const std::string& name) {
-  if (name == "reading") return MissingWord::Form::class_of_it;
-  if (name == "pointing") return MissingWord::Form::word_before_it;
-  if (name == "language-model") return MissingWord::Form::all_words;
-  throw base::BadInput(
-      fmt::format("--lambada-form {}: there is no such form; it is reading, pointing or language-model", name));
-}
-
 const std::vector<std::string>& training_names() {
   static const std::vector<std::string> names = {"train-novels", "train", "novels-lambada-style", "train.txt"};
   return names;
@@ -47,7 +39,10 @@ std::vector<fs::path> text_files(const fs::path& training) {
 
 }  // namespace
 
-Lambada::Lambada(const TaskOptions& options) : MissingWord(form_named(options.lambada_form)) {
+Lambada::Lambada(const TaskOptions& options)
+    : MissingWord(form_named(
+          options.lambada_form, "--lambada-form",
+          {{"reading", Form::class_of_it}, {"pointing", Form::word_before_it}, {"language-model", Form::all_words}})) {
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();

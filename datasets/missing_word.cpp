@@ -1,6 +1,7 @@
 #include "datasets/missing_word.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -25,6 +26,17 @@ std::vector<std::int64_t> candidates_of(std::span<const std::int32_t> words) {
 }
 
 }  // namespace
+
+MissingWord::Form MissingWord::form_named(const std::string& name, std::string_view option,
+                                          const std::vector<std::pair<std::string, Form>>& forms) {
+  std::vector<std::string> names;
+  for (const auto& [one, form] : forms) {
+    if (one == name) return form;
+    names.push_back(one);
+  }
+  throw base::BadInput(
+      fmt::format("{} {}: there is no such form; needs one of {}", option, name, fmt::join(names, ", ")));
+}
 
 void MissingWord::add(Split split, const std::vector<std::string_view>& words, std::string_view answer,
                       std::uint8_t group, std::string_view rival) {
@@ -88,7 +100,9 @@ void MissingWord::drop_unanswerable() {
 bool MissingWord::is_answerable(const Part& part, std::size_t place) const {
   const std::int32_t answer = part.answers[place];
   if (points()) return std::ranges::count(part.words.line(place), answer) > 0;
-  return is_known(answer) && (has_source() || is_known(part.rivals[place]));
+  if (!is_known(answer)) return false;
+  const std::int32_t rival = part.rivals[place];
+  return has_source() || rival == no_answer || is_known(rival);
 }
 
 std::int64_t MissingWord::unanswerable(Split split) const {

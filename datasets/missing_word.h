@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "datasets/task.h"
@@ -43,6 +44,9 @@ class MissingWord : public Task {
  protected:
   explicit MissingWord(Form form) : form_(form), vocabulary_({}) {}
 
+  /// The form that an option names. Throws base::BadInput where it is none of `forms`.
+  static Form form_named(const std::string& name, std::string_view option,
+                         const std::vector<std::pair<std::string, Form>>& forms);
   Form form() const { return form_; }
   /// Adds an example, its words as the line has them; `rival`: see Example, empty: none. For use in constructors,
   /// before number_words().
@@ -71,7 +75,7 @@ class MissingWord : public Task {
 
   void drop_unanswerable();
   bool is_answerable(const Part& part, std::size_t place) const;
-  bool is_known(std::int32_t number) const { return number < vocabulary_.size(); }
+  bool is_known(std::int32_t number) const { return number >= 0 && number < vocabulary_.size(); }
   std::int64_t id_of(std::int32_t number) const;  // `<unk>` where it is outside the vocabulary
   Example source_of(Numbers words) const;
   Example target_of(Numbers words) const;

@@ -54,7 +54,7 @@ class PairLines final : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
-/// What the library says is wrong, from the last colon or bracket that its own sources' names stand before.
+/// What the library says is wrong, without what stands before it: its own sources' names, in brackets.
 std::string reason(const std::string& status) {
   const std::size_t own = status.rfind("] ");
   return own == std::string::npos ? status : status.substr(own + 2);

@@ -20,15 +20,16 @@ constexpr std::int64_t more_than_source = 50;  // symbols that a translation may
 /// How a split's sets are called, and the option that names others.
 struct SetNames {
   std::vector<std::string> usual;
+  bool exact_alone;  // a set that is called just so is taken without those whose names go on
   std::string option;
   const std::vector<std::string>& given;
 };
 
 SetNames set_names(const TaskOptions& options, Split split) {
-  if (split == Split::train) return {{"train"}, "--train-set", options.train_sets};
+  if (split == Split::train) return {{"train"}, true, "--train-set", options.train_sets};
   if (split == Split::validation)
-    return {{"validation", "valid", "val", "dev"}, "--validation-set", options.validation_sets};
-  return {{"test"}, "--test-set", options.test_sets};
+    return {{"validation", "valid", "val", "dev"}, true, "--validation-set", options.validation_sets};
+  return {{"test"}, false, "--test-set", options.test_sets};
 }
 
 fs::path parallel_directory(const TaskOptions& options) {
@@ -66,8 +67,11 @@ std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split s
   const fs::path directory = parallel_directory(options);
   const SetNames names = set_names(options, split);
   std::vector<std::string> sets = names.given;
-  for (const std::string& name : names.usual)
-    if (sets.empty()) sets = parallel_sets(directory, name, options.source_language);
+  for (const std::string& name : names.usual) {
+    if (!sets.empty()) break;
+    sets = parallel_sets(directory, name, options.source_language);
+    if (names.exact_alone && std::ranges::count(sets, name) > 0) sets = {name};
+  }
   if (sets.empty())
     throw base::BadInput(fmt::format("--data {}: no file {}.{}; give {} NAME for the files NAME.{} and NAME.{}",
                                      directory.string(), fmt::join(names.usual, ", "), options.source_language,
@@ -98,6 +102,7 @@ void Translation::read_set(Split split, const ParallelFiles& files, const TaskOp
   Part& pairs = parts_[static_cast<std::size_t>(split)];
   const auto set = static_cast<std::int64_t>(set_names_.size());
   set_names_.push_back(files.name);
+  pairs.set_names.push_back(files.name);
   const auto read = [this](const fs::path& file, std::size_t number, std::string_view line) {
     try {
       return subwords_.ids(line);
@@ -125,7 +130,11 @@ std::string Translation::description() const {
   std::vector<std::string> sizes;
   for (const auto& [split, name] : {std::pair(Split::train, "training"), std::pair(Split::validation, "validation"),
                                     std::pair(Split::test, "test")})
-    if (std::ranges::count(splits_, split) > 0) sizes.push_back(fmt::format("{} {}", size(split), name));
+    if (std::ranges::count(splits_, split) > 0) {
+      const auto& sets = part(split).set_names;
+      const std::string which = sets.size() > 1 ? fmt::format(" ({})", fmt::join(sets, " + ")) : "";
+      sizes.push_back(fmt::format("{} {}{}", size(split), name, which));
+    }
   const Part& train = part(Split::train);
   std::string left_out;
   if (train.empty + train.too_long > 0)

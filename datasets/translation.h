@@ -16,8 +16,8 @@ namespace ut::datasets {
 /// Translation (review version, section 3.6), or whatever else two files say line by line: the source is a line's
 /// pieces of words, the target those of the line beside it; both end with end_of_sequence_id. Both languages share a
 /// vocabulary, that of a SentencePiece model. The training set is what the directory has of train.en and train.de (for
-/// the languages en and de), validation that of validation, valid, val or dev, test every set whose name begins with
-/// test; options name others.
+/// the languages en and de), validation that of validation, valid, val or dev, or without such a set all whose names
+/// begin so (train.tok.en); test every set whose name begins with test; options name others.
 class Translation final : public Task {
  public:
   /// Uses data, splits, source_language, target_language, train_sets, validation_sets, test_sets, sentencepiece and
@@ -50,6 +50,7 @@ class Translation final : public Task {
   struct Part {
     WordLines sources;
     WordLines targets;
+    std::vector<std::string> set_names;
     std::vector<std::int64_t> sets;       // of each pair, in set_names_
     std::vector<std::string> right_text;  // the targets as their file has them; none in training
     std::int64_t empty = 0;               // pairs that training leaves out: of no words

@@ -36,34 +36,6 @@ Vocabulary::Vocabulary(const std::vector<std::string>& words, std::string rules)
   }
 }
 
-Vocabulary Vocabulary::read(const std::filesystem::path& path) {
-  const std::string content = base::read_file(path);
-  std::unordered_map<std::string, std::size_t> lines;
-  std::vector<std::string> words;
-  std::size_t line = 0;
-  const auto fail = [&](const std::string& what) {
-    throw base::BadInput(fmt::format("{}:{}: {}", path.string(), line, what));
-  };
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    std::string symbol = content.substr(begin, end - begin);
-    if (symbol.ends_with('\r')) symbol.pop_back();
-    begin = end + 1;
-    ++line;
-    if (symbol.empty()) fail("empty line; a vocabulary has one symbol a line");
-    if (symbol.find_first_of(std::string_view("\0\r", 2)) != std::string::npos)
-      fail("a NUL or a carriage return; a vocabulary is text with one symbol a line");
-    if (line <= std::size(reserved) && symbol != reserved[line - 1])
-      fail(fmt::format("'{}'; a vocabulary starts with the lines <pad> and <EOS>", symbol));
-    if (const auto [first, added] = lines.emplace(symbol, line); !added)
-      fail(fmt::format("'{}' was there in line {}; each symbol is there once", symbol, first->second));
-    if (line > std::size(reserved)) words.push_back(std::move(symbol));
-  }
-  ++line;
-  if (line <= std::size(reserved)) fail("the file ends here; a vocabulary starts with the lines <pad> and <EOS>");
-  return Vocabulary(words);
-}
-
 std::string Vocabulary::text() const {
   std::string lines;
   for (const std::string& symbol : symbols_) lines += symbol + '\n';

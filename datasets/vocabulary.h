@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,9 +21,7 @@ class Vocabulary {
   /// line break. `rules`: the digest of what cuts text into these words, where that is more than their list.
   explicit Vocabulary(const std::vector<std::string>& words, std::string rules = "");
 
-  /// One symbol a line, the reserved ones included. Throws base::BadInput naming file and line.
-  static Vocabulary read(const std::filesystem::path& path);
-  /// The text that read() takes.
+  /// One symbol a line, the reserved ones included.
   std::string text() const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(symbols_.size()); }

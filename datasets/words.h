@@ -16,16 +16,23 @@ std::vector<std::string> split_words(std::string_view text);
 /// The words between white space of ASCII; they lie in `text`.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
-/// Calls use(number, line) for every line of `content`, from 1 on, without its line break.
+/// Calls use(number, line) for every line of `content`, from 1 on, without its line feed.
 template <typename Use>
-void for_each_line(std::string_view content, Use use) {
+void for_each_raw_line(std::string_view content, Use use) {
   for (std::size_t number = 1; !content.empty(); ++number) {
     const std::size_t end = std::min(content.find('\n'), content.size());
-    std::string_view line = content.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    use(number, line);
+    use(number, content.substr(0, end));
     content.remove_prefix(std::min(end + 1, content.size()));
   }
+}
+
+/// The same without a carriage return at a line's end.
+template <typename Use>
+void for_each_line(std::string_view content, Use use) {
+  for_each_raw_line(content, [&use](std::size_t number, std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    use(number, line);
+  });
 }
 
 /// The longest line that text may have. A file that was not made for this has no line breaks, or few; and a line of

@@ -2,7 +2,6 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "launcher/device.h"
 #include "launcher/kept_memory.h"
 #include "launcher/shared_text.h"
+#include "launcher/stopwatch.h"
 #include "launcher/tensor_memory.h"
 #include "launcher/trace.h"
 
@@ -53,10 +53,10 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
   const dist::SentBytes before = session.mesh.sent_bytes();
   const dist::WaitedSeconds waited_before = session.mesh.waited_seconds();
   const std::int64_t faults_before = page_faults();
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   UpdateMade made = run.once();
   wait_for(run.model().parameters().flat());
-  result.step_seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  result.step_seconds.push_back(stopwatch.seconds());
   result.page_faults += page_faults() - faults_before;
   const dist::SentBytes after = session.mesh.sent_bytes();
   const dist::WaitedSeconds waited_after = session.mesh.waited_seconds();

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "core/products.h"
 #include "launcher/device.h"
+#include "launcher/stopwatch.h"
 
 namespace ut::launcher {
 namespace {
@@ -55,11 +55,11 @@ double seconds_of(const Product& product, const at::TensorOptions& options) {
   const std::int64_t times = between_waits(options);
   std::array<double, 5> seconds{};
   for (double& each : seconds) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch stopwatch;
     at::Tensor last;
     for (std::int64_t time = 0; time < times; ++time) last = multiply();
     wait_for(last);
-    each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(times);
+    each = stopwatch.seconds() / static_cast<double>(times);
   }
   std::ranges::nth_element(seconds, seconds.begin() + 2);
   return seconds[2];

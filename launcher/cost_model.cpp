@@ -9,6 +9,7 @@
 #include "launcher/stack_memory.h"
 #include "launcher/step_cost.h"
 #include "launcher/step_rows.h"
+#include "launcher/use_counts.h"
 #include "launcher/work_cost.h"
 
 namespace ut::launcher {
@@ -112,8 +113,8 @@ class UpdateCost {
   /// The parameters' gradients of each step are added to those of the steps before.
   void sum_gradients_over_steps(bool decoder) {
     const double block = block_parameters(work_.model, decoder);
-    work_cost_.touch(block, 3, made_.seconds.element_wise);
-    work_cost_.operations(decoder ? 16 : 10);
+    work_cost_.touch(block, uses::sums_of_gradients, made_.seconds.element_wise);
+    work_cost_.operations(decoder ? operation_counts::decoder_gradients : operation_counts::encoder_gradients);
   }
 
   void agree_on_who_goes_on() {
@@ -153,10 +154,10 @@ class UpdateCost {
     double& part = made_.seconds.element_wise;
     work_cost_.product(labels, real(model.d_model), vocabulary, 3, made_.seconds.products);
     work_cost_.exponentials(2 * labels * vocabulary, part);
-    work_cost_.touch(labels * vocabulary, 14, part);
-    work_cost_.touch(rows * real(model.d_model), 10, part);
-    work_cost_.touch(vocabulary * real(model.d_model), 6, part);
-    work_cost_.operations(250);
+    work_cost_.touch(labels * vocabulary, uses::scores, part);
+    work_cost_.touch(rows * real(model.d_model), uses::embedded, part);
+    work_cost_.touch(vocabulary * real(model.d_model), uses::table, part);
+    work_cost_.operations(operation_counts::ends);
     made_.peak_bytes += 3 * labels * vocabulary * number_;
   }
 
@@ -169,8 +170,8 @@ class UpdateCost {
   }
 
   void optimizer() {
-    work_cost_.touch(parameter_count(work_.model), 24, made_.seconds.optimizer);
-    work_cost_.operations(14);
+    work_cost_.touch(parameter_count(work_.model), uses::optimizer, made_.seconds.optimizer);
+    work_cost_.operations(operation_counts::optimizer);
   }
 
   void gradients() {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <sstream>
 
 #include "base/error.h"
@@ -18,28 +19,34 @@
 namespace ut::launcher {
 namespace {
 
-/// Adds what standard input has within half a second or so. Returns whether it is at its end.
-bool read_a_while(std::string& typed) {
+/// Adds what standard input has within half a second or so. Returns whether that was all; `failure`: the error that
+/// ended it.
+bool read_a_while(std::string& typed, int& failure) {
   constexpr int milliseconds = 500;
   std::array<char, 1 << 16> bytes{};
   pollfd input{STDIN_FILENO, POLLIN, 0};
   if (::poll(&input, 1, milliseconds) <= 0) return false;
   const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
   if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
-  return count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN);
+  if (count < 0 && errno != EINTR && errno != EAGAIN) failure = errno;
+  return count == 0 || failure != 0;
 }
 
 /// All of standard input, which rank 0 reads, on every rank. The others do not wait for it silently: who writes it may
-/// take longer than ranks wait for one another. Collective.
+/// take longer than ranks wait for one another. Throws AgreedBadInput where it cannot be read to its end. Collective.
 std::string typed_text(const Session& session) {
   dist::Communicator& world = session.mesh.world();
   std::string typed;
+  int failure = 0;
   for (bool ended = false; !ended;) {
     const at::Tensor ends = at::zeros({1}, at::kLong);
-    if (session.speaks() && read_a_while(typed)) ends.fill_(1);
+    if (session.speaks() && read_a_while(typed, failure)) ends.fill_(1);
     world.all_reduce_sum(ends, dist::Purpose::control);
     ended = ends.item<std::int64_t>() > 0;
   }
+  agree(world, [&] {
+    if (failure != 0) throw base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(failure)));
+  });
   return text_of_rank(typed, 0, world);
 }
 

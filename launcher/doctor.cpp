@@ -3,16 +3,18 @@
 #include <algorithm>
 
 #include "launcher/commands.h"
-#include "launcher/findings.h"
+#include "launcher/findings_of_ranks.h"
 
 namespace ut::launcher {
 
 int doctor(Session& session) {
   dist::Communicator& world = session.mesh.world();
   const Hosts hosts = find_hosts(world);
-  std::vector<Finding> findings = {find_ranks(hosts), find_mpi(), find_accelerators(world)};
+  std::vector<Finding> here = {find_mpi(), find_accelerators(world)};
+  for (Finding& link : find_links(hosts, world)) here.push_back(std::move(link));
+  std::vector<Finding> findings = findings_of_ranks(here, hosts, world);
+  findings.insert(findings.begin(), find_ranks(hosts));
   findings.push_back(find_cores(hosts, world));
-  for (Finding& link : find_links(hosts, world)) findings.push_back(std::move(link));
   findings.push_back(find_directory(session.options.run_dir, world));
   const bool is_well = std::ranges::all_of(findings, &Finding::is_well);
   if (!session.speaks()) return is_well ? 0 : 1;

@@ -1,12 +1,7 @@
 #include "launcher/fetch.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -15,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/published.h"
+#include "launcher/run_program.h"
 #include "launcher/unfinished_directory.h"
 
 namespace ut::launcher {
@@ -26,33 +22,19 @@ using datasets::Published;
 
 /// Runs a program to its end, its standard output in a file where one is named. Throws base::BadInput where there is
 /// no such program or it fails.
-void run_program(std::vector<std::string> words, const fs::path& output = {}) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  constexpr mode_t as_the_umask_says = 0666;
-  if (!output.empty())
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                       as_the_umask_says);
-  pid_t process = 0;
-  const int failure = ::posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0)
+void run_needed(const std::vector<std::string>& words, const fs::path& output = {}) {
+  const ProgramEnd end = run_program(words, output);
+  if (end.not_started != 0)
+    throw base::BadInput(fmt::format("{}: cannot be run: {}; the program is needed here", words.front(),
+                                     std::strerror(end.not_started)));
+  if (!end.is_well())
     throw base::BadInput(
-        fmt::format("{}: cannot be run: {}; the program is needed here", words.front(), std::strerror(failure)));
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw base::BadInput(fmt::format("{}: failed{}", words.front(),
-                                     WIFEXITED(status) ? fmt::format(" with {}", WEXITSTATUS(status)) : ""));
+        fmt::format("{}: failed{}", words.front(), end.code < 0 ? "" : fmt::format(" with {}", end.code)));
 }
 
 std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinished) {
   const fs::path sum = unfinished / "sum";
-  run_program({"sha256sum", "--binary", "--", file.string()}, sum);
+  run_needed({"sha256sum", "--binary", "--", file.string()}, sum);
   const std::string line = base::read_file(sum);
   const std::string digits = line.substr(line.starts_with('\\') ? 1 : 0);  // a name with odd characters
   return digits.substr(0, digits.find(' '));
@@ -69,10 +51,12 @@ std::string compare_sum(const fs::path& archive, const std::string& expected, co
 }
 
 /// The archive, where it is now.
-fs::path archive_of(const Published& data, const std::string& from, const UnfinishedDirectory& unfinished) {
+fs::path archive_of(const Published& data, const Options& options, const UnfinishedDirectory& unfinished) {
+  const std::string& from = options.data.from;
   if (from.empty()) {
     fs::path archive = unfinished / "archive";
-    run_program({"curl", "--fail", "--location", "--show-error", "--output", archive.string(), data.address});
+    run_needed({"curl", "--fail", "--location", "--show-error", options.quiet ? "--silent" : "--no-silent", "--output",
+                archive.string(), data.address});
     return archive;
   }
   fs::path archive = fs::path(from) / data.mirrored;
@@ -88,7 +72,7 @@ std::vector<std::string> files_ending(const char* ending, const fs::path& direct
 }
 
 void untar(const std::string& archive, const std::string& directory) {
-  run_program({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory});
+  run_needed({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory});
 }
 
 /// The files in gzip's format, and archives within the archive, are made into what they hold.
@@ -100,7 +84,7 @@ void unpack_files(const fs::path& directory) {
   std::vector<std::string> words = {"gzip", "--decompress", "--"};
   const std::vector<std::string> zipped = files_ending(".gz", directory);
   words.insert(words.end(), zipped.begin(), zipped.end());
-  if (!zipped.empty()) run_program(words);
+  if (!zipped.empty()) run_needed(words);
 }
 
 /// The directory itself, or the one that is all it has.
@@ -144,7 +128,7 @@ int fetch_data(const Options& options) {
   if (!given.from.empty()) say(fmt::format("published at {}\n", data.address));
 
   const UnfinishedDirectory unfinished(directory);
-  const fs::path archive = archive_of(data, given.from, unfinished);
+  const fs::path archive = archive_of(data, options, unfinished);
   say(compare_sum(archive, given.from.empty() ? data.sha256 : data.mirrored_sha256, unfinished));
   const fs::path unpacked = unfinished / "unpacked";
   fs::create_directory(unpacked);

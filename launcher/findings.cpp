@@ -8,13 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <regex>
 #include <sstream>
 
@@ -22,6 +19,7 @@
 #include "launcher/device.h"
 #include "launcher/probe.h"
 #include "launcher/readable.h"
+#include "launcher/run_program.h"
 #include "launcher/shared_text.h"
 
 namespace ut::launcher {
@@ -30,15 +28,6 @@ namespace {
 using dist::Communicator;
 using dist::Purpose;
 namespace filesystem = std::filesystem;
-
-/// What a command prints, its errors included; empty where it cannot be run.
-std::string output_of(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen((command + " 2>&1").c_str(), "r"), ::pclose);
-  std::string text;
-  std::array<char, 256> part{};
-  while (pipe && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) text += part.data();
-  return text;
-}
 
 /// The line of `ut --version` that begins so, without that beginning.
 std::string build_line(const std::string& beginning) {
@@ -106,6 +95,17 @@ std::string try_writing(const filesystem::path& directory, int rank) {
   return written ? "" : "cannot be written to";
 }
 
+/// What is not there of `directory` and the directories on its way, the last first.
+std::vector<filesystem::path> missing_directories(filesystem::path directory) {
+  std::vector<filesystem::path> missing;
+  std::error_code ignored;
+  const auto is_missing = [&](const filesystem::path& path) {
+    return filesystem::symlink_status(path, ignored).type() == filesystem::file_type::not_found;
+  };
+  for (; !directory.empty() && is_missing(directory); directory = directory.parent_path()) missing.push_back(directory);
+  return missing;
+}
+
 }  // namespace
 
 Finding find_ranks(const Hosts& hosts) {
@@ -123,7 +123,7 @@ Finding find_ranks(const Hosts& hosts) {
 
 Finding find_mpi() {
   const std::string library = build_line("MPI: ");
-  const std::string starter = output_of("mpirun --version");
+  const std::string starter = output_of({"mpirun", "--version"});
   const std::string version = version_in(starter);
   Finding finding{"MPI", library, ""};
   if (version.empty()) {
@@ -134,7 +134,7 @@ Finding find_mpi() {
     finding.remedy = "put the mpirun of the MPI that this program is linked with first in PATH";
   }
   // Where Slurm is installed but not set up, srun lists nothing.
-  const std::string kinds = output_of("command -v srun > /dev/null && srun --mpi=list");
+  const std::string kinds = output_of({"srun", "--mpi=list"});
   if (kinds.find("none") == std::string::npos) return finding;
   const bool has_pmix = kinds.find("pmix") != std::string::npos;
   finding.seen += has_pmix ? ", srun with PMIx" : ", srun without PMIx";
@@ -215,7 +215,7 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
 
 Finding find_directory(const std::string& directory, Communicator& world) {
   if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
-  const bool is_new = world.rank() == 0 && !filesystem::exists(directory);
+  const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<filesystem::path>();
   std::error_code failed;
   const auto token = filesystem::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
   if (world.rank() == 0) {
@@ -228,7 +228,7 @@ Finding find_directory(const std::string& directory, Communicator& world) {
   const auto ranks = of_ranks({sees ? 1 : 0, problem.empty() ? 1 : 0}, world);
   if (world.rank() == 0) {
     filesystem::remove(token, failed);
-    if (is_new) filesystem::remove(directory, failed);
+    for (const filesystem::path& made : missing) filesystem::remove(made, failed);
   }
   const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
   const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] == 0; });

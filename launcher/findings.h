@@ -18,15 +18,17 @@ struct Finding {
 };
 
 Finding find_ranks(const Hosts& hosts);
-/// The MPI library, what starts ranks, and whether they belong together.
+/// The MPI library, what starts ranks, and whether they belong together: on this host.
 Finding find_mpi();
-/// GPUs, CUDA and NCCL: whether what is there is used. Collective.
+/// GPUs, CUDA and NCCL: whether what is there is used by this rank, and whether there is the same on every host.
+/// Collective.
 Finding find_accelerators(dist::Communicator& world);
 /// Whether the ranks' threads have cores of their own. Collective.
 Finding find_cores(const Hosts& hosts, dist::Communicator& world);
-/// Latency and bandwidth within a host and between hosts, where ranks are there to measure. Collective.
+/// Latency and bandwidth within this rank's host and between hosts, where ranks are there to measure. Collective.
 std::vector<Finding> find_links(const Hosts& hosts, dist::Communicator& world);
-/// Whether every rank sees what another writes to `directory`, and may write. Leaves nothing behind. Collective.
+/// Whether every rank sees what another writes to `directory`, and may write. Leaves nothing behind: directories that
+/// it makes on the way are removed, too. Collective.
 Finding find_directory(const std::string& directory, dist::Communicator& world);
 
 }  // namespace ut::launcher

@@ -4,12 +4,12 @@
 #include <netdb.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 
 namespace ut::launcher {
 namespace {
@@ -18,11 +18,9 @@ namespace {
 std::int64_t read_slots(const std::string& text, const std::string& where) {
   constexpr std::string_view prefix = "slots=";
   constexpr std::int64_t most = 1 << 20;  // MPI counts ranks in 32 bits, and lines add up
-  std::int64_t slots = 0;
-  const char* end = text.data() + text.size();
-  const bool named = text.starts_with(prefix);
-  const auto [stop, error] = std::from_chars(named ? text.data() + prefix.size() : end, end, slots);
-  if (!named || error != std::errc{} || stop != end || slots < 1 || slots > most)
+  const std::string_view number = text.starts_with(prefix) ? std::string_view(text).substr(prefix.size()) : "";
+  const std::int64_t slots = base::parse_number<std::int64_t>(number).value_or(0);
+  if (slots < 1 || slots > most)
     throw base::BadInput(
         fmt::format("{}: \"{}\" after the host, needs slots=N (ranks on this host, 1 to {})", where, text, most));
   return slots;

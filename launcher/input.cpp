@@ -1,9 +1,9 @@
 #include "launcher/input.h"
 
-#include <chrono>
 #include <span>
 
 #include "launcher/rank_batch.h"
+#include "launcher/stopwatch.h"
 
 namespace ut::launcher {
 
@@ -21,9 +21,9 @@ InputAhead::InputAhead(const Session& session, std::int64_t update, const datase
 void InputAhead::start() { coming_ = std::async(std::launch::async, &InputAhead::make, this); }
 
 Input InputAhead::next() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   Input input = coming_.get();
-  waited_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  waited_seconds_ += stopwatch.seconds();
   start();
   return input;
 }

@@ -57,10 +57,8 @@ class Inside {
       : run_(run),
         task_(datasets::make_task(run.task)),
         loaded_(load_model(run, *task_, chosen_checkpoints(run))),
-        model_(dynamic_cast<const core::UniversalTransformer*>(loaded_.get())),
-        mesh_(dist::make_single_communicator(), 1) {
-    if (model_ == nullptr) throw base::BadInput("an LSTM takes no steps that could be shown");
-  }
+        model_(dynamic_cast<const core::UniversalTransformer&>(*loaded_)),
+        mesh_(dist::make_single_communicator(), 1) {}
 
   const datasets::Task& task() const { return *task_; }
 
@@ -76,7 +74,7 @@ class Inside {
       shown["given"] = symbols(numbers(batch.rows.target_previous), "start");
     }
     shown["maps"] = std::move(maps_);
-    const at::Tensor said = model_->forward(batch.rows, steps_of(run_), {}).logits.argmax(1);
+    const at::Tensor said = model_.forward(batch.rows, steps_of(run_), {}).logits.argmax(1);
     shown["wanted"] = labels(numbers(batch.rows.labels), example);
     shown["said"] = labels(numbers(said), example);
     return shown;
@@ -98,20 +96,20 @@ class Inside {
   /// What a decoder sees of the source; empty where there is none.
   std::optional<core::Memory> encode(const core::Batch& batch, ordered_json& shown) {
     const std::int64_t most = steps_of(run_).encoder;
-    const auto rows = watch(model_->encoder(), "encoder", *batch.source, nullptr);
+    const auto rows = watch(model_.encoder(), "encoder", *batch.source, nullptr);
     const core::Revised revised =
-        model_->encoder().forward(model_->embed_source(batch), batch.source_position, most, *rows, nullptr, {});
-    shown["stacks"]["encoder"] = steps_of_rows(revised, model_->encoder().halting(), most);
+        model_.encoder().forward(model_.embed_source(batch), batch.source_position, most, *rows, nullptr, {});
+    shown["stacks"]["encoder"] = steps_of_rows(revised, model_.encoder().halting(), most);
     if (!batch.target) return std::nullopt;
-    return model_->decoder().block().remember(revised.state, *batch.source);
+    return model_.decoder().block().remember(revised.state, *batch.source);
   }
 
   void decode(const core::Batch& batch, const core::Memory* memory, ordered_json& shown) {
     const std::int64_t most = steps_of(run_).decoder;
-    const auto rows = watch(model_->decoder(), "decoder", *batch.target, memory);
+    const auto rows = watch(model_.decoder(), "decoder", *batch.target, memory);
     const core::Revised revised =
-        model_->decoder().forward(model_->embed_target(batch), batch.target_position, most, *rows, memory, {});
-    shown["stacks"]["decoder"] = steps_of_rows(revised, model_->decoder().halting(), most);
+        model_.decoder().forward(model_.embed_target(batch), batch.target_position, most, *rows, memory, {});
+    shown["stacks"]["decoder"] = steps_of_rows(revised, model_.decoder().halting(), most);
   }
 
   /// Labels in words, a row each; rows that nothing is asked of have none.
@@ -138,7 +136,7 @@ class Inside {
   const Options& run_;
   std::unique_ptr<datasets::Task> task_;
   std::unique_ptr<core::Model> loaded_;
-  const core::UniversalTransformer* model_;
+  const core::UniversalTransformer& model_;
   dist::Mesh mesh_;
   ordered_json maps_;
 };

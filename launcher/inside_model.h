@@ -6,7 +6,7 @@
 
 namespace ut::launcher {
 
-/// A trained model at work on some examples: `run` as `ut evaluate` has it, `report` says which examples.
+/// A trained model, no LSTM, at work on some examples: `run` as `ut evaluate` has it, `report` says which examples.
 ///   "checkpoint", "split", and "examples": [{
 ///     "number", "source": [text of each row], with a decoder "given" and "wanted": [symbol of each row], "said":
 ///     [symbols that it finds likeliest, each after the right ones before it]; without "wanted" and "said": [the

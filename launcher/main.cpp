@@ -85,7 +85,6 @@ void check_output() {
 
 int run(const std::vector<std::string>& arguments) {
   open_closed_streams();
-  keep_freed_memory();
   throw_when_out_of_memory();
   const Options options = parse_options(arguments);
   if (options.command != "train") release_stop_requests();

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "launcher/option_table.h"
 
 namespace ut::launcher::option_groups {
@@ -62,16 +62,6 @@ inline OptionEntry entry_named(std::string name, std::string placeholder, std::s
   return entry;
 }
 
-/// Nothing where the text is not a number, or something follows.
-template <typename Number>
-std::optional<Number> parse_number(const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
-
 /// Whole number in low..high.
 template <typename Field>
 OptionEntry whole(std::string name, std::string description, Field field, std::int64_t low,
@@ -81,7 +71,7 @@ OptionEntry whole(std::string name, std::string description, Field field, std::i
                                                     : fmt::format("a whole number from {} to {}", low, high));
   entry.set = [=](Options& options, const std::string& text) {
     using Number = std::remove_reference_t<decltype(field(options))>;
-    const auto number = parse_number<Number>(text);
+    const auto number = base::parse_number<Number>(text);
     if (!number || std::cmp_less(*number, low)) return false;
     if (high != unbounded && std::cmp_greater(*number, high)) return false;
     field(options) = *number;
@@ -96,7 +86,7 @@ template <typename Field, typename Fits>
 OptionEntry real(std::string name, std::string description, Field field, std::string expected, Fits fits) {
   OptionEntry entry = entry_named(std::move(name), "X", std::move(description), std::move(expected));
   entry.set = [=](Options& options, const std::string& text) {
-    const auto number = parse_number<double>(text);
+    const auto number = base::parse_number<double>(text);
     if (!number || !std::isfinite(*number) || !fits(*number)) return false;
     field(options) = *number;
     return true;
@@ -227,7 +217,7 @@ OptionEntry checkpoint(std::string description, Field field) {
   OptionEntry entry = entry_named("checkpoint", "NAME", std::move(description), "latest, best or update-N");
   entry.set = [=](Options& options, const std::string& text) {
     const std::string prefix = "update-";
-    const bool numbered = text.starts_with(prefix) && parse_number<std::uint32_t>(text.substr(prefix.size()));
+    const bool numbered = text.starts_with(prefix) && base::parse_number<std::uint32_t>(text.substr(prefix.size()));
     if (text != "latest" && text != "best" && !numbered) return false;
     field(options) = text;
     return true;

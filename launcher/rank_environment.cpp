@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <optional>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 
 namespace ut::launcher {
 namespace {
@@ -17,11 +16,7 @@ namespace {
 std::optional<std::int64_t> number_in(const Environment& get, const char* name) {
   const char* text = get(name);
   if (text == nullptr) return std::nullopt;
-  std::int64_t number = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
+  return base::parse_number<std::int64_t>(text);
 }
 
 /// The shell of a Slurm batch script or of salloc is a step as well, but not one of ranks.

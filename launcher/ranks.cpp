@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "dist/mpi.h"
 #include "launcher/device.h"
+#include "launcher/kept_memory.h"
 #include "launcher/library_warnings.h"
 #include "launcher/mesh_by_plan.h"
 #include "launcher/rank_checks.h"
@@ -143,6 +144,7 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
 
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command) {
+  keep_freed_memory();  // not before: a process that only starts ranks is to give back the data that it has checked
   set_threads(options);
   say_library_warnings_once();
   check_ranks_can_meet(environment);

@@ -13,6 +13,7 @@
 #include "launcher/option_checks.h"
 #include "launcher/report_page.h"
 #include "launcher/run_record.h"
+#include "launcher/say.h"
 #include "launcher/scaling_table.h"
 
 namespace ut::launcher {
@@ -37,15 +38,20 @@ std::string name_of_run(const std::string& run_dir, const std::vector<std::strin
   return alike == 1 && !name.empty() ? name : run_dir;
 }
 
-ordered_json model_of(const std::string& run_dir, const Options& options) {
+/// Adds the run's model at work, or why it is left out.
+void add_model(ordered_json& run, const std::string& run_dir, const Options& options) {
   try {
-    return look_inside(evaluated_run(run_dir, options), options.report);
+    const Options evaluated = evaluated_run(run_dir, options);
+    if (evaluated.model.kind == core::ModelKind::lstm)
+      run["left_out"] = "the model is not shown at work: an LSTM takes no steps";
+    else
+      run["model"] = look_inside(evaluated, options.report);
   } catch (const base::BadInput& error) {
     throw base::BadInput(fmt::format("{}: {}; --no-model reports the curves alone", run_dir, error.what()));
   }
 }
 
-ordered_json collect(const Options& options) {
+ordered_json collect(const Options& options, bool with_models) {
   const ReportOptions& given = options.report;
   const std::string build = build_info();
   ordered_json report{{"build", build.substr(0, build.find('\n'))}, {"split", datasets::name_of(options.split)}};
@@ -55,12 +61,18 @@ ordered_json collect(const Options& options) {
     run.update(read_run(run_dir));
     report["runs"].push_back(std::move(run));
   }
-  for (std::size_t index = 0; index < given.runs.size() && !given.no_model; ++index)
-    report["runs"][index]["model"] = model_of(given.runs[index], options);
+  for (std::size_t index = 0; index < given.runs.size() && with_models && !given.no_model; ++index)
+    add_model(report["runs"][index], given.runs[index], options);
   report["scaling"] = ordered_json::array();
   for (const std::string& file : given.scaling)
     report["scaling"].push_back({{"file", file}, {"rows", read_scaling_table(file)}});
   return report;
+}
+
+void say_what_is_left_out(const ordered_json& report) {
+  for (const ordered_json& run : report["runs"])
+    if (run.contains("left_out"))
+      say(fmt::format("{}: {}", run["directory"].get<std::string>(), run["left_out"].get<std::string>()));
 }
 
 /// As asked for, or in the first run's directory.
@@ -73,13 +85,15 @@ std::string file_to_write(const ReportOptions& given, const std::string& name) {
 int write_picture(const Options& options, const std::string& picture, bool as_png) {
   const std::string extension = as_png ? "png" : "svg";
   const std::string file = file_to_write(options.report, picture + "." + extension);
-  const std::string svg = report_picture(collect(options), picture);
+  const ordered_json report = collect(options, shows_model(picture));
+  const std::string svg = report_picture(report, picture);
   if (svg.empty())
     throw base::BadInput(fmt::format("--{} {}: there is nothing of that to draw here", extension, picture));
   if (as_png)
     write_png(svg, file);
   else
     base::write_file_whole(file, svg);
+  say_what_is_left_out(report);
   if (!options.quiet) fmt::print("{}: {}\n", file, picture);
   return 0;
 }
@@ -91,8 +105,10 @@ int run_report(const Options& options) {
   if (!given.svg.empty()) return write_picture(options, given.svg, false);
   if (!given.png.empty()) return write_picture(options, given.png, true);
   const std::string file = file_to_write(given, "report.html");
-  const std::string page = report_page(collect(options));
+  const ordered_json report = collect(options, true);
+  const std::string page = report_page(report);
   base::write_file_whole(file, page);
+  say_what_is_left_out(report);
   const auto runs = given.runs.size();
   const std::string shown = runs == 0 ? "scaling" : fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
   if (!options.quiet)

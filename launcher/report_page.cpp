@@ -2,11 +2,9 @@
 
 #include <duktape.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "launcher/report_parts.h"
+#include "launcher/run_program.h"
 
 namespace ut::launcher {
 namespace {
@@ -65,6 +64,8 @@ const std::vector<std::string>& picture_names() {
   return names;
 }
 
+bool shows_model(const std::string& picture) { return picture == "ponder-words" || picture.starts_with("attention"); }
+
 std::string report_picture(const nlohmann::ordered_json& report, const std::string& name) {
   const Heap heap(duk_create_heap_default(), &duk_destroy_heap);
   if (!heap) throw std::bad_alloc();
@@ -83,19 +84,13 @@ void write_png(const std::string& svg, const std::string& path) {
   const std::string drawing = path + ".svg.tmp";
   const std::string made = path + ".tmp";
   base::write_file_whole(drawing, svg);
-  std::array<std::string, 7> words{"rsvg-convert", "--zoom", "2", "--format=png", "--output", made, drawing};
-  std::array<char*, 8> arguments{};
-  for (std::size_t word = 0; word < words.size(); ++word) arguments[word] = words[word].data();
-  pid_t child = 0;
-  const int failure = ::posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
-  int status = 0;
-  if (failure == 0) ::waitpid(child, &status, 0);
+  const ProgramEnd end = run_program({"rsvg-convert", "--zoom", "2", "--format=png", "--output", made, drawing});
   std::error_code ignored;
   std::filesystem::remove(drawing, ignored);
-  if (failure == ENOENT)
+  if (end.not_started == ENOENT)
     throw base::BadInput("--png: needs the program rsvg-convert (Debian's librsvg2-bin); or take --svg");
-  if (failure != 0) throw std::runtime_error(fmt::format("rsvg-convert: {}", std::strerror(failure)));
-  if (status != 0) throw std::runtime_error(fmt::format("{}: rsvg-convert could not write it", path));
+  if (end.not_started != 0) throw std::runtime_error(fmt::format("rsvg-convert: {}", std::strerror(end.not_started)));
+  if (!end.is_well()) throw std::runtime_error(fmt::format("{}: rsvg-convert could not write it", path));
   std::filesystem::rename(made, path);
 }
 

@@ -12,6 +12,9 @@ std::string report_page(const nlohmann::ordered_json& report);
 /// What can be drawn alone.
 const std::vector<std::string>& picture_names();
 
+/// Whether the picture is of a model at work, not of what training has recorded.
+bool shows_model(const std::string& picture);
+
 /// One picture of `report` as SVG, for light paper; empty where the report has nothing of that.
 std::string report_picture(const nlohmann::ordered_json& report, const std::string& name);
 

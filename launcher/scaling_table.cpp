@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parse_number.h"
 
 namespace ut::launcher {
 namespace {
@@ -34,10 +34,8 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 ordered_json value_of(const std::string& cell) {
   if (cell.empty()) return nullptr;
-  double number = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-  if (error == std::errc{} && end == cell.data() + cell.size()) return number;
-  return cell;
+  const auto number = base::parse_number<double>(cell);
+  return number ? ordered_json(*number) : ordered_json(cell);
 }
 
 }  // namespace

@@ -186,6 +186,7 @@ function notes_on(run) {
   const notes = [];
   if (lost.length)
     notes.push(say(`the loss was not a number in ${plural(lost.length, 'line')}, first at update ${lost[0][0]}`));
+  if (run.left_out) notes.push(say(run.left_out));
   if (run.unreadable) notes.push(say(`${plural(run.unreadable, 'line')} of metrics.jsonl could not be read`));
   if (run.thinned)
     notes.push(quiet(`${run.name}: long curves are thinned out; `,

@@ -102,7 +102,7 @@ TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
   EXPECT_EQ(task.render({asked.rival}), "VBZ");
   EXPECT_EQ(task.groups()[static_cast<std::size_t>(asked.group)], "2 attractors");
   EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "ranking"); }),
-            "--agreement-form ranking: there is no such form; it is number-prediction or language-model");
+            "--agreement-form ranking: there is no such form; needs one of number-prediction, language-model");
 }
 
 /// Whole sentences, of which enough fall into each split.

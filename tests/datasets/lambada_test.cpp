@@ -158,7 +158,7 @@ TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {
 
 TEST_F(LambadaFiles, AFormThatThereIsNotIsRefused) {
   EXPECT_EQ(tests::bad_input([&] { read(3, "points"); }),
-            "--lambada-form points: there is no such form; it is reading, pointing or language-model");
+            "--lambada-form points: there is no such form; needs one of reading, pointing, language-model");
 }
 
 class PublishedLambada : public tests::SharedData<PublishedLambada> {

@@ -107,12 +107,26 @@ TEST_F(ParallelText, SeveralTestSetsAreGroups) {
   EXPECT_THAT(task.groups(), ElementsAre("train", "val", "test", "test.lc", "test_2016"));
   EXPECT_EQ(task.size(Split::test), 23);
   EXPECT_EQ(task.example(Split::test, 22).group, 4);
+  EXPECT_THAT(task.description(), HasSubstr("200 training, 20 validation, 23 test (test + test.lc + test_2016) pairs"));
   options_.test_sets = {"test_2016"};
   options_.splits = {Split::test};
   task = read();
   EXPECT_TRUE(task.groups().empty());
   EXPECT_EQ(task.size(Split::test), 1);
   EXPECT_EQ(task.size(Split::train), 0);
+}
+
+TEST_F(ParallelText, TrainingSetsWhoseNamesGoOnAreTakenWhereThereIsNoneOfThatName) {
+  for (const std::string language : {"en", "de"})
+    for (const std::string set : {"train.tok", "train-small", "val.tok"})
+      directory_.write(set + "." + language, "Bada.\n");
+  EXPECT_EQ(read().size(Split::train), 200);
+  EXPECT_EQ(read().size(Split::validation), 20);
+  for (const std::string language : {"en", "de"}) {
+    std::filesystem::remove(directory_.path() / ("train." + language));
+    std::filesystem::remove(directory_.path() / ("val." + language));
+  }
+  EXPECT_THAT(read().description(), HasSubstr("2 training (train-small + train.tok), 1 validation, 20 test pairs"));
 }
 
 TEST_F(ParallelText, NeedsNoFilesBesideTheModelForTextOfAPerson) {

@@ -40,6 +40,12 @@ TEST(ForEachLine, NumbersLinesAndTakesAnyLineBreak) {
   EXPECT_EQ(seen, "1[a]2[]3[b]");
 }
 
+TEST(ForEachRawLine, LeavesCarriageReturns) {
+  std::vector<std::string> lines;
+  for_each_raw_line("a\r\nb", [&](std::size_t, std::string_view line) { lines.emplace_back(line); });
+  EXPECT_EQ(lines, (std::vector<std::string>{"a\r", "b"}));
+}
+
 TEST(MostFrequentFirst, BreaksTiesAlphabetically) {
   EXPECT_EQ(most_frequent_first({"d", "c", "b", "a"}, {2, 5, 2, 0}), (std::vector<std::string>{"c", "b", "d"}));
 }

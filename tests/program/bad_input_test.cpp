@@ -269,6 +269,12 @@ TEST_F(BadInput, RanksThatDoNotFit) {
   expect_nothing_written();
 }
 
+TEST_F(BadInput, InputThatCannotBeReadIsNotItsEnd) {
+  make_run();
+  expect_refused(run_shell("$UT decode --run-dir " + run_directory() + " < /"),
+                 AllOf(HasSubstr("standard input: cannot be read"), HasSubstr("Is a directory")));
+}
+
 TEST_F(BadInput, StepsBeyondALearnedStepSignal) {
   ASSERT_EQ(train(tiny + "--variant tensor2tensor").exit_code, 0);
   expect_refused(run_ut("evaluate --steps 2 --run-dir " + run_directory()), HasSubstr("--steps 2"));

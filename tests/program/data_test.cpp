@@ -107,8 +107,9 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
                                   tools.path().string()))
                 .exit_code,
             0);
-  const auto curl = tools.write(
-      "curl", fmt::format("#!/bin/sh\ncp {} \"$5\" && echo \"$6\" > {}\n", tools / "archive", tools / "address"));
+  const auto curl =
+      tools.write("curl", fmt::format("#!/bin/sh\ncp {} \"$6\" && echo \"$7\" > {} && echo \"$4\" >> {}\n",
+                                      tools / "archive", tools / "address", tools / "meter"));
   std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
   const Outcome fetched = fetch("babi --out here", tools.path().string() + ":$PATH");
   ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
@@ -120,6 +121,7 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   EXPECT_EQ(run_shell("cat " + tools / "address").output,
             "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz\n");
   EXPECT_EQ(fetch("multi30k --out there --quiet", tools.path().string() + ":$PATH").output, "");
+  EXPECT_EQ(run_shell("cat " + tools / "meter").output, "--no-silent\n--silent\n");
   EXPECT_TRUE(std::filesystem::exists(directory_.path() / "there/raw/val.en"));
   const Outcome other = fetch("newstest", tools.path().string() + ":$PATH");
   EXPECT_EQ(other.exit_code, 2);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -101,7 +102,7 @@ TEST(Plan, ChoosesTheMeshOfATrainingThatLeavesItOpen) {
 TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
   const TemporaryDirectory directory;
   const auto runs = directory / "runs";
-  const Outcome outcome = run_ut("doctor --ranks 2 --threads 1 --run-dir " + runs);
+  const Outcome outcome = run_ut("doctor --ranks 2 --threads 1 --run-dir " + runs + "/of/today");
   EXPECT_THAT(outcome.output, HasSubstr("2 on 1 host"));
   EXPECT_THAT(outcome.output, HasSubstr("within"));
   EXPECT_THAT(outcome.output, HasSubstr("2 of 2 ranks see what rank 0 writes, 2 may write"));
@@ -118,6 +119,26 @@ TEST(Doctor, NamesTheRemedyBesideAFault) {
   std::size_t remedies = 0;
   for (std::size_t at = 0; (at = outcome.output.find("remedy: ", at)) != std::string::npos; ++at) ++remedies;
   EXPECT_GE(remedies, 2) << outcome.output;
+}
+
+TEST(Doctor, SaysWhatIsAtFaultWithADirectoryThatCannotBeLookedAt) {
+  const Outcome outcome = run_ut("doctor --threads 1 --run-dir /tmp/" + std::string(300, 'x'));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_THAT(outcome.output, HasSubstr("fault  directory"));
+}
+
+TEST(Doctor, SaysTheFaultsOfOtherRanks) {
+  const TemporaryDirectory directory;
+  const auto mpirun = directory.write("mpirun", "#!/bin/sh\necho mpirun 9.8.7\n");
+  std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
+  const Outcome outcome =
+      run_shell(fmt::format("OMP_NUM_THREADS=1 mpirun --quiet --allow-run-as-root --oversubscribe --bind-to none -n 1 "
+                            "{0} doctor : -n 1 env PATH={1}:$PATH {0} doctor",
+                            std::getenv("UT"), directory.path().string()));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("fault +MPI +[^ ]+: .*mpirun is version 9.8.7"));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("ok +MPI"));
 }
 
 }  // namespace

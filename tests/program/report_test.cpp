@@ -231,6 +231,31 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
   EXPECT_TRUE(std::filesystem::exists(run + "/report.html"));
 }
 
+TEST_F(Report, PicturesOfCurvesNeedNoModel) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n", "task = copy\n");
+  const std::string run = directory_ / "run";
+  EXPECT_EQ(run_ut("report --svg loss " + run).errors, "");
+  EXPECT_TRUE(std::filesystem::exists(run + "/loss.svg"));
+  for (const std::string picture : {"attention", "attention-source", "ponder-words"})
+    expect_refused(run + " --svg " + picture, "no checkpoint yet");
+}
+
+TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
+  train_reverse("reverse");
+  const std::string metrics = "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n";
+  write_run("lstm", metrics, "task = reverse\nmodel = lstm\nd-model = 16\n");
+  const std::string page = directory_ / "page.html";
+  const std::string lstm = directory_ / "lstm";
+  const Outcome made = run_ut(fmt::format("report {} {} --out {}", lstm, directory_ / "reverse", page));
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_EQ(made.errors, "ut: " + lstm + ": the model is not shown at work: an LSTM takes no steps\n");
+  const json runs = document_of(page).at("runs");
+  EXPECT_FALSE(runs.at(0).contains("model"));
+  EXPECT_THAT(runs.at(0).at("left_out").get<std::string>(), HasSubstr("an LSTM takes no steps"));
+  EXPECT_TRUE(runs.at(1).contains("model"));
+  expect_refused(lstm + " --svg attention", "nothing of that to draw");
+}
+
 TEST_F(Report, DrawsEveryPictureAlone) {
   train_reverse("run");
   const std::string table = write_scaling_table();
