@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -11,8 +12,9 @@ namespace ut::base {
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* const begin = std::to_address(text.begin());
+  const char* const end = std::to_address(text.end());
+  const auto [stop, error] = std::from_chars(begin, end, number);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return number;
 }

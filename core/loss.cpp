@@ -20,10 +20,7 @@ at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labe
     loss = loss - low * log_probability.sum() - entropy * static_cast<double>(labels.size(0));
   }
   return dist::with_backward(loss, {logits}, [log_probability, label, low, smoothing](const at::Tensor& gradient) {
-    at::Tensor of_logits =
-        log_probability;  // nobody needs it any more: probability less what is wanted takes its place
-    of_logits.exp_();
-    if (low > 0) of_logits.sub_(low);
+    const at::Tensor of_logits = log_probability.exp_().sub_(low);  // nobody needs the logarithms any more
     of_logits.scatter_add_(1, label, at::full(label.sizes(), smoothing + low - 1, of_logits.options()));
     return std::vector<at::Tensor>{of_logits.mul_(gradient)};
   });

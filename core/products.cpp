@@ -49,11 +49,13 @@ void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, f
 }
 
 /// into += a b, of a matrix that lies in rows, or whose transpose does; in its type or in another.
-void add_product(at::Tensor into, const at::Tensor& a, const at::Tensor& b) {
+void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b) {
   if (into.scalar_type() != a.scalar_type())
     into.add_(at::mm(a, b));
+  else if (is_for_gemm(into) && is_for_gemm(a))
+    gemm_of(into, a, b, 1);
   else
-    is_for_gemm(into) && is_for_gemm(a) ? gemm_of(into, a, b, 1) : void(into.addmm_(a, b));
+    into.addmm_(a, b);
 }
 
 /// Gradients of x, of w and of what was added to x w, from that of the result; w's is added to where it is kept.

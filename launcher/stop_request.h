@@ -8,7 +8,8 @@ namespace ut::launcher {
 inline constexpr int stopped_on_request = 75;
 
 /// From now on these signals ask for a stop after the update that is being worked on, instead of ending the program.
-/// SIGUSR1 always does: it is what ranks get from the process that starts them.
+/// SIGUSR1 always does: it is what ranks get from the process that starts them. Threads that are made later hold them
+/// back, too; to be called before there are any.
 void catch_stop_requests(std::span<const int> signals);
 
 /// SIGUSR1 is held from before the libraries set themselves up, which takes most of a second: a job's warning that
