@@ -10,7 +10,7 @@ namespace ut::launcher {
 int doctor(Session& session) {
   dist::Communicator& world = session.mesh.world();
   const Hosts hosts = find_hosts(world);
-  std::vector<Finding> here = {find_mpi(), find_accelerators(world)};
+  std::vector<Finding> here = {find_mpi(), find_products(), find_accelerators(world)};
   for (Finding& link : find_links(hosts, world)) here.push_back(std::move(link));
   std::vector<Finding> findings = findings_of_ranks(here, hosts, world);
   findings.insert(findings.begin(), find_ranks(hosts));

@@ -14,7 +14,9 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <stdexcept>
 
+#include "core/gemm.h"
 #include "launcher/build_info.h"
 #include "launcher/device.h"
 #include "launcher/probe.h"
@@ -141,6 +143,14 @@ Finding find_mpi() {
   if (!has_pmix && finding.is_well())
     finding.remedy = "start ranks with mpirun inside the allocation, or install Slurm's PMIx plugin";
   return finding;
+}
+
+Finding find_products() {
+  try {
+    return {"products", fmt::format("{}, in float32", core::gemm_library()), ""};
+  } catch (const std::runtime_error& failure) {
+    return {"products", failure.what(), "every host that ranks run on needs it"};
+  }
 }
 
 Finding find_accelerators(Communicator& world) {

@@ -20,6 +20,8 @@ struct Finding {
 Finding find_ranks(const Hosts& hosts);
 /// The MPI library, what starts ranks, and whether they belong together: on this host.
 Finding find_mpi();
+/// What multiplies matrices on this host, and whether it can be loaded.
+Finding find_products();
 /// GPUs, CUDA and NCCL: whether what is there is used by this rank, and whether there is the same on every host.
 /// Collective.
 Finding find_accelerators(dist::Communicator& world);

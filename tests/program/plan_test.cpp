@@ -104,6 +104,7 @@ TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
   const auto runs = directory / "runs";
   const Outcome outcome = run_ut("doctor --ranks 2 --threads 1 --run-dir " + runs + "/of/today");
   EXPECT_THAT(outcome.output, HasSubstr("2 on 1 host"));
+  EXPECT_THAT(outcome.output, HasSubstr("ok     products   "));
   EXPECT_THAT(outcome.output, HasSubstr("within"));
   EXPECT_THAT(outcome.output, HasSubstr("2 of 2 ranks see what rank 0 writes, 2 may write"));
   EXPECT_EQ(outcome.exit_code, outcome.output.find("\nfault") == std::string::npos ? 0 : 1) << outcome.output;
