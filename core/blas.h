@@ -6,10 +6,23 @@
 
 namespace ut::core {
 
-/// `function`, BLAS's gemm for these numbers, as LibTorch exports it. To it a row is a column, so that what it computes
-/// is the transposed product.
-template <class Number, class Function>
-void blas_gemm(Function function, std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale,
+/// BLAS's gemm for these numbers.
+template <class Number>
+using BlasGemm = void(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+                      const Number* alpha, const Number* a, const int* stride_a, const Number* b, const int* stride_b,
+                      const Number* beta, Number* c, const int* stride_c);
+
+// As LibTorch exports them.
+// NOLINTBEGIN(readability-identifier-naming): the names are BLAS's
+extern "C" {
+BlasGemm<float> sgemm_;
+BlasGemm<double> dgemm_;
+}
+// NOLINTEND(readability-identifier-naming)
+
+/// gemm() by one of these. To it a row is a column, so that what it computes is the transposed product.
+template <class Number>
+void blas_gemm(BlasGemm<Number>* function, std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale,
                const Factor<Number>& a, const Factor<Number>& b, Number kept, MatrixRows<Number> c) {
   const auto letter = [](const Factor<Number>& factor) { return factor.transposed ? 'T' : 'N'; };
   const auto size = [](std::int64_t number) { return static_cast<int>(number); };

@@ -1,20 +1,11 @@
 #include "base/span.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "tests/base/lengths_and_parts.h"
 
 namespace ut::base {
 namespace {
-
-/// check(length, parts)
-template <class Check>
-void for_lengths_and_parts(const Check& check) {
-  for (std::int64_t length = 0; length <= 64; ++length)
-    for (int parts = 1; parts <= 9; ++parts) {
-      SCOPED_TRACE(fmt::format("length {}, {} parts", length, parts));
-      check(length, parts);
-    }
-}
 
 TEST(Share, CoversEveryNumberOnceInTheOrderOfTheParts) {
   for_lengths_and_parts([](std::int64_t length, int parts) {

@@ -3,16 +3,9 @@
 # is done twice, that a run goes on, how it is stopped, and what is said of what is missing.
 #   reproduce_test.sh UT
 set -euo pipefail
-UT=$(realpath "${1:?the program ut}")
-export UT
-reproduce=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../cluster/reproduce" && pwd)/reproduce.py
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
+reproduce=$cluster/reproduce/reproduce.py
 
-fail() {
-  echo "reproduce_test.sh: $*" >&2
-  exit 1
-}
 more="--threads 1"
 made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- $more; }
 # expect CODE TEXT OPTION…: how it ends, and what it says.

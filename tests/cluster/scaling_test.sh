@@ -3,19 +3,12 @@
 # variables is neither taken for it nor put into one number with it.
 #   scaling_test.sh UT
 set -euo pipefail
-UT=$(realpath "${1:?the program ut}")
-export UT SIZES=16:2:16:1 BATCH=2 LENGTH=6 LONG=8 LONG_BATCH=2 RANKS="1 2" REPEATS=1 ITERATIONS=1
-scaling=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../cluster" && pwd)/scaling.sh
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
+export SIZES=16:2:16:1 BATCH=2 LENGTH=6 LONG=8 LONG_BATCH=2 RANKS="1 2" REPEATS=1 ITERATIONS=1
 
-fail() {
-  echo "scaling_test.sh: $*" >&2
-  exit 1
-}
 # expect_runs COUNT: the sweep makes so many measurements that were not there.
 expect_runs() {
-  "$scaling" --out "$place" >"$place/table" 2>"$place/said" || fail "it failed: $(cat "$place/said")"
+  "$cluster/scaling.sh" --out "$place" >"$place/table" 2>"$place/said" || fail "it failed: $(cat "$place/said")"
   [[ $(grep -c 'run [0-9]$' "$place/said") == "$1" ]] || fail "not $1 runs: $(cat "$place/said")"
 }
 

@@ -1,10 +1,10 @@
 #include "dist/rows.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/span.h"
+#include "tests/base/lengths_and_parts.h"
 
 namespace ut::dist {
 namespace {
@@ -17,18 +17,8 @@ std::vector<std::int64_t> numbers(const at::Tensor& tensor) {
   return {data, data + tensor.numel()};
 }
 
-/// check(length, ranks) for many of them.
-template <class Check>
-void for_lengths_and_ranks(const Check& check) {
-  for (std::int64_t length = 1; length <= 64; ++length)
-    for (int ranks = 1; ranks <= 9; ++ranks) {
-      SCOPED_TRACE(fmt::format("length {}, {} ranks", length, ranks));
-      check(length, ranks);
-    }
-}
-
 TEST(Owner, HoldsTheShareThatThePositionIsIn) {
-  for_lengths_and_ranks([](std::int64_t length, int ranks) {
+  base::for_lengths_and_parts([](std::int64_t length, int ranks) {
     for (std::int64_t position = 0; position < length; ++position) {
       const int rank = owner(position, length, ranks);
       ASSERT_TRUE(rank >= 0 && rank < ranks) << "position " << position << " is rank " << rank << "'s";
