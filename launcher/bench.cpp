@@ -8,16 +8,16 @@
 
 #include "base/file.h"
 #include "core/products.h"
-#include "launcher/bench_products.h"
-#include "launcher/bench_report.h"
-#include "launcher/bench_run.h"
+#include "launcher/bench/bench_products.h"
+#include "launcher/bench/bench_report.h"
+#include "launcher/bench/bench_run.h"
+#include "launcher/bench/tensor_memory.h"
+#include "launcher/bench/trace.h"
 #include "launcher/commands.h"
-#include "launcher/device.h"
-#include "launcher/kept_memory.h"
-#include "launcher/shared_text.h"
-#include "launcher/stopwatch.h"
-#include "launcher/tensor_memory.h"
-#include "launcher/trace.h"
+#include "launcher/process/kept_memory.h"
+#include "launcher/process/stopwatch.h"
+#include "launcher/ranks/device.h"
+#include "launcher/ranks/shared_text.h"
 
 namespace ut::launcher {
 namespace {

@@ -6,8 +6,9 @@
 #include "core/checkpoint_directory.h"
 #include "core/state_reader.h"
 #include "launcher/commands.h"
-#include "launcher/device.h"
-#include "launcher/run_directory.h"
+#include "launcher/ranks/device.h"
+#include "launcher/run/run_directory.h"
+#include "launcher/run/trained_model.h"
 
 namespace ut::launcher {
 

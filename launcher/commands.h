@@ -1,6 +1,6 @@
 #pragma once
 
-#include "launcher/session.h"
+#include "launcher/run/session.h"
 
 namespace ut::launcher {
 

@@ -12,9 +12,11 @@
 #include "base/error.h"
 #include "datasets/vocabulary.h"
 #include "launcher/commands.h"
-#include "launcher/rank_batch.h"
-#include "launcher/ranks.h"
-#include "launcher/shared_text.h"
+#include "launcher/options/model_options.h"
+#include "launcher/ranks/agree.h"
+#include "launcher/ranks/shared_text.h"
+#include "launcher/run/rank_batch.h"
+#include "launcher/run/trained_model.h"
 
 namespace ut::launcher {
 namespace {

@@ -10,8 +10,10 @@
 #include "base/error.h"
 #include "core/checkpoint_directory.h"
 #include "launcher/commands.h"
-#include "launcher/evaluation.h"
-#include "launcher/ranks.h"
+#include "launcher/options/model_options.h"
+#include "launcher/ranks/agree.h"
+#include "launcher/run/evaluation.h"
+#include "launcher/run/trained_model.h"
 
 namespace ut::launcher {
 namespace {

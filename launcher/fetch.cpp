@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/published.h"
-#include "launcher/run_program.h"
-#include "launcher/unfinished_directory.h"
+#include "launcher/process/run_program.h"
+#include "launcher/process/unfinished_directory.h"
 
 namespace ut::launcher {
 namespace {

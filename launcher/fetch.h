@@ -1,6 +1,6 @@
 #pragma once
 
-#include "launcher/options.h"
+#include "launcher/options/options.h"
 
 namespace ut::launcher {
 

@@ -17,12 +17,12 @@
 #include <stdexcept>
 
 #include "core/gemm.h"
-#include "launcher/build_info.h"
-#include "launcher/device.h"
-#include "launcher/probe.h"
-#include "launcher/readable.h"
-#include "launcher/run_program.h"
-#include "launcher/shared_text.h"
+#include "launcher/plan/probe.h"
+#include "launcher/process/build_info.h"
+#include "launcher/process/readable.h"
+#include "launcher/process/run_program.h"
+#include "launcher/ranks/device.h"
+#include "launcher/ranks/shared_text.h"
 
 namespace ut::launcher {
 namespace {

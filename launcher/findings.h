@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "dist/communicator.h"
-#include "launcher/rank_hosts.h"
+#include "launcher/ranks/rank_hosts.h"
 
 namespace ut::launcher {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "launcher/shared_text.h"
+#include "launcher/ranks/shared_text.h"
 
 namespace ut::launcher {
 namespace {

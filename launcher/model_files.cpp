@@ -13,12 +13,13 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/safetensors.h"
-#include "launcher/cost_model.h"
-#include "launcher/option_table.h"
-#include "launcher/rank_batch.h"
-#include "launcher/run_directory.h"
-#include "launcher/session.h"
-#include "launcher/unfinished_directory.h"
+#include "launcher/cost/cost_model.h"
+#include "launcher/options/model_options.h"
+#include "launcher/options/option_table.h"
+#include "launcher/process/unfinished_directory.h"
+#include "launcher/run/rank_batch.h"
+#include "launcher/run/run_directory.h"
+#include "launcher/run/trained_model.h"
 
 namespace ut::launcher {
 namespace {
@@ -80,16 +81,6 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
 }
 
 }  // namespace
-
-void check_size(const core::ModelOptions& model, const fs::path& file) {
-  std::error_code missing;
-  const auto bytes = static_cast<double>(fs::file_size(file, missing));
-  if (missing) throw base::BadInput(fmt::format("{}: {}", file.string(), missing.message()));
-  constexpr double small = 1 << 20;
-  if (parameter_count(model) * sizeof(float) > 2 * bytes + small)
-    throw base::BadInput(fmt::format("{}: {:.0f} bytes, but the options make a model of {:.0f} parameters",
-                                     file.string(), bytes, parameter_count(model)));
-}
 
 int run_export(const Options& options) {
   const fs::path out = fs::path(options.exchange_of_models.out).lexically_normal();

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "launcher/options.h"
+#include "launcher/options/options.h"
 
 namespace ut::launcher {
 
@@ -14,10 +14,6 @@ namespace ut::launcher {
 //                       [examples + 1]; with a decoder target [rows] and target_offsets; logits, of each target row, or
 //                       of each example. Position 0 is a sequence's first row
 // The parameters' names and shapes are in the README, "Models in and out".
-
-/// Before memory is taken for a model that options make far larger than the file is. Throws base::BadInput where they
-/// do, or where there is no such file.
-void check_size(const core::ModelOptions& model, const std::filesystem::path& file);
 
 /// `ut export`: writes such a directory, whole or not at all. Returns the program's exit code. Throws base::BadInput
 /// where there is no such model or the directory is there already.

@@ -4,10 +4,10 @@
 
 #include "base/file.h"
 #include "launcher/commands.h"
-#include "launcher/mesh_choice.h"
-#include "launcher/probe.h"
-#include "launcher/rank_hosts.h"
-#include "launcher/readable.h"
+#include "launcher/plan/mesh_choice.h"
+#include "launcher/plan/probe.h"
+#include "launcher/process/readable.h"
+#include "launcher/ranks/rank_hosts.h"
 
 namespace ut::launcher {
 namespace {

@@ -8,13 +8,14 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "launcher/build_info.h"
-#include "launcher/inside_model.h"
-#include "launcher/option_checks.h"
-#include "launcher/report_page.h"
-#include "launcher/run_record.h"
-#include "launcher/say.h"
-#include "launcher/scaling_table.h"
+#include "launcher/options/option_checks.h"
+#include "launcher/options/picture_names.h"
+#include "launcher/process/build_info.h"
+#include "launcher/process/say.h"
+#include "launcher/report/inside_model.h"
+#include "launcher/report/report_page.h"
+#include "launcher/report/run_record.h"
+#include "launcher/report/scaling_table.h"
 
 namespace ut::launcher {
 namespace {

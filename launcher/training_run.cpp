@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -11,10 +13,13 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/state_reader.h"
-#include "launcher/evaluation.h"
-#include "launcher/forward_products.h"
-#include "launcher/ranks.h"
-#include "launcher/stop_request.h"
+#include "launcher/bench/forward_products.h"
+#include "launcher/options/model_options.h"
+#include "launcher/process/stop_request.h"
+#include "launcher/ranks/agree.h"
+#include "launcher/run/evaluation.h"
+#include "launcher/run/trained_model.h"
+#include "launcher/start/rank_environment.h"
 
 namespace ut::launcher {
 namespace {
@@ -66,7 +71,8 @@ TrainingRun::TrainingRun(Session& session)
     if (used.resume) point_at_checkpoints();
     metrics_.emplace(directory_->metrics(), used.resume ? update() : -1);
     events_.emplace(directory_->events(), update() + 1);
-    progress_.emplace(session.options.quiet);
+    progress_.emplace(std::cout, terminal_columns([](const char* name) { return std::getenv(name); }),
+                      session.options.quiet);
     say_what_is_trained();
   });
 }

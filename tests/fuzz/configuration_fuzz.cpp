@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/machine_numbers.h"
-#include "launcher/options.h"
+#include "launcher/cost/machine_numbers.h"
+#include "launcher/options/options.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // A list of hosts. None is looked up.
 
-#include "launcher/hosts.h"
+#include "launcher/start/hosts.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

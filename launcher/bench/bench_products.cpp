@@ -1,0 +1,90 @@
+#include "launcher/bench/bench_products.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/products.h"
+#include "launcher/process/stopwatch.h"
+#include "launcher/ranks/device.h"
+
+namespace ut::launcher {
+namespace {
+
+std::int64_t largest(const at::Tensor& values) {
+  return !values.defined() || values.numel() == 0 ? 0 : values.max().item<std::int64_t>();
+}
+
+/// `updates` [local rows]: the steps that each took; undefined where the model takes none.
+StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting, const at::Tensor& updates,
+                  dist::Communicator& group) {
+  const dist::Rows& local = exchange.local();
+  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(group.size()), 1);
+  const std::int64_t steps =
+      largest(group.all_gather_rows(at::full({1}, largest(updates), at::kLong), one_each, dist::Purpose::control));
+  StackWork work{steps, local.count(), 0, local.sequences(),
+                 rounded_quotient(exchange.all().count(), local.sequences())};
+  if (halting == core::Halting::act_copy) {
+    work.rows = rounded_quotient(updates.sum().item<std::int64_t>(), steps);
+    work.copied = updates.lt(steps).sum().item<std::int64_t>();
+  }
+  return work;
+}
+
+/// On a device, whose work is queued, waiting for one would take longer than many a product.
+std::int64_t between_waits(const at::TensorOptions& options) { return options.device().is_cpu() ? 1 : 20; }
+
+/// How long one of them takes: the median of a few.
+double seconds_of(const Product& product, const at::TensorOptions& options) {
+  const auto filled = [&](std::int64_t rows, std::int64_t columns) {
+    return at::full({product.matrices, rows, columns}, 0.5, options);
+  };
+  const at::Tensor left = filled(product.rows, product.inner);
+  const at::Tensor right = filled(product.inner, product.columns);
+  const bool is_batched = !options.device().is_cpu();
+  const auto multiply = [&] {
+    if (is_batched) return at::bmm(left, right);
+    at::Tensor last;
+    for (std::int64_t matrix = 0; matrix < product.matrices; ++matrix)
+      last = core::product(left.select(0, matrix), right.select(0, matrix));
+    return last;
+  };
+  wait_for(multiply());
+  const std::int64_t times = between_waits(options);
+  std::array<double, 5> seconds{};
+  for (double& each : seconds) {
+    const Stopwatch stopwatch;
+    at::Tensor last;
+    for (std::int64_t time = 0; time < times; ++time) last = multiply();
+    wait_for(last);
+    each = stopwatch.seconds() / static_cast<double>(times);
+  }
+  std::ranges::nth_element(seconds, seconds.begin() + 2);
+  return seconds[2];
+}
+
+}  // namespace
+
+std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateMade& made, const dist::Mesh& mesh) {
+  dist::Communicator& group = mesh.sequence();
+  UpdateWork work;
+  work.labels = made.rows.labels.size(0);
+  if (made.rows.source) {
+    work.encoder = work_of(*made.rows.source, model.halting.encoder, made.encoder_updates, group);
+    work.memory_rows = made.rows.source->local().count();
+  }
+  if (made.rows.target) work.decoder = work_of(*made.rows.target, model.halting.decoder, made.decoder_updates, group);
+  return forward_products(model, work);
+}
+
+double time_of_products(const std::vector<Product>& forward, const at::TensorOptions& options) {
+  const at::NoGradGuard no_graph;
+  double seconds = 0;
+  for (const Product& product : forward)
+    seconds += passes_of_update * static_cast<double>(product.count) * seconds_of(product, options);
+  return seconds;
+}
+
+}  // namespace ut::launcher

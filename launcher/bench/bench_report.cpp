@@ -1,0 +1,82 @@
+#include "launcher/bench/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "launcher/bench/forward_products.h"
+#include "launcher/options/option_table.h"
+#include "launcher/process/readable.h"
+
+namespace ut::launcher {
+namespace {
+
+std::string readable_bytes(std::int64_t bytes) { return readable(static_cast<double>(bytes), "B"); }
+
+double rows_per_second(const BenchResult& result) { return static_cast<double>(result.rows) / result.step_seconds; }
+
+std::string waited(double seconds) { return std::isnan(seconds) ? "unknown" : readable_seconds(seconds); }
+
+double exposed_exchange(const BenchResult& result) {
+  return result.waited_seconds.at(static_cast<std::size_t>(dist::Purpose::exchange));
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
+  nlohmann::ordered_json sent;
+  nlohmann::ordered_json exposed;
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose) {
+    sent[dist::purpose_names.at(purpose)] = result.sent_bytes.at(purpose);
+    exposed[dist::purpose_names.at(purpose)] = result.waited_seconds.at(purpose);
+  }
+  nlohmann::ordered_json json{{"tokens_per_s", rows_per_second(result)},
+                              {"median_step_s", result.step_seconds},
+                              {"quartiles_step_s", {result.lower_quartile, result.upper_quartile}},
+                              {"rows_per_s", rows_per_second(result)},
+                              {"gemm_fraction", result.product_seconds / result.step_seconds},
+                              {"flops_per_update", result.flops},
+                              {"parameters", result.parameters},
+                              {"table_parameters", result.table_parameters},
+                              {"peak_bytes", result.peak_bytes},
+                              {"activation_bytes", result.activation_bytes},
+                              {"page_faults_per_update", result.page_faults},
+                              {"sent_bytes_per_update", sent},
+                              {"exposed_exchange_s", exposed_exchange(result)},
+                              {"exposed_s", exposed},
+                              {"ponder", nullptr},
+                              {"ponder_detail", to_json(result.pondered)},
+                              {"ranks", used.ranks},
+                              {"iterations", used.bench.iterations},
+                              {"options", recorded_options(used, command_bench)}};
+  if (used.bench.decode) json["gemm_fraction"] = json["flops_per_update"] = nullptr;
+  if (!result.pondered.is_empty()) json["ponder"] = result.pondered.mean();
+  return json;
+}
+
+std::string describe(const BenchResult& result, const Options& used) {
+  std::string text =
+      fmt::format("{}    {}, the median of {}, half of them in {} to {}; {} tokens/s\n",
+                  used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds), used.bench.iterations,
+                  readable_seconds(result.lower_quartile), readable_seconds(result.upper_quartile),
+                  readable_count(rows_per_second(result))) +
+      (used.bench.decode ? ""
+                         : fmt::format("products  take {:.1f} % of that alone, {}\n",
+                                       100 * result.product_seconds / result.step_seconds,
+                                       describe(FlopsRange{result.flops, result.flops}))) +
+      fmt::format("memory    {} on the rank with most, {} of it for the update; {} new pages an update\n",
+                  readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
+  text += "sent      ";
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), dist::purpose_names.at(purpose));
+  text += "an update, all ranks together\n";
+  text += "exposed   ";
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    text += fmt::format("{} {}, ", waited(result.waited_seconds.at(purpose)), dist::purpose_names.at(purpose));
+  text += "that a rank waits in an update\n";
+  if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
+  return text;
+}
+
+}  // namespace ut::launcher

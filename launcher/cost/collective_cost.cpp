@@ -1,0 +1,113 @@
+#include "launcher/cost/collective_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ut::launcher {
+namespace {
+
+/// Attention goes on over the rows of one rank while those of the next come.
+bool goes_in_blocks(dist::ExchangeForm form) {
+  return form == dist::ExchangeForm::broadcast || form == dist::ExchangeForm::ring;
+}
+
+/// What is left of a transfer over which work goes on. The last block's part of it is waited for in any case.
+double exposed(double transfer, double work, double ranks) {
+  return std::max(transfer - work * (ranks - 1) / ranks, transfer / ranks);
+}
+
+/// Of attention's mean time, that of the rank with most: under a causal mask, cut contiguously, the one with the last
+/// positions.
+double share_of_most(const Layout& layout, bool causal, double ranks) {
+  return causal && layout.exchange.cut == dist::Cut::contiguous ? 2 - 1 / ranks : 1;
+}
+
+}  // namespace
+
+CollectiveCost::CollectiveCost(const MachineNumbers& machine, std::int64_t ranks, std::int64_t ranks_per_node)
+    : machine_(machine),
+      ranks_(static_cast<double>(ranks)),
+      within_(static_cast<double>(std::min(ranks, ranks_per_node))),
+      nodes_(std::ceil(ranks_ / within_)) {}
+
+double CollectiveCost::round_seconds() const { return nodes_ > 1 ? machine_.between.latency : machine_.within.latency; }
+
+double CollectiveCost::rounds_seconds() const {
+  return std::ceil(std::log2(within_)) * machine_.within.latency +
+         std::ceil(std::log2(nodes_)) * machine_.between.latency;
+}
+
+double CollectiveCost::slowest_rate(double bytes, bool reduces) const {
+  const auto rate = [&](const Link& link) { return rate_at(reduces ? link.reduce : link.gather, bytes); };
+  if (nodes_ == 1) return rate(machine_.within);
+  return within_ == 1 ? rate(machine_.between) : std::min(rate(machine_.within), rate(machine_.between));
+}
+
+double CollectiveCost::gather_seconds(double bytes) const {
+  const double received = bytes * (ranks_ - 1) / ranks_;
+  return received == 0 ? 0 : rounds_seconds() + received / slowest_rate(received, false);
+}
+
+double CollectiveCost::reduce_scatter_seconds(double bytes) const {
+  const double received = bytes * (ranks_ - 1) / ranks_;
+  return received == 0 ? 0 : rounds_seconds() + received / slowest_rate(received, true);
+}
+
+double CollectiveCost::all_reduce_seconds(double bytes) const {
+  const auto part = [bytes](double ranks, const Link& link) {
+    if (ranks == 1) return 0.0;
+    const double received = 2 * bytes * (ranks - 1) / ranks;
+    return 2 * std::ceil(std::log2(ranks)) * link.latency + received / rate_at(link.reduce, received);
+  };
+  return part(within_, machine_.within) + part(nodes_, machine_.between);
+}
+
+double CollectiveCost::all_to_all_seconds(double bytes) const {
+  const double received = bytes * (ranks_ - 1);
+  return received == 0 ? 0 : rounds_seconds() + received / slowest_rate(received, false);
+}
+
+ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, double state_bytes, std::int64_t heads,
+                           const AttentionOfLayer& attention, double overlap) {
+  const double ranks = group.ranks();
+  const double bytes = state_bytes * (layout.exchange.sent == dist::Sent::states ? 1 : 2);
+  const double received = bytes * (ranks - 1) / ranks;  // by each rank; as much is sent
+  const auto shared_heads = static_cast<double>(heads);
+  ExchangeCost cost;
+  cost.sent_bytes_of_rank = 2 * received;
+  const bool in_blocks = goes_in_blocks(layout.exchange.form) && !attention.stored;
+  if (!attention.stored) cost.attention_factor = share_of_most(layout, attention.causal, ranks);
+  if (in_blocks) {
+    constexpr double beside = 1.05;  // what was seen of each block is merged
+    constexpr double operations_of_block = 40;
+    cost.attention_factor *= beside;
+    cost.operations = operations_of_block * (ranks - 1);
+  }
+  const double hiding =
+      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // twice, on the way back
+  switch (layout.exchange.form) {
+    case dist::ExchangeForm::all_gather:
+      cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);
+      break;
+    case dist::ExchangeForm::broadcast: {  // one collective for each rank's rows; gradients go back block by block
+      const double blocks = group.gather_seconds(bytes) + ranks * group.round_seconds();
+      cost.exposed_seconds = exposed(blocks, hiding, ranks) + exposed(blocks, 2 * hiding, ranks);
+      break;
+    }
+    case dist::ExchangeForm::ring: {  // gradients go round the other way
+      const double round = group.gather_seconds(bytes) + (ranks - 1) * group.round_seconds();
+      cost.exposed_seconds = exposed(round, hiding, ranks) + exposed(round, 2 * hiding, ranks);
+      break;
+    }
+    case dist::ExchangeForm::heads: {  // queries, keys and values there, results back; and gradients likewise
+      const double to_each = state_bytes / (ranks * ranks);
+      cost.exposed_seconds = 2 * (group.all_to_all_seconds(3 * to_each) + group.all_to_all_seconds(to_each));
+      cost.sent_bytes_of_rank = 2 * 4 * to_each * (ranks - 1);
+      cost.attention_factor = std::ceil(shared_heads / ranks) * ranks / shared_heads;  // of the rank with most
+      break;
+    }
+  }
+  return cost;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,227 @@
+#include "launcher/cost/cost_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "launcher/cost/collective_cost.h"
+#include "launcher/cost/stack_memory.h"
+#include "launcher/cost/step_cost.h"
+#include "launcher/cost/step_rows.h"
+#include "launcher/cost/use_counts.h"
+#include "launcher/cost/work_cost.h"
+
+namespace ut::launcher {
+namespace {
+
+double busy(const MachineNumbers& machine, std::int64_t ranks_per_node) {
+  if (machine.cores_per_node == 0) return 1;
+  return std::max(1.0, real(ranks_per_node * machine.threads) / real(machine.cores_per_node));
+}
+
+bool has_encoder(const core::ModelOptions& model) { return model.architecture != core::Architecture::decoder; }
+bool has_decoder(const core::ModelOptions& model) { return model.architecture != core::Architecture::encoder; }
+
+double block_parameters(const core::ModelOptions& model, bool decoder) {
+  const double d = real(model.d_model);
+  const double ffn = real(model.ffn);
+  const bool convolves = model.transition == core::TransitionKind::separable_convolution;
+  const double attention = 4 * d * d;
+  const double transition = 2 * d * ffn + ffn + d + (convolves ? 3 * d + 5 * ffn : 0);
+  return real(model.block_layers) *
+         ((decoder && has_encoder(model) ? 2 : 1) * (attention + 2 * d) + transition + 2 * d);
+}
+
+/// Adds up the parts of an update.
+class UpdateCost {
+ public:
+  UpdateCost(const Workload& work, const Layout& layout, const MachineNumbers& machine)
+      : work_(work),
+        layout_(layout),
+        machine_(machine),
+        number_(work.model.precision == core::Precision::float64 ? 8 : 4),
+        work_cost_(machine, busy(machine, layout.ranks_per_node) / busy(machine, machine.ranks_per_node), number_) {}
+
+  Prediction prediction() {
+    const core::ModelOptions& model = work_.model;
+    if (has_encoder(model)) stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
+    if (has_decoder(model)) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
+    ends();
+    repeat(real(work_.micro_batches));
+    optimizer();
+    gradients();
+    made_.seconds.operations = work_cost_.operations_beside(made_.seconds.products + made_.seconds.attention +
+                                                            made_.seconds.element_wise + made_.seconds.optimizer);
+    made_.peak_bytes += 4 * parameter_count(model) * number_;  // values, gradients, two moments
+    adjust();
+    return made_;
+  }
+
+ private:
+  void stack(const GivenStack& stack) {
+    const core::ModelOptions& model = work_.model;
+    const bool stored = stack.halting == core::Halting::act_copy;
+    const double layers = real(model.block_layers);
+    const bool in_place = machine_.cores_per_node > 0;  // else a device of its own
+    const bool again = model.recompute == core::Recompute::step;
+    const Seconds before = made_.seconds;
+    double most_again = 0;
+    const StackMemory memory(model, layout_.sequence_parallel, in_place, number_);
+    const bool has_memory = stack.decoder && has_encoder(model);
+    const double memory_keys = has_memory ? real(work_.longest) : 0;
+    const auto steps = rows_of_steps(work_, layout_, stack);
+    for (const StepRows& step : steps) {
+      StepCost cost(model, layout_, in_place, work_cost_, made_.seconds);
+      cost.around(step, stack.halting);
+      for (std::int64_t layer = 0; layer < model.block_layers; ++layer) {
+        const double attention_before = made_.seconds.attention;
+        cost.self_attention(step, stored, stack.decoder);
+        exchange(step, {made_.seconds.attention - attention_before, stored, stack.decoder});
+        if (has_memory) cost.cross_attention(step, memory_keys);
+        cost.transition(step.rows);
+      }
+      if (stack.halting != core::Halting::none) agree_on_who_goes_on();
+      sum_gradients_over_steps(stack.decoder);
+      const double whole = layers * memory.layer(step, stored, memory_keys);
+      made_.peak_bytes += again ? memory.kept(step, stored) : whole;
+      most_again = std::max(most_again, whole);
+    }
+    if (again) made_.peak_bytes += 1.5 * most_again;  // with the gradients of what is made
+    if (again) go_forward_twice(before);
+    if (stored) made_.peak_bytes += layers * memory.store(steps.front());
+    if (has_memory) remember(model.block_layers);
+  }
+
+  /// What a stack has added since: a forward pass to one there and two back.
+  void go_forward_twice(const Seconds& before) {
+    Seconds& now = made_.seconds;
+    for (const auto part : {&Seconds::products, &Seconds::attention, &Seconds::element_wise})
+      now.*part += (now.*part - before.*part) / 3;
+    now.exchange += (now.exchange - before.exchange) / 2;
+  }
+
+  /// By what a whole update was seen to take more.
+  void adjust() {
+    Seconds& seconds = made_.seconds;
+    for (double* part : {&seconds.products, &seconds.attention, &seconds.element_wise, &seconds.operations})
+      *part *= machine_.overhead;
+    const double work = seconds.products + seconds.attention + seconds.element_wise + seconds.operations;
+    if (layout_.sequence_parallel > 1) seconds.exchange += machine_.unevenness * work;
+  }
+
+  /// The parameters' gradients of each step are added to those of the steps before.
+  void sum_gradients_over_steps(bool decoder) {
+    const double block = block_parameters(work_.model, decoder);
+    work_cost_.touch(block, uses::sums_of_gradients, made_.seconds.element_wise);
+    work_cost_.operations(decoder ? operation_counts::decoder_gradients : operation_counts::encoder_gradients);
+  }
+
+  void agree_on_who_goes_on() {
+    if (layout_.sequence_parallel > 1) made_.seconds.exchange += group().gather_seconds(1);
+  }
+
+  void exchange(const StepRows& step, const AttentionOfLayer& attention) {
+    if (layout_.sequence_parallel == 1) return;
+    const double rows = (step.rows + step.copied) * real(layout_.sequence_parallel);
+    const ExchangeCost cost = exchange_cost(layout_, group(), rows * real(work_.model.d_model) * number_,
+                                            work_.model.heads, attention, machine_.overlap);
+    made_.seconds.exchange += cost.exposed_seconds;
+    made_.seconds.attention += attention.seconds * (cost.attention_factor - 1);
+    made_.exchanged_bytes += cost.sent_bytes_of_rank * real(layout_.ranks());
+    work_cost_.operations(cost.operations);
+  }
+
+  /// The encoder's states become the decoder's memory, once.
+  void remember(std::int64_t layers) {
+    const auto source = rows_of_steps(work_, layout_, {core::Halting::none, work_.source_rows, 1, false}).front();
+    const double d = real(work_.model.d_model);
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+      work_cost_.product(source.rows, d, 2 * d, 3, made_.seconds.products);
+      if (layout_.sequence_parallel == 1) continue;
+      const double bytes = source.rows * real(layout_.sequence_parallel) * 2 * d * number_;
+      made_.seconds.exchange += group().gather_seconds(bytes) + group().reduce_scatter_seconds(bytes);
+    }
+  }
+
+  /// Embedding, symbols' scores and loss.
+  void ends() {
+    const core::ModelOptions& model = work_.model;
+    const double ranks = real(layout_.ranks());
+    const double labels = std::ceil(real(work_.sequences * work_.labels_per_sequence) / ranks);
+    const double vocabulary = real(model.vocabulary);
+    const double rows = std::ceil(real(work_.sequences) * (work_.source_rows + work_.target_rows) / ranks);
+    double& part = made_.seconds.element_wise;
+    work_cost_.product(labels, real(model.d_model), vocabulary, 3, made_.seconds.products);
+    work_cost_.exponentials(2 * labels * vocabulary, part);
+    work_cost_.touch(labels * vocabulary, uses::scores, part);
+    work_cost_.touch(rows * real(model.d_model), uses::embedded, part);
+    work_cost_.touch(vocabulary * real(model.d_model), uses::table, part);
+    work_cost_.operations(operation_counts::ends);
+    made_.peak_bytes += 3 * labels * vocabulary * number_;
+  }
+
+  void repeat(double times) {
+    Seconds& seconds = made_.seconds;
+    for (double* part : {&seconds.products, &seconds.attention, &seconds.element_wise, &seconds.exchange})
+      *part *= times;
+    made_.exchanged_bytes *= times;
+    work_cost_.repeat(times);
+  }
+
+  void optimizer() {
+    work_cost_.touch(parameter_count(work_.model), uses::optimizer, made_.seconds.optimizer);
+    work_cost_.operations(operation_counts::optimizer);
+  }
+
+  void gradients() {
+    const CollectiveCost world(machine_, layout_.ranks(), layout_.ranks_per_node);
+    made_.seconds.gradients = world.all_reduce_seconds(parameter_count(work_.model) * number_);
+  }
+
+  CollectiveCost group() const { return {machine_, layout_.sequence_parallel, layout_.ranks_per_node}; }
+
+  const Workload& work_;
+  const Layout& layout_;
+  const MachineNumbers& machine_;
+  double number_;  // bytes
+  WorkCost work_cost_;
+  Prediction made_;
+};
+
+}  // namespace
+
+double parameter_count(const core::ModelOptions& model) {
+  const double d = real(model.d_model);
+  if (model.kind == core::ModelKind::lstm) {
+    const double stacks = model.architecture == core::Architecture::encoder_decoder ? 2 : 1;
+    return real(model.vocabulary) * d + stacks * real(model.lstm_layers) * 8 * d * d;  // biases and attention left out
+  }
+  const auto stack = [&](bool decoder, core::Halting halting, std::int64_t steps) {
+    return block_parameters(model, decoder) + (model.norm == core::Norm::pre ? 2 * d : 0) +
+           (model.step_signal == core::StepSignal::learned ? real(steps) * d : 0) +
+           (halting != core::Halting::none && model.halting.kind != core::ActKind::random ? d + 1 : 0);
+  };
+  const double table = real(model.vocabulary) * d + (model.words_per_row > 1 ? real(model.words_per_row) * d : 0);
+  return table + (has_encoder(model) ? stack(false, model.halting.encoder, model.encoder_steps) : 0) +
+         (has_decoder(model) ? stack(true, model.halting.decoder, model.decoder_steps) : 0);
+}
+
+std::string why_impossible(const Workload& work, const Layout& layout) {
+  const std::int64_t shared = layout.sequence_parallel;
+  if (layout.ranks() % shared != 0) return fmt::format("{} does not divide {} ranks", shared, layout.ranks());
+  if (shared > work.longest) return fmt::format("sequences have fewer than {} positions", shared);
+  if (layout.exchange.form == dist::ExchangeForm::heads && shared > work.model.heads)
+    return fmt::format("{} ranks cannot share {} heads", shared, work.model.heads);
+  return "";
+}
+
+Prediction predict(const Workload& work, const Layout& layout, const MachineNumbers& machine) {
+  Prediction made = UpdateCost(work, layout, machine).prediction();
+  if (layout.ranks() == 1) return made;
+  const Prediction alone = UpdateCost(work, Layout{}, machine).prediction();
+  made.efficiency = alone.seconds.total() / (real(layout.ranks()) * made.seconds.total());
+  return made;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "launcher/cost/step_rows.h"
+
+namespace ut::launcher {
+
+/// Bytes that a step's graph keeps until the backward pass, and what a stack keeps once.
+class StackMemory {
+ public:
+  StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, bool in_place, double number_bytes)
+      : model_(model),
+        sharing_(real(sequence_parallel)),
+        in_place_(in_place),
+        number_(number_bytes),
+        d_(real(model.d_model)) {}
+
+  /// Where whole steps are made again, what is kept until then.
+  double kept(const StepRows& step, bool stored) const { return step.rows * d_ * (stored ? 6 : 1) * number_; }
+  /// Of a step's layer. `stored`: keys and values stay in place, see store(); `memory_keys`: source positions of a
+  /// sequence that it attends to, 0 where there are none.
+  double layer(const StepRows& step, bool stored, double memory_keys) const;
+  /// Of a layer, where keys and values are kept in place: they and their gradients.
+  double store(const StepRows& first) const { return 4 * first.sequences * first.keys * d_ * number_; }
+
+ private:
+  static bool dropped(double rate) { return rate > 0; }
+  double attention(const StepRows& step, bool stored) const;
+
+  const core::ModelOptions& model_;
+  double sharing_;  // ranks that share a sequence
+  bool in_place_;
+  double number_;
+  double d_;
+};
+
+}  // namespace ut::launcher

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "launcher/cost/machine_numbers.h"
+
+namespace ut::launcher {
+
+/// Seconds of operations on one rank, added to the part of an update that they belong to.
+class WorkCost {
+ public:
+  /// `slower`: by how much more a rank waits for its cores than when `machine` was measured. `number_bytes`: of a
+  /// number; wider ones are multiplied more slowly by so much.
+  WorkCost(const MachineNumbers& machine, double slower, double number_bytes);
+
+  /// [rows, inner] x [inner, columns], `count` times.
+  void product(double rows, double inner, double columns, double count, double& part);
+  /// `matrices` products of [rows, inner] x [inner, columns] at once, `count` times.
+  void batched_product(double matrices, double rows, double inner, double columns, double count, double& part);
+  /// Element-wise operations that together read or write `elements` numbers `times` times.
+  void touch(double elements, double times, double& part);
+  void random_numbers(double count, double& part) const;
+  void exponentials(double count, double& part) const;
+  void row_moves(double count, double& part) const;
+  /// So many operations were made, apart from the products, which count themselves.
+  void operations(double count) { operations_ += count; }
+  void repeat(double times) { operations_ *= times; }
+
+  /// What the operations take beside `work_seconds`.
+  double operations_beside(double work_seconds) const;
+
+ private:
+  const MachineNumbers& machine_;
+  double slower_;
+  double number_bytes_;
+  double operations_ = 0;
+};
+
+}  // namespace ut::launcher

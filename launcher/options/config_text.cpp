@@ -1,0 +1,62 @@
+#include "launcher/options/config_text.h"
+
+#include <fmt/format.h>
+
+#include <iomanip>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace ut::launcher {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// The value of a line, which ends at ` #`. A value that holds such characters itself stands in quotes.
+std::string config_value(const std::string& text, const std::string& where) {
+  if (!text.starts_with('"')) return trimmed(text.starts_with('#') ? "" : text.substr(0, text.find(" #")));
+  std::istringstream stream(text);
+  std::string value;
+  std::string rest;
+  const bool closed = !(stream >> std::quoted(value)).fail();
+  std::getline(stream, rest);
+  rest = trimmed(rest);
+  if (!closed || (!rest.empty() && !rest.starts_with('#')))
+    throw base::BadInput(fmt::format("{}: the quotes around the value are not closed, or something follows", where));
+  return value;
+}
+
+std::string quoted_if_needed(const std::string& value) {
+  if (value == trimmed(value) && value.find_first_of("#\"") == std::string::npos) return value;
+  std::ostringstream stream;
+  stream << std::quoted(value);
+  return stream.str();
+}
+
+}  // namespace
+
+std::vector<ConfigLine> config_lines(const std::string& text, const std::string& path) {
+  std::vector<ConfigLine> lines;
+  std::istringstream stream(text);
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    line = trimmed(line);
+    if (line.empty() || line.starts_with('#')) continue;
+    const auto where = fmt::format("{} line {}", path, number);
+    const auto equals = line.find('=');
+    if (equals == std::string::npos)
+      throw base::BadInput(fmt::format("{}: \"{}\" is not of the form name = value", where, line));
+    lines.push_back({number, trimmed(line.substr(0, equals)), config_value(trimmed(line.substr(equals + 1)), where)});
+  }
+  return lines;
+}
+
+std::string config_line(const std::string& name, const std::string& value) {
+  return fmt::format("{} = {}\n", name, quoted_if_needed(value));
+}
+
+}  // namespace ut::launcher

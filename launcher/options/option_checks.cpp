@@ -1,0 +1,182 @@
+#include "launcher/options/option_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "base/error.h"
+#include "datasets/published.h"
+#include "launcher/cost/machine_numbers.h"
+#include "launcher/options/model_options.h"
+#include "launcher/options/option_table.h"
+
+namespace ut::launcher {
+namespace {
+
+/// Who reads sequences in order, a position after the other, has no use for these.
+void check_lstm(const Options& options) {
+  const core::ModelOptions& model = options.model;
+  const auto refuse = [](const char* given, const char* why) {
+    throw base::BadInput(fmt::format("{}: not with --model lstm, {}", given, why));
+  };
+  if (options.sequence_parallel > 1)
+    refuse("--sequence-parallel above 1", "which reads a sequence in order on one rank; give 1, ranks share the batch");
+  if (model.halting.any()) refuse("--halting", "whose positions take one step each; leave it out");
+  if (model.recompute != core::Recompute::none) refuse("--recompute", "which has no steps to make again; leave it out");
+  if (model.bfloat16_products) refuse("--precision bfloat16", "which multiplies in --dtype; leave it out");
+}
+
+/// That the ranks fill nodes as the data sheet has them, where no option says how many there are in one.
+void check_data_sheet(const Options& options) {
+  if (options.plan.machine.empty() || options.plan.nodes > 0) return;
+  const std::int64_t usual = machine_named(options.plan.machine).ranks_per_node;
+  if (options.ranks > usual && options.ranks % usual != 0)
+    throw base::BadInput(
+        fmt::format("--ranks: {} given, needs at most {}, which a node of {} has, or a multiple of it; or give "
+                    "--gpus-per-node",
+                    options.ranks, usual, options.plan.machine));
+}
+
+}  // namespace
+
+void check_together(const Options& options) {
+  const auto& model = options.model;
+  if (model.kind == core::ModelKind::lstm) check_lstm(options);
+  const bool has_heads = model.kind == core::ModelKind::universal;
+  if (has_heads && model.d_model % model.heads != 0)
+    throw base::BadInput(
+        fmt::format("--heads: is {}, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
+  if (options.exchange.form == dist::ExchangeForm::heads) {
+    if (options.sequence_parallel > model.heads)
+      throw base::BadInput(
+          fmt::format("--exchange heads: {} heads cannot be shared by {} ranks of a sequence; give --sequence-parallel "
+                      "of at most --heads, or another --exchange",
+                      model.heads, options.sequence_parallel));
+    if (options.exchange.sent == dist::Sent::states)
+      throw base::BadInput(
+          "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "
+          "row's keys and values; give keys-values, or another --exchange");
+  }
+  if (model.bfloat16_products && model.precision == core::Precision::float64)
+    throw base::BadInput(
+        "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
+  if (model.d_model % 2 != 0)
+    throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
+  const std::string& task = options.task.task;
+  if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
+    throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
+                                     task == "babi" ? " (ut data stories makes some)" : ""));
+  const auto& schedule = options.optimizer.schedule;
+  if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
+    throw base::BadInput(
+        fmt::format("--warmup: {} given, needs fewer than --max-updates, which is {}, for the cosine "
+                    "schedule",
+                    schedule.warmup, options.max_updates));
+}
+
+void check_unchanged(const Options& recorded, const Options& options) {
+  for (const auto& entry : option_table()) {
+    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
+    const auto before = entry.get(recorded);
+    const auto now = entry.get(options);
+    if (before == now) continue;
+    throw base::BadInput(
+        fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
+                    "run with another --run-dir",
+                    entry.name, options.run_dir, before, now));
+  }
+}
+
+void check_bench(const Options& options) {
+  const BenchOptions& bench = options.bench;
+  check_output_file("--profile", bench.profile);
+  if (bench.min_length > bench.length)
+    throw base::BadInput(
+        fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
+  if (bench.encoder_only && bench.decoder_only)
+    throw base::BadInput("--encoder-only: given, and --decoder-only too; give one of the two, or none for both stacks");
+  if (bench.decode && bench.encoder_only)
+    throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
+  if (bench.ponder == 0) return;
+  const core::HaltingOptions& halting = options.model.halting;
+  std::vector<std::int64_t> limits;  // of the stacks that halt
+  if (halting.encoder != core::Halting::none && !bench.decoder_only) limits.push_back(steps_of(options).encoder);
+  if (halting.decoder != core::Halting::none && !bench.encoder_only) limits.push_back(steps_of(options).decoder);
+  if (limits.empty())
+    throw base::BadInput(fmt::format(
+        "--bench-ponder: {} given, but no position halts; needs --halting act or --halting act-copy", bench.ponder));
+  const std::int64_t most = *std::ranges::min_element(limits);
+  if (bench.ponder > static_cast<double>(most))
+    throw base::BadInput(
+        fmt::format("--bench-ponder: {} given, needs at most the {} steps that a position may take "
+                    "(--max-steps, --steps)",
+                    bench.ponder, most));
+  if (bench.ponder * (1 - bench.ponder_skew) < 1 || bench.ponder * (1 + bench.ponder_skew) > static_cast<double>(most))
+    throw base::BadInput(
+        fmt::format("--bench-skew: {} given, needs to leave both halves of a sequence a mean ponder time "
+                    "in 1 to {}, which --bench-ponder {} does not",
+                    bench.ponder_skew, most, bench.ponder));
+}
+
+void check_plan(const Options& options) {
+  const PlanOptions& plan = options.plan;
+  check_output_file("--save-calibration", plan.save_calibration);
+  if (!plan.machine.empty() && !plan.calibration.empty())
+    throw base::BadInput(
+        fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
+  if (plan.nodes > 0 && options.ranks % plan.nodes != 0)
+    throw base::BadInput(
+        fmt::format("--ranks: {} given, needs a multiple of --nodes, which is {}", options.ranks, plan.nodes));
+  if (plan.gpus_per_node == 0) return check_data_sheet(options);
+  if (plan.nodes == 0 && options.ranks % plan.gpus_per_node != 0)
+    throw base::BadInput(fmt::format("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}",
+                                     plan.gpus_per_node, options.ranks));
+  if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
+    throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
+                                     options.ranks, plan.nodes * plan.gpus_per_node));
+}
+
+void check_output_file(const char* option, const std::string& file) {
+  if (file.empty()) return;
+  std::error_code unseen;
+  const auto directory = std::filesystem::absolute(file).parent_path();
+  std::string problem;
+  if (std::filesystem::is_directory(file, unseen))
+    problem = "is a directory, a file is needed";
+  else if (!std::filesystem::is_directory(directory, unseen))
+    problem = fmt::format("there is no directory {}", directory.string());
+  else if (::access(directory.c_str(), W_OK) != 0)
+    problem = fmt::format("{} cannot be written to", directory.string());
+  if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
+}
+
+void check_report(const Options& options) {
+  const ReportOptions& report = options.report;
+  if (report.runs.empty() && report.scaling.empty())
+    throw base::BadInput("no run directory given, as in: ut report runs/one; or --scaling FILE");
+  if (report.runs.empty() && report.out.empty())
+    throw base::BadInput("--out: not given, needs the file to write where there is no run directory to put it in");
+  if (!report.svg.empty() && !report.png.empty())
+    throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
+}
+
+void check_given(const Options& options, unsigned command) {
+  const bool lacks_out = (command == command_data_stories && options.data.out.empty()) ||
+                         (command == command_export && options.exchange_of_models.out.empty());
+  if (lacks_out) throw base::BadInput("--out: not given, needs the directory to write to");
+  if (command == command_import && options.exchange_of_models.from.empty())
+    throw base::BadInput("--from: not given, needs a directory as ut export writes one");
+  if ((command == command_data_sentencepiece || command == command_data_check) && options.task.data.empty())
+    throw base::BadInput("--data: not given, needs the directory of the data");
+  if (command == command_data_fetch && options.data.name.empty())
+    throw base::BadInput(
+        fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
+  if (command == command_score && options.score.references.empty())
+    throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
+}
+
+}  // namespace ut::launcher

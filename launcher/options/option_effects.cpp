@@ -1,0 +1,139 @@
+#include "launcher/options/option_effects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace ut::launcher {
+namespace {
+
+using OptionNames = std::vector<std::string_view>;
+
+/// Options that do something only where `useful` holds, which `needed` says as a person would write it.
+struct Effect {
+  OptionNames options;
+  bool (*useful)(const Options&);
+  std::string_view needed;
+};
+
+bool halts(const Options& options) { return options.model.halting.any(); }
+bool leaves(const Options& options) {
+  const core::HaltingOptions& halting = options.model.halting;
+  return halting.encoder == core::Halting::act_copy || halting.decoder == core::Halting::act_copy;
+}
+/// How long a stack runs is then for --steps and --decoder-steps to say.
+bool runs_all_steps(const Options& options, core::Halting halting) {
+  return halting == core::Halting::none || options.max_steps == 0;
+}
+bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
+bool searches(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
+
+bool is_language_model(const Options& options) {
+  const datasets::TaskOptions& task = options.task;
+  return (task.task == "agreement" && task.agreement_form == "language-model") ||
+         (task.task == "lambada" && task.lambada_form == "language-model");
+}
+bool points_at_words(const Options& options) {
+  return options.task.task == "lambada" && options.task.lambada_form == "pointing";
+}
+bool answers_with_one_symbol(const Options& options) {
+  const std::string& task = options.task.task;
+  return !is_language_model(options) && (task == "babi" || task == "agreement" || task == "lambada");
+}
+bool has_decoder(const Options& options) { return !answers_with_one_symbol(options) && !options.bench.encoder_only; }
+bool decodes(const Options& options) { return has_decoder(options) && !is_language_model(options); }
+
+/// Where there is no task, as for `ut bench`, there are no options of tasks either.
+bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [&](std::string_view name) { return options.task.task.starts_with(name); });
+}
+bool learns_digits(const Options& options) {
+  const std::string& task = options.task.task;
+  return task == "copy" || task == "reverse" || task == "addition";
+}
+
+const std::vector<Effect>& effects() {
+  static const std::vector<Effect> table = {
+      {{"max-steps", "act-kind", "act-output", "halting-threshold", "halting-bias", "ponder-weight", "ponder-warmup"},
+       halts,
+       "--halting act or act-copy"},
+      {{"balance"}, leaves, "--halting act-copy"},
+      {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
+      {{"steps"},
+       [](const Options& o) {
+         return runs_all_steps(o, o.model.halting.encoder) || runs_all_steps(o, o.model.halting.decoder);
+       },
+       "--max-steps 0, or positions that do not halt"},
+      {{"decoder-steps"},
+       [](const Options& o) { return runs_all_steps(o, o.model.halting.decoder); },
+       "--max-steps 0, or a decoder whose positions do not halt"},
+      {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
+      {{"bench-skew"}, [](const Options& o) { return o.bench.ponder > 0; }, "--bench-ponder"},
+      {{"lstm-layers"}, [](const Options& o) { return !is_universal(o); }, "--model lstm"},
+      {{"heads", "ffn", "steps", "decoder-steps", "block-layers", "variant", "transition", "norm", "residual", "signal",
+        "step-signal", "attention-dropout", "transition-dropout", "random-offset", "exchange", "exchange-sends",
+        "shards"},
+       is_universal,
+       "--model universal"},
+      {{"exchange-sends", "shards"}, [](const Options& o) { return !o.plan_exchange; }, "another --exchange than auto"},
+      {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
+      {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
+      {{"target-score"},
+       [](const Options& o) { return o.target_score == 0 || o.evaluate_every > 0; },
+       "--evaluate-every above 0"},
+      {{"nonfinite-limit"},
+       [](const Options& o) { return o.on_nonfinite == OnNonFinite::skip; },
+       "--on-nonfinite skip"},
+      {{"keep-every"},
+       [](const Options& o) { return o.keep_every == 0 || o.checkpoint_every > 0; },
+       "--checkpoint-every above 0"},
+      {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
+      {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
+      {{"length-penalty"}, searches, "--beam above 1"},
+      {{"babi-task", "babi-size", "babi-memory"}, [](const Options& o) { return learns(o, {"babi"}); }, "--task babi"},
+      {{"agreement-form", "agreement-train-share"},
+       [](const Options& o) { return learns(o, {"agreement"}); },
+       "--task agreement"},
+      {{"lambada-form", "vocabulary-size"}, [](const Options& o) { return learns(o, {"lambada"}); }, "--task lambada"},
+      {{"label-smoothing"},
+       [](const Options& o) { return o.label_smoothing == 0 || !points_at_words(o); },
+       "another --lambada-form than pointing"},
+      {{"source-language", "target-language", "train-set", "validation-set", "test-set", "sentencepiece",
+        "longest-pair"},
+       [](const Options& o) { return learns(o, {"translation"}); },
+       "--task translation"},
+      {{"train-length", "evaluation-length"}, learns_digits, "--task copy, reverse or addition"},
+      {{"execute-length", "execute-nesting"},
+       [](const Options& o) { return learns(o, {"execute-"}); },
+       "a --task execute-…"},
+      {{"execute-source"}, [](const Options& o) { return learns(o, {"execute-program"}); }, "--task execute-program"},
+      {{"train-examples", "evaluation-examples", "data-seed"},
+       [](const Options& o) { return learns_digits(o) || learns(o, {"execute-"}); },
+       "a task whose examples are generated"},
+      {{"data"},
+       [](const Options& o) { return std::ranges::count(datasets::file_task_names(), o.task.task) > 0; },
+       "a task that reads files"},
+  };
+  return table;
+}
+
+}  // namespace
+
+void check_effects(const Options& options, const std::vector<std::string>& given) {
+  for (const Effect& effect : effects())
+    for (const std::string& name : given)
+      if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options))
+        throw base::BadInput(
+            fmt::format("--{}: does nothing here, needs {}; give that, or leave it out", name, effect.needed));
+  const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };
+  if (is_given("checkpoint") && is_given("average"))
+    throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
+  if (is_given("keep-every") && options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
+    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
+                                     options.keep_every, options.checkpoint_every));
+}
+
+}  // namespace ut::launcher

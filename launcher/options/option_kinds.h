@@ -1,0 +1,229 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parse_number.h"
+#include "launcher/options/option_table.h"
+
+namespace ut::launcher::option_groups {
+
+// Options by the kind of their values, and what can be said of any. `field` gives the value's place in (const or
+// changeable) Options.
+
+inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+
+/// It sets what others can set apart, so that it comes before them.
+inline OptionEntry first(OptionEntry entry) {
+  entry.sets_others = true;
+  return entry;
+}
+
+/// It may be another one when a run goes on.
+inline OptionEntry changeable(OptionEntry entry) {
+  entry.may_change = true;
+  return entry;
+}
+
+/// The help says no default.
+inline OptionEntry without_default(OptionEntry entry) {
+  entry.shows_default = false;
+  return entry;
+}
+
+/// A number that is 0 as long as it is not given, which cannot be given itself.
+inline OptionEntry none_if_zero(OptionEntry entry) {
+  entry.get = [get = entry.get](const Options& options) {
+    const std::string value = get(options);
+    return value == "0" ? std::string() : value;
+  };
+  return without_default(std::move(entry));
+}
+
+/// A flag where there is no placeholder.
+inline OptionEntry entry_named(std::string name, std::string placeholder, std::string description,
+                               std::string expected) {
+  OptionEntry entry;
+  entry.name = std::move(name);
+  entry.placeholder = std::move(placeholder);
+  entry.description = std::move(description);
+  entry.expected = std::move(expected);
+  return entry;
+}
+
+/// Whole number in low..high.
+template <typename Field>
+OptionEntry whole(std::string name, std::string description, Field field, std::int64_t low,
+                  std::int64_t high = unbounded) {
+  OptionEntry entry = entry_named(std::move(name), "N", std::move(description),
+                                  high == unbounded ? fmt::format("a whole number of at least {}", low)
+                                                    : fmt::format("a whole number from {} to {}", low, high));
+  entry.set = [=](Options& options, const std::string& text) {
+    using Number = std::remove_reference_t<decltype(field(options))>;
+    const auto number = base::parse_number<Number>(text);
+    if (!number || std::cmp_less(*number, low)) return false;
+    if (high != unbounded && std::cmp_greater(*number, high)) return false;
+    field(options) = *number;
+    return true;
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", field(options)); };
+  return entry;
+}
+
+/// Real number for which `fits` holds; `expected` says the same in words.
+template <typename Field, typename Fits>
+OptionEntry real(std::string name, std::string description, Field field, std::string expected, Fits fits) {
+  OptionEntry entry = entry_named(std::move(name), "X", std::move(description), std::move(expected));
+  entry.set = [=](Options& options, const std::string& text) {
+    const auto number = base::parse_number<double>(text);
+    if (!number || !std::isfinite(*number) || !fits(*number)) return false;
+    field(options) = *number;
+    return true;
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", field(options)); };
+  return entry;
+}
+
+template <typename Field>
+OptionEntry not_negative(std::string name, std::string description, Field field) {
+  return real(std::move(name), std::move(description), field, "a number of at least 0",
+              [](double x) { return x >= 0; });
+}
+
+template <typename Field>
+OptionEntry positive(std::string name, std::string description, Field field) {
+  return real(std::move(name), std::move(description), field, "a number above 0", [](double x) { return x > 0; });
+}
+
+/// A share of the whole: 0 is allowed, 1 is not (nothing would be left).
+template <typename Field>
+OptionEntry share(std::string name, std::string description, Field field) {
+  return real(std::move(name), std::move(description), field, "a number from 0 to below 1",
+              [](double x) { return x >= 0 && x < 1; });
+}
+
+/// One of several names, each of which stands for a value.
+template <typename Value, typename Field>
+OptionEntry choice(std::string name, std::string description, Field field,
+                   const std::vector<std::pair<std::string, Value>>& values) {
+  std::vector<std::string> names;
+  for (const auto& [text, value] : values) names.push_back(text);
+  OptionEntry entry = entry_named(std::move(name), "NAME", fmt::format("{}: {}", description, fmt::join(names, ", ")),
+                                  names.size() == 1 ? names.front() : fmt::format("one of {}", fmt::join(names, ", ")));
+  entry.set = [=](Options& options, const std::string& text) {
+    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.first == text; });
+    if (found == values.end()) return false;
+    field(options) = found->second;
+    return true;
+  };
+  entry.get = [=](const Options& options) {
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.second == field(options); });
+    return found == values.end() ? std::string() : found->first;
+  };
+  return entry;
+}
+
+/// One of several names, which stand for themselves.
+template <typename Field>
+OptionEntry one_of(std::string name, std::string description, Field field, const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const auto& text : names) values.emplace_back(text, text);
+  return choice<std::string>(std::move(name), std::move(description), field, values);
+}
+
+/// A path, or a name, as it is given.
+template <typename Field>
+OptionEntry path(std::string name, std::string placeholder, std::string description, Field field) {
+  OptionEntry entry = entry_named(std::move(name), std::move(placeholder), std::move(description), "a path");
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options) = text;
+    return !text.empty();
+  };
+  entry.get = [=](const Options& options) { return std::string(field(options)); };
+  return entry;
+}
+
+/// A path that is recorded as an absolute one: a run can be resumed from another working directory.
+template <typename Field>
+OptionEntry absolute_path(std::string name, std::string placeholder, std::string description, Field field) {
+  auto entry = path(std::move(name), std::move(placeholder), std::move(description), field);
+  entry.set = [=](Options& options, const std::string& text) {
+    if (!text.empty()) field(options) = std::filesystem::absolute(text).lexically_normal().string();
+    return !text.empty();
+  };
+  return without_default(entry);
+}
+
+/// A path that may be given more than once.
+template <typename Field>
+OptionEntry paths(std::string name, std::string placeholder, std::string description, Field field) {
+  OptionEntry entry = entry_named(std::move(name), std::move(placeholder), std::move(description), "a path");
+  entry.shows_default = false;
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options).push_back(text);
+    return !text.empty();
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
+  return entry;
+}
+
+/// Names with commas between them.
+template <typename Field>
+OptionEntry names(std::string name, std::string description, Field field) {
+  OptionEntry entry =
+      entry_named(std::move(name), "NAMES", std::move(description), "one name, or several with commas between them");
+  entry.shows_default = false;
+  entry.set = [=](Options& options, const std::string& text) {
+    std::istringstream list(text);
+    field(options).clear();
+    for (std::string part; std::getline(list, part, ',');) {
+      if (part.empty()) return false;
+      field(options).push_back(part);
+    }
+    return !field(options).empty();
+  };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
+  return entry;
+}
+
+/// True where its name alone is given.
+template <typename Field>
+OptionEntry flag(std::string name, std::string description, Field field) {
+  OptionEntry entry = entry_named(std::move(name), "", std::move(description), "true or false");
+  entry.shows_default = false;
+  entry.set = [=](Options& options, const std::string& text) {
+    field(options) = text == "true";
+    return text == "true" || text == "false";
+  };
+  entry.get = [=](const Options& options) { return std::string(field(options) ? "true" : "false"); };
+  return entry;
+}
+
+/// --checkpoint, one of a run.
+template <typename Field>
+OptionEntry checkpoint(std::string description, Field field) {
+  OptionEntry entry = entry_named("checkpoint", "NAME", std::move(description), "latest, best or update-N");
+  entry.set = [=](Options& options, const std::string& text) {
+    const std::string prefix = "update-";
+    const bool numbered = text.starts_with(prefix) && base::parse_number<std::uint32_t>(text.substr(prefix.size()));
+    if (text != "latest" && text != "best" && !numbered) return false;
+    field(options) = text;
+    return true;
+  };
+  entry.get = [=](const Options& options) { return field(options); };
+  return entry;
+}
+
+}  // namespace ut::launcher::option_groups

@@ -1,0 +1,106 @@
+#include "launcher/options/option_groups.h"
+#include "launcher/options/option_kinds.h"
+#include "launcher/options/picture_names.h"
+
+namespace ut::launcher::option_groups {
+namespace {
+
+OptionEntry decode_extra() {
+  auto entry = without_default(whole(
+      "decode-extra", "outputs are at most so many symbols longer than their source; without it as the task has them",
+      [](auto& o) -> auto& { return o.decode_extra; }, 0, 1 << 20));
+  entry.get = [get = entry.get](const Options& options) { return options.decode_extra < 0 ? "" : get(options); };
+  return entry;
+}
+
+}  // namespace
+
+void add_evaluation(Table& table) {
+  table.add("Evaluation", command_evaluate | command_report, false,
+            {choice<datasets::Split>("split", "examples that are scored, or shown in a report",
+                                     [](auto& o) -> auto& { return o.split; },
+                                     {{"test", datasets::Split::test},
+                                      {"validation", datasets::Split::validation},
+                                      {"train", datasets::Split::train},
+                                      {"control", datasets::Split::control}})});
+  table.add("Evaluation", command_evaluate | command_decode | command_export | command_report, false,
+            {checkpoint(
+                "of the run: latest, best or update-N", [](auto& o) -> auto& { return o.checkpoint; })});
+  table.add("Evaluation", command_evaluate | command_decode | command_export, false,
+            {without_default(whole(
+                "average", "instead: the mean of the parameters of the newest N checkpoints",
+                [](auto& o) -> auto& { return o.average; }, 1, 1 << 20))});
+  table.add("Evaluation", command_evaluate | command_decode, false,
+            {whole(
+                 "beam", "prefixes that the search for an output goes on with; 1: greedy",
+                 [](auto& o) -> auto& { return o.beam; }, 1, 1 << 16),
+             not_negative(
+                 "length-penalty", "A of a wider beam, which divides scores by ((5 + length) / 6)^A",
+                 [](auto& o) -> auto& { return o.length_penalty; }),
+             decode_extra()});
+  table.add("Evaluation", run_commands, true,
+            {changeable(whole(
+                "evaluation-batch", "sequences at once, over all ranks",
+                [](auto& o) -> auto& { return o.evaluation_batch; }, 1))});
+  table.add("Evaluation", command_train | command_evaluate, true,
+            {changeable(whole(
+                "evaluation-limit", "examples per evaluation; 0: all",
+                [](auto& o) -> auto& { return o.evaluation_limit; }, 0))});
+  table.add("Evaluation", command_evaluate, false,
+            {flag(
+                 "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; }),
+             flag(
+                 "teacher-forced", "score each symbol after the right ones, instead of the model's own (greedy)",
+                 [](auto& o) -> auto& { return o.teacher_forced; })});
+}
+
+void add_score(Table& table) {
+  using datasets::BleuTokens;
+  table.add(
+      "Score", command_score, false,
+      {one_of("metric", "what is measured", [](auto& o) -> auto& { return o.score.metric; }, {"bleu"}),
+       choice<BleuTokens>("tokenize",
+                          "how lines are cut, as sacreBLEU does; the last: as for the papers' translation scores",
+                          [](auto& o) -> auto& { return o.score.bleu.tokens; },
+                          {{"13a", BleuTokens::v13a},
+                           {"intl", BleuTokens::international},
+                           {"none", BleuTokens::none},
+                           {"tokenised-split", BleuTokens::tokenised_split}}),
+       flag(
+           "lowercase", "upper and lower case are the same", [](auto& o) -> auto& { return o.score.bleu.lower_cased; }),
+       paths(
+           "reference", "FILE", "the right lines; more than once where there are several translations",
+           [](auto& o) -> auto& { return o.score.references; })});
+}
+
+void add_report(Table& table) {
+  table.add("Report", command_report, false,
+            {paths(
+                 "run-dir", "DIR", "directory of a run; or without the option's name; more than one are compared",
+                 [](auto& o) -> auto& { return o.report.runs; }),
+             without_default(path(
+                 "out", "FILE", "file that is written; without it, report.html in the first run's directory",
+                 [](auto& o) -> auto& { return o.report.out; })),
+             paths(
+                 "scaling", "FILE", "table that cluster/scaling.sh wrote (scaling.csv); more than one can be given",
+                 [](auto& o) -> auto& { return o.report.scaling; }),
+             without_default(one_of(
+                 "svg", "one picture alone, as SVG", [](auto& o) -> auto& { return o.report.svg; }, picture_names())),
+             without_default(one_of(
+                 "png", "one picture alone, as PNG (by rsvg-convert)", [](auto& o) -> auto& { return o.report.png; },
+                 picture_names())),
+             whole(
+                 "examples", "examples that the trained model is shown at work on",
+                 [](auto& o) -> auto& { return o.report.examples; }, 1, 100),
+             whole(
+                 "first-example", "number in the split of the first of them",
+                 [](auto& o) -> auto& { return o.report.first_example; }, 0),
+             whole(
+                 "example-rows", "examples with more positions, in source or target, are passed over",
+                 [](auto& o) -> auto& { return o.report.example_rows; }, 1, 1000),
+             flag(
+                 "no-model", "curves alone, without attention and ponder times of examples",
+                 [](auto& o) -> auto& { return o.report.no_model; })});
+}
+
+}  // namespace ut::launcher::option_groups

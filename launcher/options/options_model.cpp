@@ -1,0 +1,209 @@
+#include "core/dropout.h"
+#include "launcher/options/option_groups.h"
+#include "launcher/options/option_kinds.h"
+
+namespace ut::launcher::option_groups {
+namespace {
+
+constexpr std::int64_t most_steps = 1 << 16;
+
+OptionEntry variant() {
+  auto entry = choice<Variant>("variant", "whose choices norm, residual, signal, step-signal and act-output follow",
+                               [](auto& o) -> auto& { return o.variant; },
+                               {{"paper", Variant::paper}, {"tensor2tensor", Variant::tensor2tensor}});
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    const bool paper = options.variant == Variant::paper;
+    options.model.norm = paper ? core::Norm::post : core::Norm::pre;
+    options.model.residual = paper ? core::Residual::signal_out : core::Residual::signal_in;
+    options.model.signal = paper ? core::Signal::interleaved : core::Signal::halves;
+    options.model.step_signal = paper ? core::StepSignal::sinusoid : core::StepSignal::learned;
+    options.model.halting.output = paper ? core::ActOutput::accumulated : core::ActOutput::interpolated;
+    return true;
+  };
+  return first(entry);
+}
+
+OptionEntry steps() {
+  auto entry = whole(
+      "steps", "times the block is applied (T), in encoder and decoder",
+      [](auto& o) -> auto& { return o.model.encoder_steps; }, 1, most_steps);
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    options.model.decoder_steps = options.model.encoder_steps;
+    options.max_steps = 0;  // that of a source that comes before: this one's is set after
+    return true;
+  };
+  return first(entry);
+}
+
+OptionEntry decoder_steps() {
+  return without_default(whole(
+      "decoder-steps", "times the decoder's block is applied, where not --steps",
+      [](auto& o) -> auto& { return o.model.decoder_steps; }, 1, most_steps));
+}
+
+OptionEntry dropout() {
+  auto entry = share(
+      "dropout", "all four dropout rates", [](auto& o) -> auto& { return o.model.residual_dropout; });
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    auto& model = options.model;
+    model.attention_dropout = model.transition_dropout = model.input_dropout = model.residual_dropout;
+    return true;
+  };
+  return first(entry);
+}
+
+std::vector<std::pair<std::string, core::Halting>> halting_names() {
+  return {{"none", core::Halting::none}, {"act", core::Halting::act}, {"act-copy", core::Halting::act_copy}};
+}
+
+OptionEntry halting() {
+  auto entry = choice<core::Halting>(
+      "halting", "whether positions stop by themselves, in encoder and decoder",
+      [](auto& o) -> auto& { return o.model.halting.encoder; }, halting_names());
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    if (!set(options, text)) return false;
+    options.model.halting.decoder = options.model.halting.encoder;
+    return true;
+  };
+  return first(entry);
+}
+
+/// Of what is computed, in one word.
+OptionEntry precision() {
+  OptionEntry entry;
+  entry.name = "precision";
+  entry.placeholder = "NAME";
+  entry.expected = "one of float32, float64, bfloat16, bf16";
+  entry.description = "float32 or float64, as --dtype; bfloat16: float32 but for matrix products";
+  entry.shows_default = false;
+  entry.set = [](Options& options, const std::string& text) {
+    options.model.bfloat16_products = text == "bfloat16" || text == "bf16";
+    if (text == "float64") options.model.precision = core::Precision::float64;
+    if (text == "float32") options.model.precision = core::Precision::float32;
+    return options.model.bfloat16_products || text == "float64" || text == "float32";
+  };
+  entry.get = [](const Options& options) {
+    if (options.model.bfloat16_products) return "bfloat16";
+    return options.model.precision == core::Precision::float64 ? "float64" : "float32";
+  };
+  return entry;
+}
+
+}  // namespace
+
+void add_model_shape(Table& table) {
+  table.add("Model", command_train | command_bench, true,
+            {choice<core::ModelKind>("model", "the Universal Transformer, or long short-term memory with attention",
+                                     [](auto& o) -> auto& { return o.model.kind; },
+                                     {{"universal", core::ModelKind::universal}, {"lstm", core::ModelKind::lstm}}),
+             whole(
+                 "lstm-layers", "lstm: of the encoder, and of the decoder",
+                 [](auto& o) -> auto& { return o.model.lstm_layers; }, 1, 1 << 10)});
+  table.add("Model", model_commands, true,
+            {variant(),
+             whole(
+                 "d-model", "width of a position's representation", [](auto& o) -> auto& { return o.model.d_model; }, 2,
+                 1 << 20),
+             whole(
+                 "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << core::head_bits),
+             whole(
+                 "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
+  table.add("Model", rank_commands | command_plan, true, {steps(), decoder_steps()});
+  table.add("Model", model_commands, true,
+            {whole(
+                 "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; },
+                 1, 1 << core::layer_bits),
+             choice<core::TransitionKind>("transition", "after attention",
+                                          [](auto& o) -> auto& { return o.model.transition; },
+                                          {{"feed-forward", core::TransitionKind::feed_forward},
+                                           {"separable-convolution", core::TransitionKind::separable_convolution}})});
+}
+
+void add_halting(Table& table) {
+  table.add("Halting", model_commands, true,
+            {halting(), without_default(choice<core::Halting>(
+                            "decoder-halting", "in the decoder, where not --halting",
+                            [](auto& o) -> auto& { return o.model.halting.decoder; }, halting_names()))});
+  table.add("Halting", rank_commands | command_plan, true,
+            {whole(
+                "max-steps", "most steps of a position that halts; 0: as --steps and --decoder-steps say",
+                [](auto& o) -> auto& { return o.max_steps; }, 0, most_steps)});
+  table.add(
+      "Halting", model_commands, true,
+      {choice<core::ActKind>(
+           "act-kind", "who decides: each position, the sequence's mean, or noise",
+           [](auto& o) -> auto& { return o.model.halting.kind; },
+           {{"basic", core::ActKind::basic}, {"global", core::ActKind::global}, {"random", core::ActKind::random}}),
+       choice<core::ActOutput>(
+           "act-output", "sum of weight x state, or y = w x + (1 - w) y",
+           [](auto& o) -> auto& { return o.model.halting.output; },
+           {{"accumulated", core::ActOutput::accumulated}, {"interpolated", core::ActOutput::interpolated}}),
+       real(
+           "halting-threshold", "1 - epsilon: a position stops once its probabilities sum to more",
+           [](auto& o) -> auto& { return o.model.halting.threshold; }, "a number above 0 and up to 1",
+           [](double x) { return x > 0 && x <= 1; }),
+       real(
+           "halting-bias", "of the halting unit at the start; from 0 on most runs stay at two steps",
+           [](auto& o) -> auto& { return o.model.halting.bias; }, "a number", [](double) { return true; }),
+       not_negative(
+           "ponder-weight", "of the mean ponder time in the loss", [](auto& o) -> auto& { return o.ponder_weight; })});
+  table.add("Halting", command_train, true,
+            {whole(
+                "ponder-warmup", "updates until that weight is reached",
+                [](auto& o) -> auto& { return o.ponder_warmup; }, 0)});
+  table.add("Halting", rank_commands, true,
+            {changeable(not_negative(
+                "balance", "act-copy: rows move once a rank runs more than X times the mean; 0: never",
+                [](auto& o) -> auto& { return o.model.halting.balance; }))});
+}
+
+void add_model_choices(Table& table) {
+  table.add(
+      "Model", model_commands, true,
+      {choice<core::Norm>("norm", "layer normalisation after or before each part",
+                          [](auto& o) -> auto& { return o.model.norm; },
+                          {{"post", core::Norm::post}, {"pre", core::Norm::pre}}),
+       choice<core::Residual>("residual", "whether the signal stays in the state",
+                              [](auto& o) -> auto& { return o.model.residual; },
+                              {{"signal-out", core::Residual::signal_out}, {"signal-in", core::Residual::signal_in}}),
+       choice<core::Signal>("signal", "order of sines and cosines", [](auto& o) -> auto& { return o.model.signal; },
+                            {{"interleaved", core::Signal::interleaved}, {"halves", core::Signal::halves}}),
+       choice<core::StepSignal>("step-signal", "of the steps", [](auto& o) -> auto& { return o.model.step_signal; },
+                                {{"sinusoid", core::StepSignal::sinusoid}, {"learned", core::StepSignal::learned}}),
+       choice<core::Precision>("dtype", "of all numbers", [](auto& o) -> auto& { return o.model.precision; },
+                               {{"float32", core::Precision::float32}, {"float64", core::Precision::float64}}),
+       precision()});
+}
+
+void add_dropout(Table& table) {
+  table.add("Model", model_commands, false, {dropout()});
+  table.add("Model", model_commands, true,
+            {without_default(share(
+                 "residual-dropout", "on each sub-layer's output, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.residual_dropout; })),
+             without_default(share(
+                 "attention-dropout", "on attention weights, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.attention_dropout; })),
+             without_default(share(
+                 "transition-dropout", "inside the transition, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.transition_dropout; })),
+             without_default(share(
+                 "input-dropout", "on the stack's input, where not --dropout",
+                 [](auto& o) -> auto& { return o.model.input_dropout; }))});
+}
+
+void add_memory(Table& table) {
+  table.add(
+      "Memory", command_train | command_bench | command_plan, true,
+      {changeable(choice<core::Recompute>(
+          "recompute", "what the way back makes again and is not kept: nothing, attention's weights, or whole steps",
+          [](auto& o) -> auto& { return o.model.recompute; },
+          {{"none", core::Recompute::none},
+           {"attention", core::Recompute::attention},
+           {"step", core::Recompute::step}}))});
+}
+
+}  // namespace ut::launcher::option_groups

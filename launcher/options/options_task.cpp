@@ -1,0 +1,114 @@
+#include "launcher/options/option_groups.h"
+#include "launcher/options/option_kinds.h"
+
+namespace ut::launcher::option_groups {
+namespace {
+
+constexpr std::int64_t most_examples = 1 << 30;
+
+OptionEntry data_directory() {
+  return absolute_path(
+      "data", "DIR", "directory of the task's files, where it reads files",
+      [](auto& o) -> auto& { return o.task.data; });
+}
+
+std::vector<std::string> babi_tasks() {
+  std::vector<std::string> names;
+  for (int task = 1; task <= 20; ++task) names.push_back(std::to_string(task));
+  names.emplace_back("all");
+  return names;
+}
+
+OptionEntry babi_task() {
+  auto entry = one_of(
+      "babi-task", "", [](auto& o) -> auto& { return o.task.babi_task; }, babi_tasks());
+  entry.placeholder = "N";
+  entry.expected = "1 to 20, or all";
+  entry.description = "bAbI: 1 to 20, or all (joint training)";
+  return entry;
+}
+
+}  // namespace
+
+/// Which files of a directory say the same in two languages; `ut data sentencepiece` takes them too.
+void add_parallel_text(Table& table) {
+  table.add("Task", command_train | command_data_sentencepiece | command_data_check, true,
+            {path(
+                 "source-language", "NAME", "translation: the ending of the files that are translated from, as en",
+                 [](auto& o) -> auto& { return o.task.source_language; }),
+             path(
+                 "target-language", "NAME", "translation: the ending of the files that are translated to",
+                 [](auto& o) -> auto& { return o.task.target_language; }),
+             names(
+                 "train-set", "translation: files to train on, without the endings; train without this",
+                 [](auto& o) -> auto& { return o.task.train_sets; })});
+  table.add("Task", command_train | command_data_check, true,
+            {absolute_path(
+                 "sentencepiece", "FILE", "translation: the SentencePiece model; without it that in --data",
+                 [](auto& o) -> auto& { return o.task.sentencepiece; }),
+             whole(
+                 "longest-pair", "translation: pairs with more pieces on a side are not trained on",
+                 [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});
+  table.add("Task", command_train | command_evaluate | command_data_check, true,
+            {changeable(names(
+                 "validation-set", "translation: files to validate on; validation, valid, val or dev without this",
+                 [](auto& o) -> auto& { return o.task.validation_sets; })),
+             changeable(names(
+                 "test-set", "translation: files to test on; all whose names begin with test without this",
+                 [](auto& o) -> auto& { return o.task.test_sets; }))});
+}
+
+void add_task(Table& table) {
+  table.add("Task", command_train, true,
+            {without_default(one_of(
+                "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
+  table.add("Task", command_data_check, false,
+            {without_default(one_of(
+                "task", "whose files are checked; without it all whose files are there",
+                [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names()))});
+  table.add("Task", run_commands | command_export | command_data_sentencepiece | command_data_check, true,
+            {changeable(data_directory())});
+  table.add("Task", command_train, true,
+            {babi_task(),
+             one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
+                    [](auto& o) -> auto& { return o.task.babi_size; }, {"auto", "1k", "10k"}),
+             whole(
+                 "babi-memory", "bAbI: newest facts kept of a story; 0: all",
+                 [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
+             one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
+                    [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
+             share(
+                 "agreement-train-share",
+                 "agreement: of each numpred.test.N, trained on instead of tested on; for want of numpred.train",
+                 [](auto& o) -> auto& { return o.task.agreement_train_share; }),
+             one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
+                    [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
+             whole(
+                 "vocabulary-size", "lambada: words kept, the most frequent of the training text",
+                 [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
+             whole(
+                 "train-length", "copy, reverse, addition: longest input in training",
+                 [](auto& o) -> auto& { return o.task.train_length; }, 1),
+             whole(
+                 "execute-length", "execute-…: digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
+                 [](auto& o) -> auto& { return o.task.execute_length; }, 0),
+             whole(
+                 "execute-nesting", "execute-…: operations of a program, one around the other",
+                 [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
+             one_of("execute-source", "execute-program: whose programs",
+                    [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
+             whole(
+                 "train-examples", "generated tasks: examples to train on",
+                 [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
+             whole(
+                 "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
+  table.add("Task", command_train | command_evaluate, true,
+            {changeable(whole(
+                 "evaluation-length", "copy, reverse, addition: longest input in evaluation",
+                 [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
+             changeable(whole(
+                 "evaluation-examples", "generated tasks: examples of each evaluation split",
+                 [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1, most_examples))});
+}
+
+}  // namespace ut::launcher::option_groups

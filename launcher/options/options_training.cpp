@@ -1,0 +1,183 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+
+#include "launcher/options/option_groups.h"
+#include "launcher/options/option_kinds.h"
+
+namespace ut::launcher::option_groups {
+namespace {
+
+OptionEntry schedule() {
+  auto entry = choice<core::ScheduleKind>("schedule", "of the learning rate",
+                                          [](auto& o) -> auto& { return o.optimizer.schedule.kind; },
+                                          {{"inverse-square-root", core::ScheduleKind::inverse_square_root},
+                                           {"constant", core::ScheduleKind::constant},
+                                           {"cosine", core::ScheduleKind::cosine}});
+  entry.set = [set = entry.set](Options& options, const std::string& text) {
+    auto& chosen = options.optimizer.schedule;
+    const bool was_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
+    if (!set(options, text)) return false;
+    const bool is_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
+    // There the learning rate is a factor of order 1, elsewhere the rate itself: neither's value suits the other.
+    if (is_factor != was_factor) {
+      chosen.learning_rate = is_factor ? 2.0 : 1e-3;
+      chosen.warmup = is_factor ? 8000 : 300;
+    }
+    return true;
+  };
+  return first(entry);
+}
+
+void add_optimizer(Table& table) {
+  table.add(
+      "Training", command_train, true,
+      {schedule(),
+       changeable(positive(
+           "learning-rate", "the rate; with inverse-square-root the constant in front, there 2 by default",
+           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; })),
+       whole(
+           "warmup", "updates until the full learning rate; with inverse-square-root 8000 by default",
+           [](auto& o) -> auto& { return o.optimizer.schedule.warmup; }, 0),
+       share(
+           "beta1", "Adam: of the gradient's mean", [](auto& o) -> auto& { return o.optimizer.beta1; }),
+       share(
+           "beta2", "Adam: of the gradient's square", [](auto& o) -> auto& { return o.optimizer.beta2; }),
+       real(
+           "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; },
+           "a number of at least 1e-30", [](double x) { return x >= 1e-30; }),
+       not_negative(
+           "weight-decay", "decoupled from the gradient", [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
+       not_negative(
+           "clip-norm", "largest global norm of the gradient; 0: not clipped",
+           [](auto& o) -> auto& { return o.optimizer.clip_norm; })});
+}
+
+const std::vector<std::pair<std::string, int>>& signal_names() {
+  static const std::vector<std::pair<std::string, int>> names = {
+      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"XCPU", SIGXCPU}};
+  return names;
+}
+
+/// Names of signals, with commas between them.
+OptionEntry stop_signals() {
+  OptionEntry entry =
+      entry_named("stop-signals", "NAMES", "what asks for a checkpoint and an end after the update; USR1 always does",
+                  "names of signals, as TERM,USR1,INT, among TERM, USR1, USR2, INT, HUP and XCPU");
+  entry.set = [](Options& options, const std::string& text) {
+    options.stop_signals.clear();
+    std::istringstream list(text);
+    for (std::string name; std::getline(list, name, ',');) {
+      const auto found = std::ranges::find(signal_names(), name, &std::pair<std::string, int>::first);
+      if (found == signal_names().end()) return false;
+      options.stop_signals.push_back(found->second);
+    }
+    return !options.stop_signals.empty();
+  };
+  entry.get = [](const Options& options) {
+    std::vector<std::string> names;
+    for (const int signal : options.stop_signals)
+      names.push_back(std::ranges::find(signal_names(), signal, &std::pair<std::string, int>::second)->first);
+    return fmt::format("{}", fmt::join(names, ","));
+  };
+  return changeable(entry);
+}
+
+}  // namespace
+
+void add_training(Table& table) {
+  table.add(
+      "Training", command_train, true,
+      {whole(
+           "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1, 1 << 24),
+       whole(
+           "batch-rows", "instead: rows per micro-batch, source and target together, over all ranks; 0: --batch",
+           [](auto& o) -> auto& { return o.batch_rows; }, 0, 1 << 30),
+       whole(
+           "batch-window", "with --batch-rows: successive examples of which those of like length come together",
+           [](auto& o) -> auto& { return o.batch_window; }, 1, 1 << 20),
+       whole(
+           "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1, 1 << 20),
+       share(
+           "label-smoothing", "share of the probability given to all symbols",
+           [](auto& o) -> auto& { return o.label_smoothing; }),
+       whole(
+           "random-offset", "largest random offset of a sequence's positions; 0: none",
+           [](auto& o) -> auto& { return o.random_offset; }, 0),
+       whole(
+           "seed", "of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; }, 0)});
+  add_optimizer(table);
+  table.add(
+      "Training", command_train, true,
+      {changeable(whole(
+           "max-updates", "end after this many", [](auto& o) -> auto& { return o.max_updates; }, 1)),
+       changeable(not_negative(
+           "max-hours", "end after this long; 0: no bound", [](auto& o) -> auto& { return o.max_hours; })),
+       changeable(not_negative(
+           "target-score", "end once validation reaches it, as 0.98; 0: no bound",
+           [](auto& o) -> auto& { return o.target_score; })),
+       changeable(whole(
+           "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
+       changeable(whole(
+           "evaluate-every", "updates between evaluations; 0: only at the end",
+           [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
+       changeable(whole(
+           "checkpoint-every", "updates between checkpoints; 0: only at the end",
+           [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
+       changeable(whole(
+           "keep-checkpoints", "newest ones kept, beside the best", [](auto& o) -> auto& { return o.keep_checkpoints; },
+           1)),
+       changeable(whole(
+           "keep-every", "updates between checkpoints that are kept for good; 0: none is",
+           [](auto& o) -> auto& { return o.keep_every; }, 0)),
+       changeable(choice<OnNonFinite>("on-nonfinite", "what becomes of an update whose gradients are not finite",
+                                      [](auto& o) -> auto& { return o.on_nonfinite; },
+                                      {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
+       changeable(whole(
+           "nonfinite-limit", "such updates in a row that are skipped; the next one ends the run",
+           [](auto& o) -> auto& { return o.nonfinite_limit; }, 1)),
+       changeable(whole(
+           "check-ranks", "updates between comparisons of the ranks' parameters, which are the same bits; 0: none",
+           [](auto& o) -> auto& { return o.check_ranks; }, 0))});
+}
+
+void add_model_files(Table& table) {
+  table.add("Model files", command_export, false,
+            {path(
+                 "out", "DIR", "directory that is made for model.safetensors, config.json and vocabulary.txt",
+                 [](auto& o) -> auto& { return o.exchange_of_models.out; }),
+             whole(
+                 "examples", "of the test split, whose symbols and logits go into examples.safetensors",
+                 [](auto& o) -> auto& { return o.exchange_of_models.examples; }, 0)});
+  table.add("Model files", command_import, false,
+            {path(
+                "from", "DIR", "directory that ut export, or another program, has made",
+                [](auto& o) -> auto& { return o.exchange_of_models.from; })});
+}
+
+void add_run(Table& table) {
+  table.add("Run", run_commands | model_file_commands, false,
+            {path(
+                "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
+                [](auto& o) -> auto& { return o.run_dir; })});
+  table.add("Run", command_doctor, false,
+            {path(
+                "run-dir", "DIR", "directory for runs that every rank should be able to write to",
+                [](auto& o) -> auto& { return o.run_dir; })});
+  table.add("Run", command_train, true, {stop_signals()});
+  table.add("Run", command_train, false,
+            {flag(
+                 "resume", "go on with the run in --run-dir, from its latest checkpoint",
+                 [](auto& o) -> auto& { return o.resume; }),
+             checkpoint(
+                 "with --resume: go on from latest, best or update-N; what came after it is done again",
+                 [](auto& o) -> auto& { return o.resume_from; })});
+  table.add("Run", every_command, false,
+            {flag(
+                "quiet", "say only errors and results", [](auto& o) -> auto& { return o.quiet; })});
+}
+
+}  // namespace ut::launcher::option_groups

@@ -1,0 +1,14 @@
+#include "launcher/options/picture_names.h"
+
+namespace ut::launcher {
+
+const std::vector<std::string>& picture_names() {
+  static const std::vector<std::string> names{
+      "loss",    "score",        "learning-rate", "gradient-norm",     "rows-per-second",  "ponder", "ponder-histogram",
+      "running", "ponder-words", "attention",     "attention-decoder", "attention-source", "scaling"};
+  return names;
+}
+
+bool shows_model(const std::string& picture) { return picture == "ponder-words" || picture.starts_with("attention"); }
+
+}  // namespace ut::launcher

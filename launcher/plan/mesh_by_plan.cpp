@@ -1,0 +1,51 @@
+#include "launcher/plan/mesh_by_plan.h"
+
+#include <fmt/format.h>
+
+#include "launcher/options/model_options.h"
+#include "launcher/plan/mesh_choice.h"
+#include "launcher/plan/probe.h"
+#include "launcher/ranks/agree.h"
+
+namespace ut::launcher {
+namespace {
+
+Workload workload(const Options& options, const datasets::Task* task) {
+  return task == nullptr ? bench_workload(options) : task_workload(options, model_options(options, *task), *task);
+}
+
+/// As the program that starts the ranks numbers them: as many on each host.
+Layout chosen_layout(const Options& options, const Workload& work, dist::Communicator& world) {
+  const Hosts hosts = find_hosts(world);
+  const MachineNumbers machine = probe_machine(world, hosts, work);
+  const std::int64_t most = hosts.most_ranks();
+  const bool even = world.size() % most == 0;
+  FixedChoices fixed;
+  if (options.sequence_parallel > 0) fixed.sequence_parallel = options.sequence_parallel;
+  if (!options.plan_exchange) {
+    fixed.form = options.exchange.form;
+    fixed.sent = options.exchange.sent;
+    fixed.cut = options.exchange.cut;
+  }
+  return choose_layout(work, even ? world.size() / most : 1, even ? most : world.size(), machine, fixed);
+}
+
+}  // namespace
+
+Options with_mesh_by_plan(const Options& options, const datasets::Task* task, dist::Communicator& world) {
+  Options used = options;
+  used.plan_exchange = false;
+  if (world.size() == 1) used.sequence_parallel = 1;
+  const bool open = used.sequence_parallel == 0 || (options.plan_exchange && used.sequence_parallel > 1);
+  if (!open) return used;
+  Layout layout;
+  agree(world, [&] { layout = chosen_layout(options, workload(options, task), world); });
+  used.sequence_parallel = layout.sequence_parallel;
+  if (options.plan_exchange) used.exchange = layout.exchange;
+  if (world.rank() == 0 && !options.quiet && !options.json)
+    fmt::print("mesh as ut plan has it: data-parallel {}, sequence-parallel {}, exchange {}\n",
+               layout.ranks() / layout.sequence_parallel, layout.sequence_parallel, exchange_name(layout));
+  return used;
+}
+
+}  // namespace ut::launcher

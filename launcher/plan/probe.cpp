@@ -1,0 +1,180 @@
+#include "launcher/plan/probe.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "launcher/process/stopwatch.h"
+#include "launcher/ranks/shared_text.h"
+
+namespace ut::launcher {
+namespace {
+
+using dist::Communicator;
+using dist::Purpose;
+
+/// Where nothing can be measured: within a host as shared memory is seen to be, between hosts 10 Gbit/s Ethernet.
+Link assumed_link(bool within) {
+  const RateCurve rate = {{1, within ? 3e9 : 1e9}};
+  return {within ? 5e-6 : 3e-5, rate, rate};
+}
+
+/// Each value's mean over the ranks. Collective.
+std::vector<double> mean_over(const std::vector<double>& values, Communicator& world) {
+  const at::Tensor sum = at::tensor(values, at::kDouble);
+  world.all_reduce_sum(sum, Purpose::control);
+  const auto* data = sum.const_data_ptr<double>();
+  std::vector<double> means(data, data + values.size());
+  for (double& mean : means) mean /= world.size();
+  return means;
+}
+
+/// Seconds of one call of a collective: the mean of as many as take a moment, but at most `most`.
+double seconds_of(const std::function<void()>& collective, int most, Communicator& group) {
+  constexpr double moment = 0.05;
+  const auto timed = [&](int calls) {
+    group.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);  // all start together
+    const Stopwatch watch;
+    for (int call = 0; call < calls; ++call) collective();
+    return mean_over({watch.seconds() / calls}, group).front();
+  };
+  const double first = timed(1);
+  const int calls = std::clamp(static_cast<int>(moment / first), 1, most);
+  return calls == 1 ? first : timed(calls);
+}
+
+/// Bytes per second beside what the smallest message takes, for messages of several sizes.
+RateCurve rates_of_messages(const std::function<std::function<void()>(std::int64_t)>& collective_of_bytes,
+                            double latency, Communicator& group) {
+  constexpr std::array<std::int64_t, 4> sizes = {std::int64_t{1} << 14, std::int64_t{1} << 17, std::int64_t{1} << 20,
+                                                 std::int64_t{1} << 23};
+  constexpr double long_enough = 0.02;  // a larger message would say the same again
+  RateCurve curve;
+  for (const std::int64_t bytes : sizes) {
+    const double seconds = seconds_of(collective_of_bytes(bytes), 20, group);
+    const double beside = std::max(seconds - latency, seconds / 10);
+    curve.push_back({static_cast<double>(bytes), static_cast<double>(bytes) / beside});
+    if (seconds > long_enough) break;
+  }
+  return curve;
+}
+
+/// The share of a transfer during which the rank can work. Collective.
+double probe_overlap(Communicator& group) {
+  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(group.size()), 1);
+  const at::Tensor row = at::zeros({1, 1 << 18});
+  const at::Tensor matrix = at::ones({192, 192});
+  const auto start = [&] { return group.start_all_gather_rows(row, one_each, Purpose::control); };
+  const auto work = [&](double seconds) {
+    const Stopwatch watch;
+    int made = 0;
+    for (; watch.seconds() < seconds; ++made) at::mm(matrix, matrix);
+    return made;
+  };
+  const double transfer = seconds_of([&] { start()(); }, 5, group);
+  const double alone = work(transfer) / transfer;  // products a second
+  int made = 0;
+  const double both = seconds_of(
+      [&] {
+        const auto arriving = start();
+        made = work(transfer);
+        arriving();
+      },
+      5, group);
+  return mean_over({std::clamp((transfer + made / alone - both) / transfer, 0.0, 1.0)}, group).front();
+}
+
+/// Pieces of work of a few milliseconds, after each of which all ranks meet, against the same without. Collective.
+double probe_unevenness(Communicator& world) {
+  constexpr int pieces = 40;
+  constexpr int products = 20;
+  const at::Tensor matrix = at::ones({192, 192});
+  const at::Tensor flag = at::zeros({1});
+  const auto seconds_of_work = [&](bool meet) {
+    world.all_reduce_sum(flag, Purpose::control);
+    const Stopwatch watch;
+    for (int piece = 0; piece < pieces; ++piece) {
+      for (int made = 0; made < products; ++made) at::mm(matrix, matrix);
+      if (meet) world.all_reduce_sum(flag, Purpose::control);
+    }
+    return mean_over({watch.seconds()}, world).front();
+  };
+  const double alone = seconds_of_work(false);
+  const double together = seconds_of_work(true);
+  return std::clamp(together / alone - 1, 0.0, 1.0);
+}
+
+double memory_of_host() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+std::string describe_source(const Hosts& hosts) {
+  const auto counted = [](std::size_t number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  std::string text =
+      fmt::format("measured on {} on {}", counted(hosts.of_rank.size(), "rank"), counted(hosts.names.size(), "host"));
+  if (hosts.most_ranks() == 1) text += "; the link within a node is assumed (3 GB/s)";
+  if (hosts.names.size() == 1) text += "; links between nodes are assumed (1 GB/s)";
+  return text;
+}
+
+}  // namespace
+
+std::int64_t cores_of_host() { return std::max<std::int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)); }
+
+Link probe_link(Communicator& group) {
+  const std::int64_t ranks = group.size();
+  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(ranks), 1);
+  const auto gather = [&](std::int64_t received) -> std::function<void()> {
+    const at::Tensor row = at::zeros({1, std::max<std::int64_t>(1, received / 4 / (ranks - 1))});
+    // In training what comes goes to memory that was not touched lately, as graphs keep it.
+    const auto kept = std::make_shared<std::vector<at::Tensor>>();
+    return [&group, &one_each, row, kept] {
+      constexpr std::size_t kept_bytes = std::size_t{1} << 26;
+      if (kept->size() * row.nbytes() * one_each.size() > kept_bytes) kept->clear();
+      kept->push_back(group.all_gather_rows(row, one_each, Purpose::control));
+    };
+  };
+  const auto reduce = [&](std::int64_t received) -> std::function<void()> {
+    const at::Tensor all = at::zeros({std::max<std::int64_t>(1, received / 4 * ranks / (2 * (ranks - 1)))});
+    return [&group, all] { group.all_reduce_sum(all, Purpose::control); };
+  };
+  const double rounds = std::ceil(std::log2(ranks));
+  const double smallest = seconds_of(gather(4), 50, group);
+  const double smallest_sum = seconds_of(reduce(4), 50, group);
+  return {smallest / rounds, rates_of_messages(gather, smallest, group),
+          rates_of_messages(reduce, smallest_sum, group)};
+}
+
+MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Workload& work) {
+  if (!world.device().is_cpu()) return machine_named("h100");
+  MachineNumbers numbers;
+  world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);  // all work at the same time
+  probe_work(numbers, work.model);
+  const auto host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
+  const auto between = world.split(host->rank() == 0 ? 0 : 1);  // the first ranks of the hosts
+  numbers.within = host->size() > 1 ? probe_link(*host) : assumed_link(true);
+  const bool crosses = host->rank() == 0 && between->size() > 1;
+  numbers.between = crosses ? probe_link(*between) : assumed_link(false);
+  numbers.overlap = world.size() > 1 ? probe_overlap(world) : 0;
+  numbers.ranks_per_node = hosts.most_ranks();
+  numbers.threads = at::get_num_threads();
+  numbers.cores_per_node = cores_of_host();
+  numbers.memory_bytes = memory_of_host() / static_cast<double>(numbers.ranks_per_node);
+  numbers.source = describe_source(hosts);
+  world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);
+  numbers.overhead = mean_over({probe_overhead(numbers, work)}, world).front();
+  numbers.unevenness = world.size() > 1 ? probe_unevenness(world) : 0;
+  // All worked, but one speaks. Rank 0 is the first of its host: it has seen every link.
+  return parse_machine_numbers(text_of_rank(to_json(numbers).dump(), 0, world), "measured numbers");
+}
+
+}  // namespace ut::launcher

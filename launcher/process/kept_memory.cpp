@@ -1,0 +1,26 @@
+#include "launcher/process/kept_memory.h"
+
+#include <c10/util/Logging.h>
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <limits>
+
+namespace ut::launcher {
+
+void keep_freed_memory() {
+  constexpr int grown_at_once = 64 << 20;  // bytes
+  mallopt(M_MMAP_MAX, 0);                  // what is mapped for itself is given back when it is freed
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, grown_at_once);
+}
+
+void throw_when_out_of_memory() { FLAGS_caffe2_use_fatal_for_enforce = false; }
+
+std::int64_t page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "dist/communicator.h"
+
+namespace ut::launcher {
+
+/// Bad input that every rank knows of and throws: one of them says it, all end.
+class AgreedBadInput : public base::BadInput {
+ public:
+  using base::BadInput::BadInput;
+};
+
+/// A failure of one rank that every rank knows of and throws: it is told as that rank's.
+class FailureOfRank : public std::runtime_error {
+ public:
+  FailureOfRank(int rank, std::string host, const std::string& cause)
+      : std::runtime_error(cause), rank_(rank), host_(std::move(host)) {}
+  int rank() const { return rank_; }
+  const std::string& host() const { return host_; }
+
+ private:
+  int rank_;
+  std::string host_;
+};
+
+/// Runs `step` on every rank. Where it throws base::BadInput on any, all throw AgreedBadInput with the message of the
+/// first, so that no rank goes on alone. Collective.
+void agree(dist::Communicator& world, const std::function<void()>& step);
+
+}  // namespace ut::launcher

@@ -1,0 +1,99 @@
+#include "launcher/ranks/device.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+#include <map>
+
+#include "base/error.h"
+#include "dist/nccl.h"
+#include "dist/staging.h"
+#include "launcher/ranks/agree.h"
+#include "launcher/ranks/shared_text.h"
+
+namespace ut::launcher {
+namespace {
+
+/// Why there is no GPU to run on; empty: there is one.
+std::string missing(const VisibleGpus& gpus) {
+  if (!gpus.in_build) return "CUDA is left out of this build; ./quickstart build --cuda makes one that has it";
+  if (gpus.count == 0)
+    return fmt::format("no GPU is visible here ({}); nvidia-smi and CUDA_VISIBLE_DEVICES say more", gpus.problem);
+  return {};
+}
+
+}  // namespace
+
+void wait_for(const at::Tensor& tensor) {
+  if (!tensor.is_cpu()) tensor.flatten().narrow(0, 0, 1).cpu();
+}
+
+RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t local_rank) {
+  if (asked == DeviceChoice::cpu) return {};
+  const std::string problem = missing(gpus);
+  if (problem.empty()) return {.cuda = true, .gpu = static_cast<int>(local_rank % gpus.count)};
+  if (asked == DeviceChoice::automatic) return {};
+  throw base::BadInput(fmt::format("--device cuda: {}; --device cpu computes without", problem));
+}
+
+bool check_places(const std::vector<std::string>& places, bool share_gpus) {
+  std::map<std::string, std::size_t> ranks;  // the first on each
+  bool shared = false;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const auto [place, is_first] = ranks.emplace(places[rank], rank);
+    if (is_first || places[rank].empty()) continue;
+    shared = true;
+    if (!share_gpus)
+      throw base::BadInput(fmt::format(
+          "--device: ranks {} and {} would have one GPU ({}); start at most as many ranks on a host as it has GPUs "
+          "(--ranks, mpirun -n, --ntasks-per-node), or let them with --share-gpus",
+          place->second, rank, places[rank]));
+  }
+  const auto without = ranks.find("");
+  if (without != ranks.end() && ranks.size() > 1)
+    throw base::BadInput(
+        fmt::format("--device: rank {} has no GPU where rank {} has one ({}); leave out its host, or give --device cpu",
+                    without->second, std::next(without)->second, std::next(without)->first));
+  return shared;
+}
+
+CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevice& device) {
+  if (asked == CommunicatorChoice::nccl && !device.cuda)
+    throw base::BadInput(
+        "--communicator nccl: is between GPUs, and this run is on the CPU; give mpi, or --device cuda");
+  if (asked != CommunicatorChoice::automatic) return asked;
+  return device.cuda && !device.shared ? CommunicatorChoice::nccl : CommunicatorChoice::mpi;
+}
+
+RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist::Communicator& world) {
+  RankDevice device;
+  agree(world, [&] { device = choose_device(options.device, find_gpus(), local_rank); });
+  const auto places = texts_of_ranks(device.cuda ? gpu_place(device.gpu) : "", world);
+  agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
+  if (device.cuda) {
+    use_gpu(device.gpu);
+    // As matrix products are, too; the library's choice for recurrent layers is less.
+    at::globalContext().setFloat32Precision(at::Float32Backend::CUDA, at::Float32Op::RNN, at::Float32Precision::IEEE);
+  }
+  return device;
+}
+
+std::unique_ptr<dist::Communicator> make_communicator(const Options& options, const RankDevice& device,
+                                                      std::unique_ptr<dist::Communicator> host) {
+  auto choice = CommunicatorChoice::mpi;
+  agree(*host, [&] { choice = choose_communicator(options.communicator, device); });
+  if (!device.cuda) return host;
+  const at::Device gpu(at::kCUDA, static_cast<c10::DeviceIndex>(device.gpu));
+  if (host->size() == 1 && options.communicator == CommunicatorChoice::automatic)
+    return dist::make_single_communicator(gpu);
+  if (choice == CommunicatorChoice::mpi)
+    return dist::make_staged_communicator(std::move(host), dist::cuda_staging(gpu));
+  return dist::make_nccl_communicator(
+      std::move(host),
+      {.gpu = device.gpu, .timeout = std::chrono::seconds(options.timeout), .shared_gpus = device.shared});
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,34 @@
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "launcher/ranks/device.h"
+#include "launcher/ranks/rank_hosts.h"
+
+namespace ut::launcher {
+namespace {
+
+void check(cudaError_t error, const char* call) {
+  if (error != cudaSuccess) throw std::runtime_error(fmt::format("{}: {}", call, cudaGetErrorString(error)));
+}
+
+}  // namespace
+
+VisibleGpus find_gpus() {
+  int count = 0;  // is left as it is where there is no driver
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) return {.in_build = true, .count = 0, .problem = cudaGetErrorString(error)};
+  return {.in_build = true, .count = count, .problem = count == 0 ? "CUDA finds none" : ""};
+}
+
+std::string gpu_place(int gpu) {
+  std::array<char, 32> id{};
+  check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), gpu), "cudaDeviceGetPCIBusId");
+  return fmt::format("host {}, PCI {}", host_name(), id.data());
+}
+
+void use_gpu(int gpu) { check(cudaSetDevice(gpu), "cudaSetDevice"); }
+
+}  // namespace ut::launcher

@@ -1,0 +1,129 @@
+#include "launcher/ranks/rank_checks.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/file.h"
+#include "launcher/ranks/agree.h"
+#include "launcher/ranks/rank_hosts.h"
+#include "launcher/ranks/shared_text.h"
+
+namespace ut::launcher {
+namespace {
+
+/// All that every rank keeps for itself, by name.
+std::vector<core::Parameter> kept_by_every_rank(const core::Model& model, const core::Adam& optimizer) {
+  const auto& parameters = model.parameters().all();
+  std::vector<core::Parameter> all = parameters;
+  for (auto& [name, moment] : core::views_of(optimizer.first_moment(), parameters))
+    all.push_back({"first moment of " + name, moment});
+  for (auto& [name, moment] : core::views_of(optimizer.second_moment(), parameters))
+    all.push_back({"second moment of " + name, moment});
+  return all;
+}
+
+/// One line of 32 hexadecimal digits for each tensor.
+std::string digests(const std::vector<core::Parameter>& tensors) {
+  std::string lines;
+  for (const core::Parameter& entry : tensors) {
+    const at::Tensor values = entry.tensor.detach().cpu().contiguous();
+    lines += base::digest(values.const_data_ptr(), values.nbytes()) + '\n';
+  }
+  return lines;
+}
+
+/// Of vocabulary, sizes, and examples that are spread over each split.
+std::string digest_of(const datasets::Task& task) {
+  std::string text = task.vocabulary().digest();
+  const auto add = [&](const std::vector<std::int64_t>& numbers) {
+    text += fmt::format("{}\n", fmt::join(numbers, " "));
+  };
+  for (const auto split : datasets::all_splits) {
+    const std::int64_t size = task.size(split);
+    add({size});
+    const std::int64_t distance = std::max<std::int64_t>(1, size / 64);
+    for (std::int64_t index = size - 1; index >= 0; index -= distance) {
+      const datasets::Example example = task.example(split, index);
+      for (const auto& words : example.source) add(words);
+      add(example.target);
+      add({example.answer});
+    }
+  }
+  return base::digest(text.data(), text.size());
+}
+
+std::string first_not_finite(const core::Model& model) {
+  const auto& parameters = model.parameters().all();
+  for (const auto& [name, gradient] : core::views_of(model.parameters().flat_gradient(), parameters))
+    if (!gradient.isfinite().all().item<bool>()) return "the gradient of " + name;
+  return "the loss";
+}
+
+}  // namespace
+
+std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts) {
+  std::map<std::string, std::ptrdiff_t> counts;
+  for (const std::string& text : texts) ++counts[text];
+  const auto usual = std::ranges::max_element(
+      texts, {}, [&](const std::string& text) { return counts.at(text); });  // the first of the most frequent
+  const auto odd = std::ranges::find_if(texts, [&](const std::string& text) { return text != *usual; });
+  if (odd == texts.end()) return std::nullopt;
+  return OddRank{static_cast<int>(odd - texts.begin()), *usual};
+}
+
+void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
+  const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
+  const std::vector<std::string> lines = texts_of_ranks(digests(tensors), world);
+  const auto odd = find_odd_rank(lines);
+  if (!odd) return;
+  const std::string& theirs = lines[static_cast<std::size_t>(odd->rank)];
+  const auto at = std::ranges::mismatch(theirs, odd->usual).in1 - theirs.begin();
+  const auto& tensor = tensors[static_cast<std::size_t>(std::count(theirs.begin(), theirs.begin() + at, '\n'))];
+  throw FailureOfRank(odd->rank, text_of_rank(host_name(), odd->rank, world),
+                      fmt::format("its {} has other bits than on the other ranks (--check-ranks): its memory, a "
+                                  "processor or a link is at fault; go on from a checkpoint, without that host",
+                                  tensor.name));
+}
+
+void check_same_data(const datasets::Task& task, dist::Communicator& world) {
+  if (world.size() == 1) return;
+  const auto odd = find_odd_rank(texts_of_ranks(digest_of(task), world));
+  if (!odd) return;
+  throw AgreedBadInput(
+      fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", odd->rank,
+                  text_of_rank(host_name(), odd->rank, world)));
+}
+
+void check_same_state(const std::string& state, const Options& options, dist::Communicator& world) {
+  if (world.size() == 1) return;
+  const auto odd = find_odd_rank(texts_of_ranks(base::digest(state.data(), state.size()), world));
+  if (!odd) return;
+  throw AgreedBadInput(
+      fmt::format("--run-dir {}: rank {} on host {} goes on from another checkpoint than the other ranks; needs to be "
+                  "the same directory on all hosts (try again where files are seen late)",
+                  options.run_dir, odd->rank, text_of_rank(host_name(), odd->rank, world)));
+}
+
+std::string NonFiniteUpdates::left_out(const core::Model& model, bool here, dist::Communicator& world) {
+  at::Tensor ranks = at::zeros({world.size()}, at::kLong);
+  ranks[world.rank()] = here ? 1 : 0;
+  world.all_reduce_sum(ranks, dist::Purpose::control);
+  const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // none: it came of the sum; 0 speaks
+  const std::string host = text_of_rank(host_name(), rank, world);
+  const std::string what = first_not_finite(model) + " is not finite";
+  if (++in_a_row_ > limit_)
+    throw FailureOfRank(
+        rank, host,
+        limit_ == 0
+            ? what + " (--on-nonfinite stop)"
+            : fmt::format("{}, after {} such updates in a row that were left out (--nonfinite-limit)", what, limit_));
+  return fmt::format("{}, from rank {} on host {}; the update is left out, {} of at most {} in a row", what, rank, host,
+                     in_a_row_, limit_);
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model.h"
+#include "core/optimizer.h"
+#include "datasets/task.h"
+#include "dist/communicator.h"
+#include "launcher/options/options.h"
+
+namespace ut::launcher {
+
+/// A rank whose text is not the one that most ranks have.
+struct OddRank {
+  int rank;
+  std::string usual;  // what most have
+};
+/// The first such rank; of as many each, not the lowest rank's text is the odd one. None where all are the same.
+std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
+
+/// Throws FailureOfRank on every rank where parameters or moments, which all ranks compute for themselves, are not the
+/// same bits on all: it names the tensor, and the rank that differs from most (of two, the second). Collective.
+void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
+
+/// Throws AgreedBadInput, on every rank, where a rank has read other data than most: its vocabulary, the sizes of its
+/// splits or some of its examples differ. Collective.
+void check_same_data(const datasets::Task& task, dist::Communicator& world);
+
+/// Throws AgreedBadInput, on every rank, where a rank goes on with another state of the run than most: some have not
+/// been shown the newest checkpoint. `state`: what tells it from others. Collective.
+void check_same_state(const std::string& state, const Options& options, dist::Communicator& world);
+
+/// What becomes of updates whose loss or gradients are not finite. The optimizer leaves them out by itself; here they
+/// are counted, and reported.
+class NonFiniteUpdates {
+ public:
+  explicit NonFiniteUpdates(const Options& options)
+      : limit_(options.on_nonfinite == OnNonFinite::stop ? 0 : options.nonfinite_limit) {}
+
+  /// After an update with such a loss or norm, which every rank sees alike: returns what is to be said of it, which
+  /// tensor and which rank it came from. Throws FailureOfRank with that where no more are left out in a row.
+  /// `here`: this rank's own loss or gradients, before they were summed, are not finite. Collective.
+  std::string left_out(const core::Model& model, bool here, dist::Communicator& world);
+  /// After any other update.
+  void went_well() { in_a_row_ = 0; }
+
+ private:
+  std::int64_t limit_;
+  std::int64_t in_a_row_ = 0;
+};
+
+}  // namespace ut::launcher

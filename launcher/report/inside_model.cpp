@@ -1,0 +1,177 @@
+#include "launcher/report/inside_model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+
+#include "base/error.h"
+#include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
+#include "core/watched_rows.h"
+#include "launcher/options/model_options.h"
+#include "launcher/run/rank_batch.h"
+#include "launcher/run/run_directory.h"
+#include "launcher/run/trained_model.h"
+
+namespace ut::launcher {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::int64_t examples_looked_at = 10000;  // for some that are short enough
+
+std::vector<std::int64_t> numbers(const at::Tensor& tensor) {
+  const at::Tensor whole = tensor.to(at::kLong).contiguous();
+  return {whole.const_data_ptr<std::int64_t>(), whole.const_data_ptr<std::int64_t>() + whole.numel()};
+}
+
+/// [heads, queries, keys] in 1/10000.
+ordered_json in_ten_thousandths(const at::Tensor& weights) {
+  ordered_json heads = ordered_json::array();
+  for (const at::Tensor& head : (weights * 10000).round().unbind(0)) {
+    ordered_json queries = ordered_json::array();
+    for (const at::Tensor& query : head.unbind(0)) queries.push_back(numbers(query));
+    heads.push_back(std::move(queries));
+  }
+  return heads;
+}
+
+ordered_json steps_of_rows(const core::Revised& revised, core::Halting halting, std::int64_t most) {
+  ordered_json stack{
+      {"halting", halting != core::Halting::none}, {"most", most}, {"updates", numbers(revised.updates)}};
+  if (!revised.cost.defined()) return stack;
+  const at::Tensor cost = revised.cost.contiguous();
+  stack["ponder"] = std::vector<double>(cost.const_data_ptr<double>(), cost.const_data_ptr<double>() + cost.numel());
+  return stack;
+}
+
+/// A model with all that it takes to show it at work.
+class Inside {
+ public:
+  explicit Inside(const Options& run)
+      : run_(run),
+        task_(datasets::make_task(run.task)),
+        loaded_(load_model(run, *task_, chosen_checkpoints(run))),
+        model_(dynamic_cast<const core::UniversalTransformer&>(*loaded_)),
+        mesh_(dist::make_single_communicator(), 1) {}
+
+  const datasets::Task& task() const { return *task_; }
+
+  ordered_json example(std::int64_t number) {
+    const datasets::Example example = task_->example(run_.split, number);
+    const RankBatch batch = rank_batch(std::span(&example, 1), 0, mesh_, run_.exchange);
+    ordered_json shown{{"number", number}, {"source", texts(example)}};
+    maps_ = ordered_json::object();
+    std::optional<core::Memory> memory;
+    if (batch.rows.source) memory = encode(batch.rows, shown);
+    if (batch.rows.target) {
+      decode(batch.rows, memory ? &*memory : nullptr, shown);
+      shown["given"] = symbols(numbers(batch.rows.target_previous), "start");
+    }
+    shown["maps"] = std::move(maps_);
+    const at::Tensor said = model_.forward(batch.rows, steps_of(run_), {}).logits.argmax(1);
+    shown["wanted"] = labels(numbers(batch.rows.labels), example);
+    shown["said"] = labels(numbers(said), example);
+    return shown;
+  }
+
+ private:
+  std::shared_ptr<core::StackRows> watch(const core::Recurrence& stack, const std::string& name,
+                                         const dist::SequenceExchange& exchange, const core::Memory* memory) {
+    return core::watch_attention(
+        stack.make_rows(exchange, memory), exchange.all(), name == "decoder",
+        memory == nullptr ? nullptr : &memory->rows, [this, name](const core::SeenAttention& seen) {
+          maps_[seen.over_memory ? "source" : name].push_back({{"step", seen.step},
+                                                               {"layer", seen.layer},
+                                                               {"queries", numbers(seen.queries.position)},
+                                                               {"weights", in_ten_thousandths(seen.weights)}});
+        });
+  }
+
+  /// What a decoder sees of the source; empty where there is none.
+  std::optional<core::Memory> encode(const core::Batch& batch, ordered_json& shown) {
+    const std::int64_t most = steps_of(run_).encoder;
+    const auto rows = watch(model_.encoder(), "encoder", *batch.source, nullptr);
+    const core::Revised revised =
+        model_.encoder().forward(model_.embed_source(batch), batch.source_position, most, *rows, nullptr, {});
+    shown["stacks"]["encoder"] = steps_of_rows(revised, model_.encoder().halting(), most);
+    if (!batch.target) return std::nullopt;
+    return model_.decoder().block().remember(revised.state, *batch.source);
+  }
+
+  void decode(const core::Batch& batch, const core::Memory* memory, ordered_json& shown) {
+    const std::int64_t most = steps_of(run_).decoder;
+    const auto rows = watch(model_.decoder(), "decoder", *batch.target, memory);
+    const core::Revised revised =
+        model_.decoder().forward(model_.embed_target(batch), batch.target_position, most, *rows, memory, {});
+    shown["stacks"]["decoder"] = steps_of_rows(revised, model_.decoder().halting(), most);
+  }
+
+  /// Labels in words, a row each; rows that nothing is asked of have none.
+  std::vector<std::string> labels(std::vector<std::int64_t> ids, const datasets::Example& example) const {
+    for (std::int64_t& id : ids)
+      if (id >= 0 && !example.candidates.empty()) id = pointed_word(example, id);
+    std::vector<std::string> text(example.target.empty() ? 0 : static_cast<std::size_t>(example.first_label));
+    std::ranges::move(symbols(ids, "(outside the vocabulary)"), std::back_inserter(text));
+    return text;
+  }
+
+  std::vector<std::string> symbols(const std::vector<std::int64_t>& ids, const std::string& instead_of_none) const {
+    std::vector<std::string> text;
+    for (const std::int64_t id : ids) text.push_back(id < 0 ? instead_of_none : task_->vocabulary().symbol(id));
+    return text;
+  }
+
+  std::vector<std::string> texts(const datasets::Example& example) const {
+    std::vector<std::string> rows;
+    for (const auto& words : example.source) rows.push_back(fmt::format("{}", fmt::join(symbols(words, ""), " ")));
+    return rows;
+  }
+
+  const Options& run_;
+  std::unique_ptr<datasets::Task> task_;
+  std::unique_ptr<core::Model> loaded_;
+  const core::UniversalTransformer& model_;
+  dist::Mesh mesh_;
+  ordered_json maps_;
+};
+
+/// The checkpoint that is asked for; the newest where the best is and there is none yet.
+std::string checkpoint_of(const Options& run) {
+  const auto directory = checkpoint_directory(run.run_dir);
+  if (!std::filesystem::exists(directory / "latest")) throw base::BadInput("the run has no checkpoint yet");
+  return run.checkpoint == "best" && !std::filesystem::exists(directory / "best") ? "latest" : run.checkpoint;
+}
+
+}  // namespace
+
+ordered_json look_inside(const Options& run, const ReportOptions& report) {
+  const at::NoGradGuard no_graph;
+  Options used = run;
+  used.checkpoint = checkpoint_of(run);
+  Inside inside(used);
+  const datasets::Task& task = inside.task();
+  ordered_json shown{
+      {"checkpoint", core::find_checkpoint(checkpoint_directory(run.run_dir), used.checkpoint).filename().string()},
+      {"examples", ordered_json::array()}};
+  const std::int64_t end = std::min(task.size(run.split), report.first_example + examples_looked_at);
+  const auto most = static_cast<std::size_t>(report.example_rows);
+  for (auto number = report.first_example; number < end && std::ssize(shown["examples"]) < report.examples; ++number)
+    if (const auto example = task.example(run.split, number);
+        example.source.size() <= most && example.target.size() <= most)
+      shown["examples"].push_back(inside.example(number));
+  if (shown["examples"].empty())
+    throw base::BadInput(
+        fmt::format("of {} examples from number {} on none has at most {} positions; give another --example-rows, "
+                    "--first-example or --split",
+                    std::max<std::int64_t>(0, end - report.first_example), report.first_example, report.example_rows));
+  return shown;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,135 @@
+#include "launcher/report/run_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "launcher/options/config_text.h"
+#include "launcher/options/options.h"
+#include "launcher/run/run_directory.h"
+
+namespace ut::launcher {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t most_ponder_records = 200;
+
+ordered_json settings_of(const std::filesystem::path& file) {
+  ordered_json settings = ordered_json::object();
+  for (const ConfigLine& line : config_lines(base::read_file(file), file.string())) settings[line.name] = line.value;
+  return settings;
+}
+
+/// Of each stretch of the points [[x, y], …] the lowest and the highest, in their order, so that no spike is lost; the
+/// first and the last.
+ordered_json thinned(const ordered_json& points) {
+  if (points.size() <= most_points) return points;
+  const std::size_t stretches = most_points / 2 - 1;
+  const auto value = [&](std::size_t point) {
+    return points[point][1].is_number() ? points[point][1].get<double>() : std::nan("");
+  };
+  ordered_json kept = ordered_json::array({points.front()});
+  for (std::size_t stretch = 0; stretch < stretches; ++stretch) {
+    const std::size_t begin = 1 + stretch * (points.size() - 2) / stretches;
+    const std::size_t end = 1 + (stretch + 1) * (points.size() - 2) / stretches;
+    std::size_t lowest = begin;
+    std::size_t highest = begin;
+    for (std::size_t point = begin; point < end; ++point) {
+      if (value(point) < value(lowest) || std::isnan(value(lowest))) lowest = point;
+      if (value(point) > value(highest) || std::isnan(value(highest))) highest = point;
+    }
+    kept.push_back(points[std::min(lowest, highest)]);
+    if (lowest != highest) kept.push_back(points[std::max(lowest, highest)]);
+  }
+  kept.push_back(points.back());
+  return kept;
+}
+
+class Metrics {
+ public:
+  void add(const ordered_json& line) {
+    const auto update = line.find("update");
+    if (update == line.end() || !update->is_number()) return;
+    const auto split = line.find("split");
+    if (split != line.end() && split->is_string() && *split != "validation") {
+      scores_[split->get<std::string>()] = line;
+      return;
+    }
+    ordered_json& curves = curves_[split == line.end() ? "training" : "validation"];
+    for (const auto& [key, value] : line.items())
+      if (key != "update" && (value.is_number() || value.is_null())) curves[key].push_back({*update, value});
+    const auto ponder = line.find("ponder");
+    if (ponder == line.end() || !ponder->is_object()) return;
+    for (const auto& [stack, times] : ponder->items())
+      if (times.is_object()) {
+        ordered_json record{{"update", *update}};
+        record.update(times);
+        ponder_[stack].push_back(std::move(record));
+      }
+  }
+
+  void write_to(ordered_json& run) {
+    run["thinned"] = false;
+    for (auto& [part, curves] : curves_.items())
+      for (auto& points : curves) {
+        if (points.size() > most_points) run["thinned"] = true;
+        points = thinned(points);
+      }
+    for (auto& records : ponder_) {
+      ordered_json kept = ordered_json::array();
+      const std::size_t every = (records.size() + most_ponder_records - 1) / most_ponder_records;
+      for (std::size_t index = (records.size() - 1) % every; index < records.size(); index += every)
+        kept.push_back(std::move(records[index]));
+      records = std::move(kept);
+    }
+    run["curves"] = std::move(curves_);
+    run["scores"] = std::move(scores_);
+    run["ponder"] = std::move(ponder_);
+  }
+
+ private:
+  ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
+  ordered_json scores_ = ordered_json::object();
+  ordered_json ponder_ = ordered_json::object();
+};
+
+}  // namespace
+
+ordered_json read_run(const std::filesystem::path& run_dir) {
+  const auto options = run_dir / config_name;
+  const auto file = metrics_file(run_dir);
+  if (!base::is_there(options))
+    throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
+  if (!base::is_there(file))
+    throw base::BadInput(
+        fmt::format("{}: nothing to report, the run has no metrics yet (no metrics.jsonl)", run_dir.string()));
+  ordered_json run{{"settings", settings_of(options)}};
+  Metrics metrics;
+  std::int64_t unreadable = 0;
+  std::int64_t read = 0;
+  std::istringstream stream(base::read_file(file));
+  for (std::string line; std::getline(stream, line);) {
+    const auto record = base::parse_json<ordered_json>(line);
+    const bool torn = stream.eof();
+    if (record.is_object()) {
+      metrics.add(record);
+      ++read;
+    } else if (!torn && !line.empty()) {
+      ++unreadable;
+    }
+  }
+  if (read == 0) throw base::BadInput(fmt::format("{}: nothing to report, it has no whole line", file.string()));
+  metrics.write_to(run);
+  run["unreadable"] = unreadable;
+  return run;
+}
+
+}  // namespace ut::launcher

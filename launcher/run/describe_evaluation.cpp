@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "launcher/run/evaluation.h"
+
+namespace ut::launcher {
+namespace {
+
+std::string how_made(const Evaluation& evaluation) {
+  if (evaluation.scoring == Scoring::teacher_forced) return "each symbol after the right ones";
+  return evaluation.beam == 1 ? "decoded greedily" : fmt::format("decoded with a beam of {}", evaluation.beam);
+}
+
+}  // namespace
+
+std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
+  const auto& score = evaluation.score;
+  const std::string pondered = describe(evaluation.pondered);
+  const std::string and_pondered = pondered.empty() ? "" : ", " + pondered;
+  if (!task.has_target())
+    return fmt::format("accuracy {:.3f} on {} questions{}", score.symbol_accuracy(), score.sequences, and_pondered);
+  if (!task.has_source())
+    return fmt::format("accuracy {:.3f} on {} words{}{}", score.symbol_accuracy(), score.symbols,
+                       evaluation.labels == 0 ? ""
+                                              : fmt::format(", perplexity {:.2f} of the {} in the vocabulary",
+                                                            evaluation.perplexity(), evaluation.labels),
+                       and_pondered);
+  const auto& scoring = text_scorings.front();
+  const std::string bleu = !evaluation.text
+                               ? ""
+                               : fmt::format("\nBLEU|{} = {}", datasets::bleu_signature(1, scoring),
+                                             datasets::describe(datasets::bleu_of(evaluation.text->front(), scoring)));
+  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}{}",
+                     score.symbol_accuracy(), score.sequence_accuracy(), score.sequences, how_made(evaluation),
+                     and_pondered, bleu);
+}
+
+std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks) {
+  const std::int64_t scored = evaluation.scored_groups();
+  if (groups_are_tasks && scored > 0)
+    return fmt::format("{} of {} tasks failed (error above {:g} %), mean error {:.2f} %\n", evaluation.failed_tasks(),
+                       scored, 100 * failed_above, 100 * (1 - evaluation.mean_of_groups()));
+  return scored < 2 ? "" : fmt::format("mean of the {}: accuracy {:.3f}\n", scored, evaluation.mean_of_groups());
+}
+
+std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {
+  std::string text;
+  const auto names = task.groups();
+  for (std::size_t group = 0; group < evaluation.groups.size(); ++group) {
+    Evaluation alone;
+    static_cast<Results&>(alone) = evaluation.groups[group];
+    alone.scoring = evaluation.scoring;
+    alone.beam = evaluation.beam;
+    if (alone.score.sequences > 0) text += fmt::format("{}: {}\n", names[group], describe(alone, task));
+  }
+  return text;
+}
+
+}  // namespace ut::launcher

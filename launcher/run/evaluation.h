@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model.h"
+#include "datasets/bleu.h"
+#include "datasets/scoring.h"
+#include "launcher/run/ponder_counts.h"
+#include "launcher/run/session.h"
+
+namespace ut::launcher {
+
+/// How outputs are made for scoring: by the model's own symbols, or each from the right ones before it.
+enum class Scoring { decoded, teacher_forced };
+
+/// How texts are scored: as sacreBLEU does where it is told nothing, and as the papers' translations were.
+inline constexpr std::array<datasets::BleuOptions, 2> text_scorings = {
+    {{}, {.tokens = datasets::BleuTokens::tokenised_split}}};
+using TextCounts = std::array<datasets::BleuCounts, text_scorings.size()>;
+
+/// What examples gave, over all ranks.
+struct Results {
+  datasets::Score score;
+  std::optional<TextCounts> text;  // where the task's outputs are text and were decoded
+  Pondered pondered;
+};
+
+/// bAbI's tasks of which more is wrong count as failed in the papers' tables.
+inline constexpr double failed_above = 0.05;
+
+/// What a split's examples gave, over all ranks.
+struct Evaluation : Results {
+  double loss = 0;              // cross entropy a label, without smoothing; teacher-forced scoring only
+  std::int64_t labels = 0;      // that it is the mean of: those in the vocabulary, end of sequence included
+  std::vector<Results> groups;  // of the task, each apart
+  Scoring scoring = Scoring::decoded;
+  std::int64_t beam = 1;  // that outputs were decoded with
+
+  /// Groups that have examples, the mean of their accuracies, and those whose error is above failed_above.
+  std::int64_t scored_groups() const;
+  double mean_of_groups() const;
+  std::int64_t failed_tasks() const;
+  /// What training is steered by: the accuracy of answers, or of symbols.
+  double accuracy() const { return score.symbol_accuracy(); }
+  /// e to the loss: of a language model, a label.
+  double perplexity() const;
+};
+
+/// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.
+Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
+                          const core::Steps& steps, Scoring scoring, std::int64_t limit);
+
+/// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.
+std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task);
+
+/// Of all groups together: the mean; of groups that are tasks, as bAbI's in joint training, also how many failed. Empty
+/// where there is only one group, or none.
+std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks);
+
+/// "accuracy 0.995 on 1000 questions", or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences" and how the
+/// outputs were made; and the ponder times, where positions halt. Of texts a second line: BLEU and its signature.
+std::string describe(const Evaluation& evaluation, const datasets::Task& task);
+
+}  // namespace ut::launcher

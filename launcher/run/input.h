@@ -1,0 +1,44 @@
+#pragma once
+
+#include <future>
+#include <vector>
+
+#include "core/batch.h"
+#include "datasets/training_batches.h"
+#include "launcher/run/session.h"
+
+namespace ut::launcher {
+
+/// What one update works on.
+struct Input {
+  datasets::Batch batch;           // of all ranks, the same on each
+  std::vector<core::Batch> parts;  // of its micro-batches, this rank's rows
+  datasets::Cursor next;           // where the update after it begins
+};
+
+/// How many examples an update has.
+datasets::BatchOptions batch_options(const Options& options);
+
+/// The updates' inputs, each made on a thread of its own while the one before is worked on.
+class InputAhead {
+ public:
+  /// From update number `update` on, which begins at `cursor`. The session must outlive this.
+  InputAhead(const Session& session, std::int64_t update, const datasets::Cursor& cursor);
+
+  /// Throws what making it threw.
+  Input next();
+  /// In next(), so far.
+  double waited_seconds() const { return waited_seconds_; }
+
+ private:
+  Input make();
+  void start();
+
+  const Session& session_;
+  std::int64_t update_;  // the one that is made next
+  datasets::TrainingBatches batches_;
+  double waited_seconds_ = 0;
+  std::future<Input> coming_;  // the last member: it is waited for before the others go
+};
+
+}  // namespace ut::launcher

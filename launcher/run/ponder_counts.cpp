@@ -1,0 +1,123 @@
+#include "launcher/run/ponder_counts.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace ut::launcher {
+
+void PonderCounts::add(const at::Tensor& updates) {
+  if (!updates.defined() || updates.numel() == 0) return;
+  const at::Tensor counts = at::bincount(updates.cpu());
+  PonderCounts other;
+  other.rows_.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
+  add(other);
+}
+
+void PonderCounts::add(const PonderCounts& other) {
+  rows_.resize(std::max(rows_.size(), other.rows_.size()));
+  for (std::size_t steps = 0; steps < other.rows_.size(); ++steps) rows_[steps] += other.rows_[steps];
+}
+
+void PonderCounts::sum_over(dist::Communicator& world, std::int64_t most) {
+  rows_.resize(static_cast<std::size_t>(most) + 1);
+  const at::Tensor counts = at::tensor(rows_, at::kLong);
+  world.all_reduce_sum(counts, dist::Purpose::control);
+  rows_.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
+}
+
+std::int64_t PonderCounts::rows() const { return std::accumulate(rows_.begin(), rows_.end(), std::int64_t{0}); }
+
+double PonderCounts::mean() const {
+  double steps = 0;
+  for (std::size_t n = 0; n < rows_.size(); ++n) steps += static_cast<double>(n) * static_cast<double>(rows_[n]);
+  return steps / static_cast<double>(rows());
+}
+
+double PonderCounts::standard_deviation() const {
+  const double center = mean();
+  double squares = 0;
+  for (std::size_t n = 0; n < rows_.size(); ++n)
+    squares += std::pow(static_cast<double>(n) - center, 2) * static_cast<double>(rows_[n]);
+  return std::sqrt(squares / static_cast<double>(rows()));
+}
+
+std::vector<std::int64_t> PonderCounts::histogram() const {
+  std::vector<std::int64_t> counts = rows_;
+  if (!counts.empty()) counts.erase(counts.begin());
+  return counts;
+}
+
+std::vector<double> PonderCounts::running_share() const {
+  std::vector<double> shares;
+  const auto all = static_cast<double>(rows());
+  auto left = rows();
+  for (const std::int64_t stopped : histogram()) {
+    shares.push_back(static_cast<double>(left) / all);
+    left -= stopped;
+  }
+  return shares;
+}
+
+void Pondered::add(const core::Prediction& prediction, const core::HaltingOptions& halting) {
+  if (halting.encoder != core::Halting::none) encoder.add(prediction.encoder.updates);
+  if (halting.decoder != core::Halting::none) decoder.add(prediction.decoder.updates);
+}
+
+void Pondered::add(const Pondered& other) {
+  encoder.add(other.encoder);
+  decoder.add(other.decoder);
+}
+
+void Pondered::sum_over(dist::Communicator& world, const core::Steps& most) {
+  encoder.sum_over(world, most.encoder);
+  decoder.sum_over(world, most.decoder);
+}
+
+double Pondered::mean() const {
+  PonderCounts both = encoder;
+  both.add(decoder);
+  return both.mean();
+}
+
+nlohmann::ordered_json to_json(const Pondered& pondered) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  for (const auto& [name, counts] : {std::pair{"encoder", &pondered.encoder}, {"decoder", &pondered.decoder}})
+    if (counts->rows() > 0)
+      result[name] = {{"mean", counts->mean()},
+                      {"sd", counts->standard_deviation()},
+                      {"histogram", counts->histogram()},
+                      {"running", counts->running_share()}};
+  return result;
+}
+
+std::string describe(const Pondered& pondered) {
+  std::string text;
+  for (const auto& [name, counts] : {std::pair{"encoder", &pondered.encoder}, {"decoder", &pondered.decoder}})
+    if (counts->rows() > 0)
+      text += fmt::format("{}{:.2f} ± {:.2f} in the {}", text.empty() ? "ponder time " : ", ", counts->mean(),
+                          counts->standard_deviation(), name);
+  return text;
+}
+
+std::string describe_histogram(const Pondered& pondered) {
+  std::string text;
+  for (const auto& [name, counts] : {std::pair{"encoder", &pondered.encoder}, {"decoder", &pondered.decoder}}) {
+    if (counts->rows() == 0) continue;
+    text += fmt::format("steps in the {}:", name);
+    std::int64_t steps = 0;
+    for (const std::int64_t rows : counts->histogram()) {
+      ++steps;
+      if (rows > 0)
+        text +=
+            fmt::format("  {} {:.1f} %", steps, 100 * static_cast<double>(rows) / static_cast<double>(counts->rows()));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace ut::launcher

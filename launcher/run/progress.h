@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace ut::launcher {
+
+/// What is shown of an update.
+struct Report {
+  std::int64_t update = 0;
+  std::int64_t max_updates = 0;
+  double loss = 0;
+  double learning_rate = 0;
+  double rows_per_second = 0;
+  double gradient_norm = 0;
+  std::optional<double> score;   // best validation score so far
+  std::optional<double> ponder;  // mean steps of a position
+};
+
+/// One line about an update, such as
+/// `update  1200/5000  loss 0.0123     12.3k rows/s  ponder 3.50  eta 1m20s   best 0.9870  lr 1.0e-03  grad 0.52`.
+/// What is not known is left out, and what `columns` have no room for: the last first. Numbers keep their width from
+/// line to line.
+std::string progress_line(const Report& report, std::optional<double> seconds_left,
+                          std::size_t columns = std::string::npos);
+
+/// A duration for a person: 42s, 1m20s, 2h05m, 3d04h.
+std::string human_duration(double seconds);
+
+/// Tells a person how training goes, on standard output. On a terminal one line is rewritten in place; elsewhere a
+/// line comes every few seconds. Whatever else is to be said while this lives goes through say().
+class Progress {
+ public:
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
+  /// `columns`: the terminal's width; 0 where `out` is not a terminal. `quiet`: progress and say() show nothing.
+  Progress(std::ostream& out, std::int64_t columns, bool quiet, Clock clock = std::chrono::steady_clock::now);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  /// Ends a line that still stands open.
+  ~Progress();
+
+  /// Shows the update, unless another was shown a moment ago and this is neither the first nor the last.
+  void report(const Report& report, bool last);
+  /// Prints a line of its own.
+  void say(const std::string& message);
+  /// Prints a line even when quiet: a result.
+  void result(const std::string& message);
+
+ private:
+  std::optional<double> seconds_left(const Report& report) const;
+  void clear_line();
+
+  std::ostream& out_;
+  std::int64_t columns_;
+  bool quiet_;
+  Clock clock_;
+  bool line_is_open_ = false;
+  std::optional<std::chrono::steady_clock::time_point> shown_at_;
+  std::optional<std::chrono::steady_clock::time_point> first_at_;
+  std::int64_t first_update_ = 0;
+};
+
+}  // namespace ut::launcher

@@ -1,0 +1,170 @@
+#include "launcher/run/rank_batch.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "base/philox.h"
+#include "base/span.h"
+
+namespace ut::launcher {
+namespace {
+
+using Examples = std::span<const datasets::Example>;
+
+/// Positions of the rows, each moved by its sequence's random offset. [rows] int64
+at::Tensor positions(const dist::Rows& rows, const RandomOffset& offset) {
+  if (offset.largest == 0) return rows.position;
+  at::Tensor moved = rows.position.clone();
+  auto* position = moved.mutable_data_ptr<std::int64_t>();
+  const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();
+  const std::uint64_t key = base::mix(offset.seed, static_cast<std::uint64_t>(offset.update));
+  for (std::int64_t row = 0; row < rows.count(); ++row)
+    position[row] += base::Random(base::mix(key, static_cast<std::uint64_t>(sequence[row]))).uniform(0, offset.largest);
+  return moved;
+}
+
+/// For each local row: use(example, position).
+template <class Use>
+void for_each_row(const dist::Rows& rows, Examples examples, const Use& use) {
+  const auto* position = rows.position.const_data_ptr<std::int64_t>();
+  for (std::size_t index = 0; index < examples.size(); ++index)
+    for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
+      use(examples[index], position[row]);
+}
+
+/// [rows, words a row] int64; -1 where a row has fewer words than the longest.
+at::Tensor source_words(const dist::Rows& rows, Examples examples) {
+  std::size_t longest = 1;
+  for (const auto& example : examples)
+    for (const auto& words : example.source) longest = std::max(longest, words.size());
+  std::vector<std::int64_t> table;
+  for_each_row(rows, examples, [&](const datasets::Example& example, std::int64_t position) {
+    const auto& words = example.source[static_cast<std::size_t>(position)];
+    table.insert(table.end(), words.begin(), words.end());
+    table.insert(table.end(), longest - words.size(), -1);
+  });
+  return at::tensor(table, at::kLong).view({rows.count(), static_cast<std::int64_t>(longest)});
+}
+
+void add_source(core::Batch& batch, Examples examples, const dist::Sequences& sequences, const dist::Mesh& mesh,
+                const dist::ExchangeOptions& exchange, const RandomOffset& offset) {
+  batch.source = dist::make_exchange(sequences, mesh.sequence(), {exchange.form, exchange.sent, dist::Cut::contiguous});
+  batch.source_words = source_words(batch.source->local(), examples);
+  batch.source_position = positions(batch.source->local(), offset);
+}
+
+void add_target(core::Batch& batch, Examples examples, const dist::Sequences& sequences, const dist::Mesh& mesh,
+                const dist::ExchangeOptions& exchange, const RandomOffset& offset) {
+  batch.target = dist::make_exchange(sequences, mesh.sequence(), exchange);
+  std::vector<std::int64_t> previous;
+  std::vector<std::int64_t> read;
+  std::vector<std::int64_t> labels;
+  for_each_row(batch.target->local(), examples, [&](const datasets::Example& example, std::int64_t position) {
+    if (position >= example.first_label) {
+      read.push_back(std::ssize(previous));
+      labels.push_back(example.target[static_cast<std::size_t>(position)]);
+    }
+    previous.push_back(position == 0 ? -1 : example.target[static_cast<std::size_t>(position - 1)]);
+  });
+  if (read.size() < previous.size()) batch.read_rows = at::tensor(read, at::kLong);
+  batch.target_previous = at::tensor(previous, at::kLong);
+  batch.target_position = positions(batch.target->local(), offset);
+  batch.labels = at::tensor(labels, at::kLong);
+}
+
+/// The answer is read at a sequence's first row, by the rank that holds it.
+void add_answers(core::Batch& batch, Examples examples) {
+  std::vector<std::int64_t> read;
+  std::vector<std::int64_t> labels;
+  std::int64_t row = 0;
+  for_each_row(batch.source->local(), examples, [&](const datasets::Example& example, std::int64_t position) {
+    if (position == 0) {
+      read.push_back(row);
+      labels.push_back(example.answer);
+    }
+    ++row;
+  });
+  batch.read_rows = at::tensor(read, at::kLong);
+  batch.labels = at::tensor(labels, at::kLong);
+}
+
+/// The candidates of the answers that add_answers() reads here, wherever they stand.
+void add_candidates(core::Batch& batch, Examples examples) {
+  const dist::Rows& all = batch.source->all();
+  const dist::Rows& local = batch.source->local();
+  std::vector<std::size_t> read;  // numbers of examples
+  for (std::size_t index = 0; index < examples.size(); ++index)
+    if (local.offsets[index + 1] > local.offsets[index] &&
+        local.position.const_data_ptr<std::int64_t>()[local.offsets[index]] == 0)
+      read.push_back(index);
+  for (const std::size_t index : read)
+    batch.candidates.most = std::max(batch.candidates.most, 1 + std::ranges::max(examples[index].candidates));
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> candidates;
+  for (std::size_t label = 0; label < read.size(); ++label) {
+    std::int64_t row = all.offsets[read[label]];
+    for (const std::int64_t candidate : examples[read[label]].candidates) {
+      if (candidate != datasets::no_answer) {
+        rows.push_back(row);
+        candidates.push_back(static_cast<std::int64_t>(label) * batch.candidates.most + candidate);
+      }
+      ++row;
+    }
+  }
+  batch.candidates.row = at::tensor(rows, at::kLong);
+  batch.candidates.candidate = at::tensor(candidates, at::kLong);
+}
+
+void move_to(at::Device device, core::Batch& batch) {
+  for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
+                           &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
+    if (part->defined()) *part = part->to(device);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> RankBatch::sequences_of_labels() const {
+  std::vector<std::int64_t> of_row = dist::sequence_numbers(read_from());
+  if (!rows.read_rows.defined()) return of_row;
+  const at::Tensor read = rows.read_rows.cpu();
+  std::vector<std::int64_t> of_label;
+  for (std::int64_t label = 0; label < read.size(0); ++label)
+    of_label.push_back(of_row[static_cast<std::size_t>(read.const_data_ptr<std::int64_t>()[label])]);
+  return of_label;
+}
+
+std::int64_t pointed_word(const datasets::Example& example, std::int64_t candidate) {
+  const auto place = std::ranges::find(example.candidates, candidate) - example.candidates.begin();
+  return example.source[static_cast<std::size_t>(place)].front();
+}
+
+RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
+                     const RandomOffset& offset) {
+  const auto count = static_cast<std::int64_t>(all.size());
+  const base::Span mine = base::share(count, mesh.data_rank(), mesh.data_parallel());
+  const Examples examples =
+      all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
+  RankBatch batch;
+  batch.first_example = static_cast<std::size_t>(mine.begin);
+  dist::Sequences targets;
+  for (std::size_t index = 0; index < examples.size(); ++index) {
+    batch.sources.ids.push_back(first_id + mine.begin + static_cast<std::int64_t>(index));
+    batch.sources.lengths.push_back(static_cast<std::int64_t>(examples[index].source.size()));
+    targets.lengths.push_back(static_cast<std::int64_t>(examples[index].target.size()));
+  }
+  targets.ids = batch.sources.ids;
+  const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return !example.target.empty(); });
+  const bool has_sources = std::ranges::any_of(all, [](const auto& example) { return !example.source.empty(); });
+  const bool points = std::ranges::any_of(all, [](const auto& example) { return !example.candidates.empty(); });
+  if (has_sources) add_source(batch.rows, examples, batch.sources, mesh, exchange, offset);
+  if (has_targets)
+    add_target(batch.rows, examples, targets, mesh, exchange, offset);
+  else
+    add_answers(batch.rows, examples);
+  if (points) add_candidates(batch.rows, examples);
+  move_to(mesh.device(), batch.rows);
+  return batch;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,96 @@
+#include "launcher/run/run_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "core/checkpoint_directory.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace filesystem = std::filesystem;
+
+base::BadInput refusal(const filesystem::path& path, const std::string& what) {
+  return base::BadInput(fmt::format("--run-dir {}: {}", path.string(), what));
+}
+
+filesystem::path lock_path(const filesystem::path& path) { return path / "lock"; }
+
+/// The directory itself, or the nearest one above it that exists.
+filesystem::path nearest_existing(filesystem::path path) {
+  path = filesystem::absolute(path);
+  std::error_code unreadable;
+  while (!filesystem::exists(path, unreadable) && path.has_parent_path() && path != path.parent_path())
+    path = path.parent_path();
+  return path;
+}
+
+void check_writable(const filesystem::path& path) {
+  const auto existing = nearest_existing(path);
+  if (!filesystem::is_directory(existing))
+    throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
+  if (::access(existing.c_str(), W_OK | X_OK) != 0)
+    throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
+}
+
+/// A run that was ended before its first checkpoint has nothing to go on with and nothing to lose.
+bool has_checkpoints(const filesystem::path& path) {
+  return !core::all_checkpoints(checkpoint_directory(path)).empty();
+}
+
+/// Takes the lock, which the system gives back when the process ends, however that is.
+int take_lock(const filesystem::path& path, int flags) {
+  constexpr mode_t as_the_umask_says = 0666;
+  const int descriptor = ::open(lock_path(path).c_str(), flags | O_CLOEXEC, as_the_umask_says);
+  if (descriptor < 0) throw refusal(path, fmt::format("cannot be written to: {}", std::strerror(errno)));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const bool taken = errno == EWOULDBLOCK;
+  ::close(descriptor);
+  if (taken) throw refusal(path, "another process trains there; wait for it, or use another directory");
+  return -1;  // a file system without locks
+}
+
+}  // namespace
+
+filesystem::path checkpoint_directory(const filesystem::path& run_dir) { return run_dir / "checkpoints"; }
+
+filesystem::path metrics_file(const filesystem::path& run_dir) { return run_dir / "metrics.jsonl"; }
+
+void check_run_directory(const Options& options) {
+  const filesystem::path path = options.run_dir;
+  check_writable(path);
+  if (!options.resume && has_checkpoints(path))
+    throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
+  if (options.resume && !base::is_there(path / config_name))
+    throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
+  if (!base::is_there(lock_path(path))) return;
+  const int lock = take_lock(path, O_RDONLY);
+  if (lock >= 0) ::close(lock);
+}
+
+RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
+  check_run_directory(options);
+  std::error_code failure;
+  filesystem::create_directories(checkpoints(), failure);
+  if (failure) throw refusal(path_, fmt::format("cannot be written to: {}", failure.message()));
+  lock_ = take_lock(path_, O_RDWR | O_CREAT);
+  core::remove_unfinished(checkpoints());
+  base::write_file_whole(path_ / config_name, to_config(options));
+}
+
+void RunDirectory::keep(const std::vector<datasets::KeptFile>& files) const {
+  for (const datasets::KeptFile& file : files) base::write_file_whole(path_ / file.name, file.content);
+}
+
+RunDirectory::~RunDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "datasets/task.h"
+#include "launcher/options/options.h"
+
+namespace ut::launcher {
+
+/// Where a run keeps its checkpoints.
+std::filesystem::path checkpoint_directory(const std::filesystem::path& run_dir);
+
+/// Where its updates and scores are recorded.
+std::filesystem::path metrics_file(const std::filesystem::path& run_dir);
+
+/// Whether training may start in the run directory; writes nothing. Throws base::BadInput where the directory cannot
+/// be written to, has a run's checkpoints already and --resume is not given, has none and it is given, or another
+/// process trains there.
+void check_run_directory(const Options& options);
+
+/// The directory of a run that this process trains: options.conf, metrics.jsonl, tensorboard/, checkpoints/. While it
+/// lives, no other process can open the same one.
+class RunDirectory {
+ public:
+  /// Makes what is missing, after the checks of check_run_directory(), and writes the options down. Throws as that
+  /// does.
+  explicit RunDirectory(const Options& options);
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+  ~RunDirectory();
+
+  /// Writes these files beside the others.
+  void keep(const std::vector<datasets::KeptFile>& files) const;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path metrics() const { return metrics_file(path_); }
+  std::filesystem::path events() const { return path_ / "tensorboard"; }
+  std::filesystem::path checkpoints() const { return checkpoint_directory(path_); }
+
+ private:
+  std::filesystem::path path_;
+  int lock_ = -1;
+};
+
+}  // namespace ut::launcher

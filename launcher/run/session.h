@@ -1,0 +1,24 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "datasets/task.h"
+#include "dist/mesh.h"
+#include "launcher/options/options.h"
+
+namespace ut::launcher {
+
+/// What a command works with on one rank.
+struct Session {
+  const Options& options;
+  dist::Mesh& mesh;
+  std::unique_ptr<datasets::Task> task;  // none where a command works on no data set
+  std::atomic<std::int64_t>& update;     // being worked on, for messages about failures; -1: none yet
+
+  /// Rank 0 speaks; the others only of errors.
+  bool speaks() const { return mesh.world().rank() == 0; }
+};
+
+}  // namespace ut::launcher

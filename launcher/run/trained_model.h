@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model.h"
+#include "datasets/task.h"
+#include "launcher/options/options.h"
+
+namespace ut::launcher {
+
+/// The checkpoints that evaluate, decode and export work with: `--checkpoint` of `--run-dir`, or the newest
+/// `--average`, the newest first. Throws base::BadInput where there are none, or fewer.
+std::vector<std::filesystem::path> chosen_checkpoints(const Options& options);
+
+/// The trained model that the mean of the checkpoints' parameters makes. Throws base::BadInput where one of them is not
+/// whole, its vocabulary is not the task's, or it has fewer learned step signals than steps are asked for.
+std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,
+                                        const std::vector<std::filesystem::path>& checkpoints,
+                                        at::Device device = at::kCPU);
+
+/// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.
+void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task);
+
+/// Before memory is taken for a model that options make far larger than the file is. Throws base::BadInput where they
+/// do, or where there is no such file.
+void check_size(const core::ModelOptions& model, const std::filesystem::path& file);
+
+}  // namespace ut::launcher

@@ -1,0 +1,34 @@
+#include "launcher/start/library_warnings.h"
+
+#include <c10/util/Exception.h>
+
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "launcher/process/say.h"
+
+namespace ut::launcher {
+namespace {
+
+class EachOnce final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    const std::string& text = warning.msg();
+    const std::lock_guard lock(mutex_);
+    if (said_.insert(text).second) say("LibTorch: " + text.substr(0, text.find('\n')));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> said_;
+};
+
+}  // namespace
+
+void say_library_warnings_once() {
+  static EachOnce handler;  // the library keeps its address
+  c10::WarningUtils::set_warning_handler(&handler);
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,147 @@
+#include "launcher/start/run_on_ranks.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "dist/mpi.h"
+#include "launcher/plan/mesh_by_plan.h"
+#include "launcher/process/kept_memory.h"
+#include "launcher/process/say.h"
+#include "launcher/ranks/agree.h"
+#include "launcher/ranks/device.h"
+#include "launcher/ranks/rank_checks.h"
+#include "launcher/ranks/rank_hosts.h"
+#include "launcher/start/library_warnings.h"
+
+namespace ut::launcher {
+namespace {
+
+/// Says what happened to a rank.
+void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
+  const std::string when = update < 0 ? "" : fmt::format(", after update {}", update);
+  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause.substr(0, cause.find('\n'))));
+}
+
+/// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
+/// for the same reason it is said once.
+void say_failure(std::int64_t rank, std::int64_t update, const std::string& cause) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min<std::int64_t>(rank, 20)));
+  say_of_rank(rank, host_name(), update, cause);
+}
+
+[[noreturn]] void end_all(int ranks, int exit_code) {
+  if (ranks > 1) dist::MpiSession::abort(exit_code);
+  std::_Exit(exit_code);
+}
+
+/// Says what happened and ends all ranks.
+[[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const std::exception& error, int exit_code) {
+  say_failure(rank, at_update, error.what());
+  end_all(ranks, exit_code);
+}
+
+/// The same of a failure that all ranks know of: rank 0 says it and ends the others.
+[[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const FailureOfRank& failure) {
+  if (rank == 0) say_of_rank(failure.rank(), failure.host(), at_update, failure.what());
+  if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(5));
+  end_all(ranks, 1);
+}
+
+/// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not be able to
+/// reach them, and is in use by the thread that waits. They end with this one or, cut off from it, for the same reason.
+std::shared_ptr<dist::Watchdog> make_watchdog(std::int64_t timeout, std::int64_t rank,
+                                              const std::atomic<std::int64_t>& update) {
+  // mpirun takes two seconds to end the others: they are not to say it again.
+  const auto limit = std::chrono::seconds(timeout + 3 * std::min<std::int64_t>(rank, 5));
+  return std::make_shared<dist::Watchdog>(limit, [=, &update](const std::string& what) {
+    say_failure(
+        rank, update,
+        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, or a rank hangs",
+                    limit.count(), what));
+    std::_Exit(1);
+  });
+}
+
+/// Without PMIx, Open MPI cannot start under srun, and says so in many lines from every rank.
+void check_ranks_can_meet(const RankEnvironment& environment) {
+  if (!environment.is_rank || environment.can_meet) return;
+  throw base::BadInput(
+      fmt::format("srun has started {} ranks without PMIx, so that none can find the others; use srun --mpi=pmix (srun "
+                  "--mpi=list says whether it is there), or mpirun inside the job",
+                  environment.world));
+}
+
+/// An mpirun of another MPI starts programs that each believe to be alone.
+void check_world(const dist::Communicator& world, const RankEnvironment& environment) {
+  if (environment.world > 0 && environment.world != world.size())
+    throw AgreedBadInput(
+        fmt::format("{} ranks were started, but MPI sees {}: this MPI and what started the ranks do not know one "
+                    "another; use mpirun of the same MPI, or srun --mpi=pmix",
+                    environment.world, world.size()));
+}
+
+void set_threads(const Options& options) {
+  if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
+}
+
+int run_in_mesh(Options options, std::unique_ptr<dist::Communicator> world, std::atomic<std::int64_t>& update,
+                const std::function<int(Session&)>& command) {
+  std::unique_ptr<datasets::Task> task;
+  agree(*world, [&] {
+    options.sequence_parallel = choose_sequence_parallel(options, world->size());
+    if (!options.task.task.empty()) task = datasets::make_task(options.task);
+  });
+  if (task) check_same_data(*task, *world);
+  const Options used = with_mesh_by_plan(options, task.get(), *world);
+  dist::Mesh mesh(std::move(world), static_cast<int>(used.sequence_parallel));
+  Session session{used, mesh, std::move(task), update};
+  try {
+    return command(session);
+  } catch (const AgreedBadInput&) {
+    throw;
+  } catch (const FailureOfRank& failure) {
+    fail(mesh.world().rank(), mesh.world().size(), session.update, failure);
+  } catch (const base::BadInput& error) {
+    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 2);
+  } catch (const std::bad_alloc&) {
+    fail(mesh.world().rank(), mesh.world().size(), session.update, std::runtime_error("out of memory"), 1);
+  } catch (const std::exception& error) {
+    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 1);
+  }
+}
+
+}  // namespace
+
+int run_on_ranks(const Options& options, const RankEnvironment& environment,
+                 const std::function<int(Session&)>& command) {
+  keep_freed_memory();  // not before: a process that only starts ranks is to give back the data that it has checked
+  set_threads(options);
+  say_library_warnings_once();
+  check_ranks_can_meet(environment);
+  std::atomic<std::int64_t> update = -1;
+  std::optional<dist::MpiSession> mpi;
+  if (environment.is_rank) mpi.emplace(make_watchdog(options.timeout, environment.rank, update));
+  std::unique_ptr<dist::Communicator> world = mpi ? mpi->world() : dist::make_single_communicator();
+  const int rank = world->rank();
+  const int ranks = world->size();
+  const bool speaks = environment.rank == 0 && rank == 0;
+  try {
+    check_world(*world, environment);
+    const RankDevice device = agree_on_device(options, environment.local_rank, *world);
+    world = make_communicator(options, device, std::move(world));
+    return run_in_mesh(options, std::move(world), update, command);
+  } catch (const AgreedBadInput& error) {
+    if (speaks) say(error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fail(rank, ranks, -1, error, 1);
+  }
+}
+
+}  // namespace ut::launcher

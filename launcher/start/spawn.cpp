@@ -1,0 +1,237 @@
+#include "launcher/start/spawn.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "launcher/process/say.h"
+#include "launcher/process/stop_request.h"
+#include "launcher/run/metrics.h"
+#include "launcher/start/mpirun_errors.h"
+#include "launcher/start/rank_environment.h"
+#include "launcher/start/relays.h"
+
+namespace ut::launcher {
+namespace {
+
+constexpr const char* threads_variable = "OMP_NUM_THREADS";
+constexpr int repeat_after = 1000;  // milliseconds
+
+/// Where the program is in PATH.
+std::optional<std::string> find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const auto file = std::filesystem::path(directory) / program;
+    if (::access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return std::nullopt;
+}
+
+/// Whether processes may read each other's memory. Some containers forbid it, and Open MPI then complains at
+/// every message unless told not to try.
+bool may_read_other_memory() {
+  char from = 1;
+  char to = 0;
+  iovec local{&to, 1};
+  iovec remote{&from, 1};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+/// Ranks that share the cores of a host.
+std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
+  if (request.hosts.empty()) return request.ranks;
+  return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
+}
+
+void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
+  if (request.threads > 0 || std::getenv(threads_variable) == nullptr) {
+    const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
+    ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
+  }
+  const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
+  ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);
+  // A crash is told in one line by the parent; Open MPI's own traces of several ranks come mixed.
+  ::setenv("OMPI_MCA_opal_signal", "", 0);
+  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
+  if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  if (request.hosts.empty()) return;
+  for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);
+}
+
+/// In the child: becomes mpirun. Does not return.
+[[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input, int output,
+                                int errors) {
+  // Ctrl-C goes to the terminal's foreground group: only to the parent, which lets the ranks finish their update.
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(1);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGUSR1, SIG_IGN);  // until mpirun passes it on: attend() repeats it
+  release_stop_requests();
+  if (input >= 0) ::dup2(input, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+/// Passes signals, input and output on until mpirun has ended. Returns its wait status, and whether it was asked to
+/// stop, which is repeated: mpirun and the ranks may not have been there yet.
+std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, OutputRelay& output,
+                            ErrorRelay& errors) {
+  bool asked_to_stop = false;
+  bool interrupted = false;
+  for (;;) {
+    std::array<pollfd, 4> sources{
+        pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
+        pollfd{output.pipe().reading_end(), POLLIN, 0}, pollfd{errors.pipe().reading_end(), POLLIN, 0}};
+    const int ready = ::poll(sources.data(), sources.size(), asked_to_stop ? repeat_after : -1);
+    if (ready < 0 && errno != EINTR) throw system_error("poll");
+    if (ready == 0) ::kill(mpirun, SIGUSR1);
+    if (sources[1].revents != 0) relay.copy();
+    if (sources[2].revents != 0) output.copy();
+    if (sources[3].revents != 0) errors.copy();
+    if (sources[0].revents == 0) continue;
+    const int signal = signals.next();
+    if (signal == SIGCHLD) {
+      int status = 0;
+      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, asked_to_stop};
+    } else if (signal != 0) {
+      const bool at_once = signal == SIGINT && std::exchange(interrupted, true);
+      ::kill(mpirun, at_once ? SIGTERM : SIGUSR1);
+      asked_to_stop = true;
+    }
+  }
+}
+
+/// As `rank 1 on host n2, after update 120: `.
+std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& metrics) {
+  const auto update = metrics.empty() ? std::nullopt : last_update(metrics);
+  return fmt::format("rank {} on host {}{}: ", ended.rank, ended.host,
+                     update ? fmt::format(", after update {}", *update) : "");
+}
+
+/// `who` was ended by a signal; none: mpirun has said so of no rank. `trains`: a stop is no failure.
+int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& who, bool trains) {
+  constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
+  const int signal = code - signal_base;
+  if (signal <= 0) return code;
+  if (signal >= NSIG) {  // mpirun's own: a failure of what it runs on the other hosts
+    say("lost a host: it or the link to it is down, or ssh could not start ranks there");
+    return 1;
+  }
+  if (asked_to_stop && signal == SIGUSR1 && trains) {  // it came before the rank could take it
+    say("stopped on request before training began; the same command goes on");
+    return stopped_on_request;
+  }
+  if (asked_to_stop)
+    say("stopped before it could finish");
+  else if (!who && WIFEXITED(status))
+    say(fmt::format("mpirun could not start the ranks: it ended with {}", code));
+  else
+    say(fmt::format("{}ended by signal {} ({}){}", who.value_or("mpirun was "), signal, ::strsignal(signal),
+                    signal == SIGKILL ? ": out of memory?" : ""));
+  return 1;
+}
+
+}  // namespace
+
+std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
+  return std::max<std::int64_t>(1, cores / ranks);
+}
+
+std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {
+  // A connection that is silent is asked after a third of the time, and given up after three questions without an
+  // answer: before the ranks, who only know that they wait, give up. An mpirun whose ranks have ended waits for ever
+  // for the host that it cannot reach.
+  const std::int64_t seconds = std::min<std::int64_t>(timeout, 30);
+  const std::string question_every = std::to_string(seconds / 9);
+  return {{"OMPI_MCA_oob_tcp_keepalive_time", std::to_string(seconds / 3)},
+          {"OMPI_MCA_oob_tcp_keepalive_intvl", question_every},
+          {"OMPI_MCA_oob_tcp_keepalive_probes", "3"},
+          // ssh asks nothing of a person, and does not outlive the job.
+          {"OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"}};
+}
+
+std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
+                                        const std::string& executable, bool as_root) {
+  std::vector<std::string> command = {mpirun, "--bind-to", "none"};
+  if (request.hosts.empty()) {
+    command.emplace_back("--oversubscribe");
+  } else {
+    std::vector<std::string> hosts;
+    for (const Host& host : request.hosts) hosts.push_back(fmt::format("{}:{}", host.name, host.slots));
+    const auto prefix = std::filesystem::path(mpirun).parent_path().parent_path();  // where ssh has another PATH
+    command.insert(command.end(), {"--prefix", prefix.string(), "--map-by", "slot"});
+    command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(hosts, ","))});
+  }
+  if (as_root) command.emplace_back("--allow-run-as-root");
+  // A rank that waits would otherwise keep the core from whoever it waits for: another rank, or another program.
+  command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
+  command.insert(command.end(), {"-x", threads_variable, "-x", terminal_variable});
+  command.insert(command.end(), {"-n", std::to_string(request.ranks), executable});
+  command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+  return command;
+}
+
+int run_under_mpirun(const SpawnRequest& request) {
+  const auto mpirun_path = find_in_path("mpirun");
+  if (!mpirun_path)
+    throw base::BadInput(fmt::format(
+        "--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
+  const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto command = mpirun_command(request, *mpirun_path, executable, ::geteuid() == 0);
+  const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
+  TerminalRelay relay(relayed);
+  const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  OutputRelay output;
+  ErrorRelay errors;
+  const WaitingSignals signals(request.stop_signals);
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t mpirun = ::fork();
+  if (mpirun < 0) throw system_error("fork");
+  if (mpirun == 0) {
+    signals.restore();
+    set_rank_environment(request, cores);
+    become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, output.pipe().writing_end(),
+                  errors.pipe().writing_end());
+  }
+  if (nothing >= 0) ::close(nothing);
+  output.pipe().close_writing_end();
+  errors.pipe().close_writing_end();
+  const auto [status, asked_to_stop] = attend(mpirun, signals, relay, output, errors);
+  output.copy();
+  errors.copy();
+  std::optional<std::string> who;
+  if (const auto& ended = errors.ended_by_signal()) who = who_and_when(*ended, request.metrics);
+  const int code = exit_code(status, asked_to_stop, who, !request.metrics.empty());
+  if (code == 0) output.check();
+  return code;
+}
+
+}  // namespace ut::launcher

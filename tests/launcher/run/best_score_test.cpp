@@ -1,0 +1,48 @@
+#include "launcher/run/best_score.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/bad_input.h"
+
+namespace ut::launcher {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+std::optional<BestScore> best_in(const nlohmann::json& state) { return best_score_in(core::StateReader(state, "run")); }
+
+TEST(BestScore, IsTheHighestAndOfEqualOnesThatOfTheLeastLoss) {
+  const BestScore best{0.5, 2, 10};
+  EXPECT_TRUE(improves({0, infinite, 20}, std::nullopt));
+  EXPECT_TRUE(improves({0.6, 3, 20}, best));
+  EXPECT_TRUE(improves({0.5, 1, 20}, best));
+  EXPECT_FALSE(improves({0.5, 2, 20}, best));
+  EXPECT_FALSE(improves({0.4, 1, 20}, best));
+}
+
+TEST(BestScore, IsReadAsItWasWritten) {
+  for (const double loss : {1.25, infinite}) {
+    nlohmann::json state{{"update", 9}};
+    add_best_score(state, {0.75, loss, 7});
+    const auto read = best_in(state);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->score, 0.75);
+    EXPECT_EQ(read->loss, loss);
+    EXPECT_EQ(read->update, 7);
+  }
+}
+
+TEST(BestScore, OfEarlierRunsIsRead) {
+  EXPECT_FALSE(best_in({{"update", 9}}));
+  EXPECT_FALSE(best_in({{"best_score", 0.5}, {"best_update", -1}}));
+  const auto without_loss = best_in({{"best_score", 0.5}, {"best_update", 0}});
+  ASSERT_TRUE(without_loss);
+  EXPECT_EQ(without_loss->loss, infinite);
+  EXPECT_NE(tests::bad_input([] { best_in({{"best_score", "high"}, {"best_update", 3}}); }), "");
+}
+
+}  // namespace
+}  // namespace ut::launcher

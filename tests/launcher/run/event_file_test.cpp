@@ -1,0 +1,42 @@
+#include "launcher/run/event_file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "tests/temporary_directory.h"
+#include "tests/umask.h"
+
+namespace ut::launcher {
+namespace {
+
+// The record that TensorBoard's own writer makes of the nine digits.
+TEST(EventFile, RecordsHaveMaskedChecksums) {
+  const std::string record = event_record("123456789");
+  ASSERT_EQ(record.size(), 8 + 4 + 9 + 4);
+  EXPECT_EQ(record.substr(0, 8), std::string("\x09\0\0\0\0\0\0\0", 8));
+  // CRC-32C of "123456789" is E3069283; turned by 15 bits, A282EAD8 added.
+  EXPECT_EQ(record.substr(21), std::string("\xE5\xB0\x8A\xC7", 4));
+}
+
+TEST(EventFile, AFileIsReadAfterThoseThatAreThere) {
+  const tests::TemporaryDirectory scratch;
+  scratch.write("events.out.tfevents.4000000000.elsewhere", "");  // of a host whose clock is ahead
+  { EventFile(scratch.path(), 1).add(1, {{{"loss", 2}}, {}}); }
+  { EventFile(scratch.path(), 2).add(2, {{{"loss", 1}}, {}}); }
+  for (const char* name : {"events.out.tfevents.4000000001.ut", "events.out.tfevents.4000000002.ut"})
+    EXPECT_NE(base::read_file(scratch / name).find("loss"), std::string::npos);
+}
+
+TEST(EventFile, FollowsTheUmask) {
+  const tests::TemporaryDirectory scratch;
+  for (const auto& [mask, expected] : {std::pair(027U, 0640U), std::pair(002U, 0664U), std::pair(077U, 0600U)}) {
+    const tests::Umask set(mask);
+    const std::filesystem::path events = scratch / std::to_string(mask);
+    EventFile(events, 0).add(1, {});
+    for (const auto& entry : std::filesystem::directory_iterator(events))
+      EXPECT_EQ(tests::permissions(entry), expected);
+  }
+}
+
+}  // namespace
+}  // namespace ut::launcher

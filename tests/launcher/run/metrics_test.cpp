@@ -1,0 +1,55 @@
+#include "launcher/run/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tests/temporary_directory.h"
+
+namespace ut::launcher {
+namespace {
+
+TEST(Metrics, OneLineARecordInFullPrecision) {
+  const tests::TemporaryDirectory scratch;
+  const auto path = scratch / "metrics.jsonl";
+  const double loss = 0.1 + 0.2;
+  {
+    MetricsLog log(path, 0);
+    log.append({{"update", 1}, {"loss", loss}});
+    log.append({{"update", 2}, {"loss", std::numeric_limits<double>::quiet_NaN()}});
+    EXPECT_EQ(base::read_file(path), "{\"update\":1,\"loss\":0.30000000000000004}\n{\"update\":2,\"loss\":null}\n");
+  }
+  const auto content = base::read_file(path);
+  const auto record = nlohmann::json::parse(content.substr(0, content.find('\n')));
+  EXPECT_EQ(record.at("loss").get<double>(), loss);
+}
+
+TEST(Metrics, LaterAndTornLinesAreDroppedOnResuming) {
+  const tests::TemporaryDirectory scratch;
+  const auto path = scratch.write("metrics.jsonl",
+                                  "{\"update\":10}\n{\"update\":20}\n{\"split\":\"test\",\"update\":20}\n"
+                                  "{\"update\":30}\n{\"update\":15}\n{\"upd");
+  MetricsLog log(path, 20);
+  log.append({{"update", 21}});
+  EXPECT_EQ(base::read_file(path),
+            "{\"update\":10}\n{\"update\":20}\n{\"split\":\"test\",\"update\":20}\n{\"update\":15}\n{\"update\":21}\n");
+}
+
+TEST(Metrics, ATornLineIsDroppedEvenWhereItReadsWhole) {
+  const tests::TemporaryDirectory scratch;
+  const auto path = scratch.write("metrics.jsonl", "{\"update\":1}\n{\"update\":2}");
+  truncate_after(path, 100);
+  EXPECT_EQ(base::read_file(path), "{\"update\":1}\n");
+}
+
+TEST(Metrics, NothingToTruncate) {
+  const tests::TemporaryDirectory scratch;
+  truncate_after(scratch / "none", 5);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "none"));
+  EXPECT_THROW(MetricsLog(scratch / "no/such/directory", 0), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace ut::launcher

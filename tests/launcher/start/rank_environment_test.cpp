@@ -1,0 +1,135 @@
+#include "launcher/start/rank_environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/bad_input.h"
+
+namespace ut::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Environment environment_of(std::map<std::string, std::string> variables) {
+  return [variables = std::move(variables)](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+}
+
+void expect_rank(std::map<std::string, std::string> variables, std::int64_t rank, std::int64_t world) {
+  const auto found = find_rank_environment(environment_of(std::move(variables)));
+  EXPECT_TRUE(found.is_rank);
+  EXPECT_EQ(found.rank, rank);
+  EXPECT_EQ(found.world, world);
+}
+
+Options options_with(std::int64_t ranks, std::int64_t sequence_parallel = 1) {
+  Options options;
+  options.ranks = ranks;
+  options.sequence_parallel = sequence_parallel;
+  return options;
+}
+
+TEST(RankEnvironment, SaysTheNumberAmongTheRanksOfAHost) {
+  const auto local = [](std::map<std::string, std::string> variables) {
+    return find_rank_environment(environment_of(std::move(variables))).local_rank;
+  };
+  EXPECT_EQ(local({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}), 1);
+  EXPECT_EQ(local({{"PMIX_RANK", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "3"}}), 3);
+  EXPECT_EQ(local({{"PMI_RANK", "5"}, {"MPI_LOCALRANKID", "2"}}), 2);
+  EXPECT_EQ(local({{"PMI_RANK", "5"}}), 0);
+  EXPECT_EQ(local({}), 0);
+}
+
+TEST(RankEnvironment, OfMpirunAndSrun) {
+  expect_rank({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "1"}}, 1, 4);
+  expect_rank({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}, 2, 3);
+  expect_rank({{"PMIX_RANK", "5"}}, 5, 0);
+  expect_rank({{"PMIX_RANK", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}}, 5, 8);
+  expect_rank({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "3"}}, 1, 2);
+}
+
+TEST(RankEnvironment, OfSrunWithoutPmixHasNoOthersToMeet) {
+  const auto can_meet = [](std::map<std::string, std::string> variables) {
+    variables.insert({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "0"}});
+    return find_rank_environment(environment_of(std::move(variables))).can_meet;
+  };
+  EXPECT_FALSE(can_meet({}));
+  EXPECT_FALSE(can_meet({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}));
+  EXPECT_TRUE(can_meet({{"PMIX_RANK", "1"}}));
+  EXPECT_TRUE(can_meet({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
+  EXPECT_TRUE(find_rank_environment(environment_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}})).can_meet);
+  const std::map<std::string, std::string> alone = {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}};
+  EXPECT_FALSE(find_rank_environment(environment_of(alone)).is_rank);
+}
+
+TEST(RankEnvironment, IsNotABatchScriptsShell) {
+  EXPECT_FALSE(find_rank_environment(environment_of({})).is_rank);
+  EXPECT_FALSE(find_rank_environment(environment_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}})).is_rank);
+  for (const auto* step : {"4294967290", "4294967291"})  // salloc's shell, a batch script's
+    EXPECT_FALSE(find_rank_environment(
+                     environment_of({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", step}}))
+                     .is_rank);
+}
+
+TEST(Ranks, AreWhatWasAskedForOrStarted) {
+  const RankEnvironment none;
+  EXPECT_EQ(choose_ranks(options_with(0), none), 1);
+  EXPECT_EQ(choose_ranks(options_with(3), none), 3);
+  EXPECT_EQ(choose_ranks(options_with(0), {true, 0, 4}), 4);
+  EXPECT_EQ(choose_ranks(options_with(4), {true, 0, 4}), 4);
+  EXPECT_EQ(choose_ranks(options_with(4), {true, 0, 0}), 0);
+}
+
+TEST(Ranks, OfARecordYieldToMpirun) {
+  Options options = options_with(0);
+  options.recorded_ranks = 2;
+  EXPECT_EQ(choose_ranks(options, {}), 2);
+  EXPECT_EQ(choose_ranks(options, {true, 0, 5}), 5);
+}
+
+TEST(Ranks, OfASequenceAreTheRecordsWhereTheyDivideAllRanks) {
+  Options options = options_with(0);
+  options.sequence_parallel = 0;
+  options.recorded_sequence_parallel = 3;
+  EXPECT_EQ(choose_sequence_parallel(options, 6), 3);
+  EXPECT_EQ(choose_sequence_parallel(options, 4), 0) << "ut plan chooses";
+  options.sequence_parallel = 2;
+  EXPECT_EQ(choose_sequence_parallel(options, 4), 2);
+}
+
+TEST(Ranks, OtherThanStartedAreRefusedWithBothNumbers) {
+  EXPECT_THAT(tests::bad_input([] {
+                choose_ranks(options_with(2), {true, 0, 4});
+              }),
+              AllOf(HasSubstr("--ranks: 2"), HasSubstr("started 4")));
+}
+
+TEST(Ranks, SequenceRanksMustDivideThem) {
+  EXPECT_EQ(choose_ranks(options_with(4, 2), {}), 4);
+  EXPECT_THAT(tests::bad_input([] { choose_ranks(options_with(2, 4), {}); }),
+              AllOf(HasSubstr("--sequence-parallel: 4"), HasSubstr("is 2")));
+  EXPECT_NE(tests::bad_input([] { choose_ranks(options_with(4, 3), {}); }), "");
+}
+
+TEST(Ranks, FillTheHostsUnlessAskedOtherwise) {
+  const std::vector<Host> hosts = {{"one", 2}, {"two", 4}};
+  EXPECT_EQ(choose_ranks(options_with(0), {}, hosts), 6);
+  EXPECT_EQ(choose_ranks(options_with(3), {}, hosts), 3);
+  Options options = options_with(7);
+  options.hostfile = "/my/hosts";
+  EXPECT_THAT(tests::bad_input([&] { choose_ranks(options, {}, hosts); }),
+              AllOf(HasSubstr("--ranks: 7"), HasSubstr("6 slots"), HasSubstr("/my/hosts")));
+}
+
+TEST(RankEnvironment, ATerminalIsWhatTheParentSaw) {
+  EXPECT_EQ(terminal_columns(environment_of({{"UT_TERMINAL", "120"}, {"OMPI_COMM_WORLD_RANK", "0"}})), 120);
+  EXPECT_EQ(terminal_columns(environment_of({{"OMPI_COMM_WORLD_RANK", "0"}})), 0);
+}
+
+}  // namespace
+}  // namespace ut::launcher
