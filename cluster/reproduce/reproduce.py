@@ -353,7 +353,7 @@ def cell(runs, given):
     made = [best_first(seeds) for seeds in by_name.values()]
     evaluation = given.get("evaluation", "test")
     tasks = [task for results in made
-             for task in zip(*(tasks_of(result["evaluations"][evaluation], given) for result in results))]
+             for task in zip(*(tasks_of(result["evaluations"].get(evaluation), given) for result in results))]
     if not any(made):
         return "not run"
     try:
