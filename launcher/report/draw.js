@@ -478,6 +478,13 @@ var draw = (function () {
       x_ticks: ranks.length < 12 ? ranks : undefined};
   }
 
+  // What stands beside a stack's rows: in the encoder what each reads, in the decoder what it says next; or reads, where
+  // there is no source: of a language model's rows few are asked to say anything.
+  function names_of_rows(example, stack) {
+    if (stack === 'encoder') return example.source;
+    return example.source.length ? example.wanted : example.given;
+  }
+
   // A map of an example as cells() takes it; head -1: the mean over heads.
   function map_spec(example, name, step, layer, head, options) {
     var seen = example.maps[name].filter(function (one) { return one.step === step && one.layer === layer; })[0];
@@ -491,7 +498,7 @@ var draw = (function () {
       });
     });
     var keys = name === 'decoder' ? example.given : example.source;
-    var queries = name === 'encoder' ? example.source : example.wanted;
+    var queries = names_of_rows(example, name);
     var halts = example.maps[name].some(function (one) { return one.queries.length < queries.length; });
     var halted = {};
     if (name !== 'source')
@@ -500,7 +507,7 @@ var draw = (function () {
       halted: halted, halts: halts, causal: name === 'decoder',
       most: options.most, color: options.color, width: options.width,
       x: name === 'decoder' ? 'is looked at: the symbol that the row was given' : 'is looked at',
-      y: name === 'encoder' ? 'looks' : 'says next'};
+      y: queries === example.wanted ? 'says next' : 'looks'};
   }
 
   // The largest weight of all steps and heads, which is the darkest.
@@ -565,7 +572,7 @@ var draw = (function () {
 
   function words_spec(example, stack, options) {
     var ponder = example.stacks[stack];
-    return {label: 'Ponder times of an example', names: stack === 'encoder' ? example.source : example.wanted,
+    return {label: 'Ponder times of an example', names: names_of_rows(example, stack),
       updates: ponder.updates, ponder: ponder.ponder, most: ponder.most, color: options.color, width: options.width};
   }
 

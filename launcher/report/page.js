@@ -338,7 +338,9 @@ function show_example(body, state) {
 function what_is_said(example) {
   const wanted = example.wanted.join(' ');
   const said = example.said.join(' ');
-  return make('div', {class: 'card whole'}, make('div', {class: 'given'}, example.source.join(' · ')),
+  // What a language model reads begins with the mark of the start, which is no word.
+  const read = example.source.length ? example.source.join(' · ') : example.given.slice(1).join(' ');
+  return make('div', {class: 'card whole'}, make('div', {class: 'given'}, read),
     make('p', {}, 'wanted ', make('b', {}, wanted), ' — the model says ',
       make('span', {class: said === wanted ? 'right-answer' : 'wrong-answer'}, said)));
 }

@@ -52,6 +52,16 @@ class Report : public testing::Test {
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
 
+  void train_language_model(const std::string& name) const {
+    for (const char* file : {"train.txt", "lambada_development_plain_text.txt", "lambada_test_plain_text.txt"})
+      directory_.write(file, "the owl saw the cat and the dog\nthe dog saw the cat and the owl\n");
+    const Outcome trained = run_ut(
+        fmt::format("train --task lambada --lambada-form language-model --data {} {} --halting act-copy --max-steps 3 "
+                    "--max-updates 10 --run-dir {}",
+                    directory_.path().string(), small, directory_ / name));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+
   /// A run directory with these metrics, which no program wrote.
   void write_run(const std::string& name, const std::string& metrics,
                  const std::string& options = "d-model = 16\n") const {
@@ -73,6 +83,14 @@ class Report : public testing::Test {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_EQ(outcome.errors, "");
     return document_of(page);
+  }
+
+  /// One picture, as SVG.
+  std::string drawn(const std::string& arguments) const {
+    const std::string file = directory_ / "picture.svg";
+    const Outcome outcome = run_ut(fmt::format("report {} --out {}", arguments, file));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    return base::read_file(file);
   }
 
   void expect_refused(const std::string& arguments, const std::string& says) const {
@@ -169,6 +187,18 @@ TEST_F(Report, MapsHaveTheRowsThatRunAndWeightsThatSumToOne) {
             }
           }
         }
+}
+
+TEST_F(Report, ALanguageModelsRowsAreNamedByTheWordsThatTheyRead) {
+  train_language_model("run");
+  const std::string run = directory_ / "run";
+  const json example = report(run).at("runs").at(0).at("model").at("examples").at(0);
+  EXPECT_EQ(example.at("given"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
+  EXPECT_EQ(example.at("wanted"), json({"", "", "", "", "", "", "", "dog"}));
+  for (const std::string picture : {"ponder-words", "attention-decoder"})
+    for (const std::string word : {"start", "owl", "cat"})
+      EXPECT_THAT(drawn(run + " --svg " + picture),
+                  testing::ContainsRegex("text-anchor=\"end\" class=\"word\"[^>]*>" + word + "<"));
 }
 
 TEST_F(Report, TornLinesAndLossesThatAreNoNumbers) {
@@ -388,6 +418,17 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
               testing::AllOf(HasSubstr("learning-rate"), HasSubstr("seed"), testing::Not(HasSubstr("d-model"))));
   EXPECT_EQ(found.at("captions"), json({true, true, false}));
   EXPECT_THAT(found.at("heads").get<std::string>(), HasSubstr("test: symbols\nafter the right ones"));
+}
+
+TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
+  train_language_model("run");
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(run_ut(fmt::format("report {} --out {}", directory_ / "run", page)).exit_code, 0);
+  const json found = in_browser(page, page_helpers + R"(
+    return {read: document.querySelector('.given').textContent, queries: plot('attention').spec.queries};
+  )");
+  EXPECT_EQ(found.at("read"), "the owl saw the cat and the");
+  EXPECT_EQ(found.at("queries"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
 }
 
 TEST_F(ReportInBrowser, ScalingNeedsNoRun) {
