@@ -376,6 +376,8 @@ var draw = (function () {
     'score': {title: 'Score on the validation split', y: 'share that is right', floor: 0, ceiling: 1,
       caption: 'Solid: symbols, each after the right ones. Dashed: whole sequences.',
       parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
+    'perplexity': {title: 'Perplexity on the validation split', y: 'perplexity', floor: 1,
+      parts: [['validation', 'perplexity', false, true]]},
     'learning-rate': {title: 'Learning rate', y: 'learning rate', floor: 0,
       parts: [['training', 'learning_rate', false, false]]},
     'gradient-norm': {title: 'Gradient norm', y: 'before clipping',

@@ -270,6 +270,17 @@ TEST_F(Report, PicturesOfCurvesNeedNoModel) {
     expect_refused(run + " --svg " + picture, "no checkpoint yet");
 }
 
+TEST_F(Report, PerplexityIsDrawnWhereARunHasIt) {
+  write_run("run",
+            "{\"update\":1,\"split\":\"validation\",\"perplexity\":7.4}\n"
+            "{\"update\":2,\"split\":\"validation\",\"perplexity\":6}\n");
+  write_run("other", "{\"update\":1,\"loss\":2.5}\n");
+  const std::string picture = drawn((directory_ / "run") + " --svg perplexity");
+  EXPECT_THAT(picture, HasSubstr("Perplexity on the validation split"));
+  EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
+  expect_refused((directory_ / "other") + " --svg perplexity", "nothing of that to draw");
+}
+
 TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
   train_reverse("reverse");
   const std::string metrics = "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n";
@@ -425,9 +436,11 @@ TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
   const std::string page = directory_ / "page.html";
   ASSERT_EQ(run_ut(fmt::format("report {} --out {}", directory_ / "run", page)).exit_code, 0);
   const json found = in_browser(page, page_helpers + R"(
-    return {read: document.querySelector('.given').textContent, queries: plot('attention').spec.queries};
+    return {read: document.querySelector('.given').textContent, queries: plot('attention').spec.queries,
+            perplexity: count('perplexity', 'path.line')};
   )");
   EXPECT_EQ(found.at("read"), "the owl saw the cat and the");
+  EXPECT_EQ(found.at("perplexity"), 1);
   EXPECT_EQ(found.at("queries"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
 }
 
