@@ -43,12 +43,12 @@ class Report : public testing::Test {
                     stories, small, options, directory_ / name));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
-  void train_reverse(const std::string& name) const {
+  void train_reverse(const std::string& name, const std::string& options = "") const {
     const Outcome trained = run_ut(
         fmt::format("train --task reverse --train-length 8 --evaluation-length 8 --train-examples 100 "
                     "--evaluation-examples 20 {} --steps 3 --halting act-copy --decoder-halting none --max-updates 10 "
-                    "--run-dir {}",
-                    small, directory_ / name));
+                    "{} --run-dir {}",
+                    small, options, directory_ / name));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
 
@@ -314,6 +314,55 @@ TEST_F(Report, DrawsEveryPictureAlone) {
       EXPECT_EQ(run_shell("rsvg-convert " + file).exit_code, 0);
     }
   }
+}
+
+TEST_F(Report, AttentionOfOneStepLayerOrHead) {
+  train_reverse("run", "--block-layers 2");
+  const std::string attention = (directory_ / "run") + " --svg attention-decoder ";
+  const std::string all = drawn(attention);
+  EXPECT_THAT(all, testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">step 3<"), HasSubstr(">head 1<")));
+  EXPECT_EQ(drawn(attention + "--layer 1"), all);
+  EXPECT_NE(drawn(attention + "--layer 2"), all);
+  EXPECT_THAT(drawn(attention + "--step 2"),
+              testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">head 1<"), HasSubstr(">head 2<"),
+                             testing::Not(HasSubstr(">step 3<"))));
+  EXPECT_THAT(drawn(attention + "--head 2"),
+              testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">step 3<"), HasSubstr(">head 2<"),
+                             testing::Not(HasSubstr(">head 1<"))));
+  const std::string one_map = drawn(attention + "--step 3 --head 2");
+  EXPECT_THAT(one_map, testing::AllOf(HasSubstr("attention, step 3"), HasSubstr(">says next ↓<")));
+  EXPECT_NE(drawn(attention + "--step 3 --head 1"), one_map);
+  expect_refused(attention + "--step 4", "--step 4: not there, needs one of 1, 2, 3");
+  expect_refused(attention + "--layer 3", "--layer 3: not there, needs one of 1, 2");
+  expect_refused(attention + "--head 3", "--head 3: not there, needs one of 1, 2");
+}
+
+TEST_F(Report, PonderTimesOfOneStack) {
+  train_reverse("both", "--decoder-halting act-copy");
+  train_reverse("one");
+  write_run("recorded",
+            "{\"update\":1,\"ponder\":{\"encoder\":{\"mean\":1,\"sd\":0,\"histogram\":[4],\"running\":[1]},"
+            "\"decoder\":{\"mean\":2,\"sd\":0,\"histogram\":[0,4],\"running\":[1,1]}}}\n");
+  const std::string words = (directory_ / "both") + " --svg ponder-words";
+  const std::string histogram = (directory_ / "recorded") + " --svg ponder-histogram";
+  const std::string running = (directory_ / "recorded") + " --svg running";
+  for (const std::string& picture : {words, histogram, running}) {
+    SCOPED_TRACE(picture);
+    EXPECT_EQ(drawn(picture + " --stack encoder"), drawn(picture));
+    EXPECT_NE(drawn(picture + " --stack decoder"), drawn(picture));
+  }
+  for (const std::string picture : {"ponder-words", "running"})
+    expect_refused((directory_ / "one") + " --stack decoder --svg " + picture,
+                   "--stack decoder: not there, needs one of encoder");
+}
+
+TEST_F(Report, APictureIsOfTheExampleThatIsAskedFor) {
+  train_reverse("run");
+  const std::string command = fmt::format("report {} --svg attention --first-example ", directory_ / "run");
+  EXPECT_EQ(run_ut(command + "7").output, (directory_ / "run/attention.svg") + ": attention of example 7\n");
+  const Outcome beyond = run_ut(command + "20");
+  EXPECT_EQ(beyond.exit_code, 2);
+  EXPECT_THAT(beyond.errors, HasSubstr("of 0 examples from number 20 on"));
 }
 
 TEST_F(Report, ScalingOfOneKindMayBeOfSeveralCurves) {
