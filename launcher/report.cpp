@@ -83,10 +83,22 @@ std::string file_to_write(const ReportOptions& given, const std::string& name) {
   return given.out;
 }
 
-int write_picture(const Options& options, const std::string& picture, bool as_png) {
+/// The picture's name, with the number of its example, as those that are too long are passed over.
+std::string drawn_picture(const ordered_json& report, const std::string& picture) {
+  for (const ordered_json& run : report["runs"])
+    if (run.contains("model"))
+      return fmt::format("{} of example {}", picture, run["model"]["examples"].front()["number"].get<std::int64_t>());
+  return picture;
+}
+
+int write_picture(const Options& options) {
+  const ReportOptions& given = options.report;
+  const std::string& picture = given.picture();
+  const bool as_png = !given.png.empty();
   const std::string extension = as_png ? "png" : "svg";
-  const std::string file = file_to_write(options.report, picture + "." + extension);
-  const ordered_json report = collect(options, shows_model(picture));
+  const std::string file = file_to_write(given, picture + "." + extension);
+  ordered_json report = collect(options, shows_model(picture));
+  report["chosen"] = {{"stack", given.stack}, {"step", given.step}, {"layer", given.layer}, {"head", given.head}};
   const std::string svg = report_picture(report, picture);
   if (svg.empty())
     throw base::BadInput(fmt::format("--{} {}: there is nothing of that to draw here", extension, picture));
@@ -95,7 +107,7 @@ int write_picture(const Options& options, const std::string& picture, bool as_pn
   else
     base::write_file_whole(file, svg);
   say_what_is_left_out(report);
-  if (!options.quiet) fmt::print("{}: {}\n", file, picture);
+  if (!options.quiet) fmt::print("{}: {}\n", file, drawn_picture(report, picture));
   return 0;
 }
 
@@ -103,8 +115,7 @@ int write_picture(const Options& options, const std::string& picture, bool as_pn
 
 int run_report(const Options& options) {
   const ReportOptions& given = options.report;
-  if (!given.svg.empty()) return write_picture(options, given.svg, false);
-  if (!given.png.empty()) return write_picture(options, given.png, true);
+  if (!given.picture().empty()) return write_picture(options);
   const std::string file = file_to_write(given, "report.html");
   const ordered_json report = collect(options, true);
   const std::string page = report_page(report);

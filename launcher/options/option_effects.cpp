@@ -55,6 +55,12 @@ bool learns_digits(const Options& options) {
   return task == "copy" || task == "reverse" || task == "addition";
 }
 
+bool draws_attention(const Options& options) { return options.report.picture().starts_with("attention"); }
+bool draws_one_stack(const Options& options) {
+  const std::string& picture = options.report.picture();
+  return picture == "ponder-histogram" || picture == "running" || picture == "ponder-words";
+}
+
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> table = {
       {{"max-steps", "act-kind", "act-output", "halting-threshold", "halting-bias", "ponder-weight", "ponder-warmup"},
@@ -116,6 +122,8 @@ const std::vector<Effect>& effects() {
       {{"data"},
        [](const Options& o) { return std::ranges::count(datasets::file_task_names(), o.task.task) > 0; },
        "a task that reads files"},
+      {{"stack"}, draws_one_stack, "--svg or --png ponder-histogram, running or ponder-words"},
+      {{"step", "layer", "head"}, draws_attention, "--svg or --png attention, attention-decoder or attention-source"},
   };
   return table;
 }

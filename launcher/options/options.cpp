@@ -266,8 +266,8 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     options = run_options(options, sources, command);
   }
   options.command = command.name;
-  constexpr unsigned with_models =
-      command_train | command_evaluate | command_decode | command_export | command_bench | command_plan;
+  constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_export | command_bench |
+                                   command_plan | command_report;
   if ((command.bit & with_models) != 0) check_effects(options, names_of(sources.back()));
   if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   return options;

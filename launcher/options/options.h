@@ -82,10 +82,16 @@ struct ReportOptions {
   std::string out;                   // file; empty: report.html, NAME.svg or NAME.png in the first run's directory
   std::string svg;                   // the one picture that is drawn; empty: the page
   std::string png;                   // likewise
+  std::string stack;                 // of ponder times in it: encoder or decoder; empty: the first that has any
+  std::int64_t step = 0;             // of attention in it, from 1; 0: all
+  std::int64_t layer = 0;            // likewise; 0: the first
+  std::int64_t head = 0;             // likewise; 0: all
   std::int64_t examples = 3;         // that a model is shown at work on
   std::int64_t first_example = 0;    // of the split
   std::int64_t example_rows = 80;    // most positions of an example, in its source and in its target
   bool no_model = false;             // curves alone
+
+  const std::string& picture() const { return svg.empty() ? png : svg; }
 };
 
 /// Everything that the commands take. Directories of data are absolute.

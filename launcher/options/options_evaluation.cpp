@@ -89,11 +89,23 @@ void add_report(Table& table) {
              without_default(one_of(
                  "png", "one picture alone, as PNG (by rsvg-convert)", [](auto& o) -> auto& { return o.report.png; },
                  picture_names())),
+             without_default(one_of("stack",
+                                    "in such a picture, ponder times of this stack, instead of the first that has any",
+                                    [](auto& o) -> auto& { return o.report.stack; }, {"encoder", "decoder"})),
+             none_if_zero(whole(
+                 "step", "in such a picture, attention in this step, instead of all",
+                 [](auto& o) -> auto& { return o.report.step; }, 1)),
+             none_if_zero(whole(
+                 "layer", "in such a picture, attention in this layer of the block, instead of the first",
+                 [](auto& o) -> auto& { return o.report.layer; }, 1)),
+             none_if_zero(whole(
+                 "head", "in such a picture, attention of this head, instead of all",
+                 [](auto& o) -> auto& { return o.report.head; }, 1)),
              whole(
                  "examples", "examples that the trained model is shown at work on",
                  [](auto& o) -> auto& { return o.report.examples; }, 1, 100),
              whole(
-                 "first-example", "number in the split of the first of them",
+                 "first-example", "number in the split of the first of them, which a picture alone shows",
                  [](auto& o) -> auto& { return o.report.first_example; }, 0),
              whole(
                  "example-rows", "examples with more positions, in source or target, are passed over",

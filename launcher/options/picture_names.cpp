@@ -3,9 +3,20 @@
 namespace ut::launcher {
 
 const std::vector<std::string>& picture_names() {
-  static const std::vector<std::string> names{
-      "loss",    "score",        "learning-rate", "gradient-norm",     "rows-per-second",  "ponder", "ponder-histogram",
-      "running", "ponder-words", "attention",     "attention-decoder", "attention-source", "scaling"};
+  static const std::vector<std::string> names{"loss",
+                                              "score",
+                                              "perplexity",
+                                              "learning-rate",
+                                              "gradient-norm",
+                                              "rows-per-second",
+                                              "ponder",
+                                              "ponder-histogram",
+                                              "running",
+                                              "ponder-words",
+                                              "attention",
+                                              "attention-decoder",
+                                              "attention-source",
+                                              "scaling"};
   return names;
 }
 

@@ -376,6 +376,8 @@ var draw = (function () {
     'score': {title: 'Score on the validation split', y: 'share that is right', floor: 0, ceiling: 1,
       caption: 'Solid: symbols, each after the right ones. Dashed: whole sequences.',
       parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
+    'perplexity': {title: 'Perplexity on the validation split', y: 'perplexity', floor: 1,
+      parts: [['validation', 'perplexity', false, true]]},
     'learning-rate': {title: 'Learning rate', y: 'learning rate', floor: 0,
       parts: [['training', 'learning_rate', false, false]]},
     'gradient-norm': {title: 'Gradient norm', y: 'before clipping',
@@ -430,13 +432,17 @@ var draw = (function () {
       caption: 'Solid: encoder. Dashed: decoder.'};
   }
 
-  function steps_named(values) { return values.map(function (unused, index) { return String(index + 1); }); }
+  function numbered(count) {
+    var numbers = [];
+    while (numbers.length < count) numbers.push(numbers.length + 1);
+    return numbers;
+  }
 
   function histogram_spec(record, options) {
     var rows = (record.histogram || []).reduce(function (sum, count) { return sum + count; }, 0);
     var values = (record.histogram || []).map(function (count) { return rows ? count / rows : 0; });
     return {label: 'Ponder times', width: options.width, height: options.height, color: options.color,
-      x: 'steps', y: 'share of positions', names: steps_named(values), values: values,
+      x: 'steps', y: 'share of positions', names: numbered(values.length), values: values,
       tips: values.map(function (share, index) {
         return (index + 1) + ' step' + (index ? 's' : '') + ': ' + record.histogram[index] + ' of ' + rows +
           ' positions, ' + percent(share);
@@ -446,7 +452,7 @@ var draw = (function () {
   function running_spec(record, options) {
     var values = record.running || [];
     return {label: 'Positions that run', width: options.width, height: options.height, color: options.color,
-      x: 'step', y: 'share of positions that take the step', names: steps_named(values), values: values,
+      x: 'step', y: 'share of positions that take the step', names: numbered(values.length), values: values,
       tips: values.map(function (share, index) { return 'step ' + (index + 1) + ': ' + percent(share) + ' run'; })};
   }
 
@@ -478,6 +484,13 @@ var draw = (function () {
       x_ticks: ranks.length < 12 ? ranks : undefined};
   }
 
+  // What stands beside a stack's rows: in the encoder what each reads, in the decoder what it says next; but in a
+  // language model what it reads, as few of its rows are asked to say anything.
+  function names_of_rows(example, stack) {
+    if (stack === 'encoder') return example.source;
+    return example.source.length ? example.wanted : example.given;
+  }
+
   // A map of an example as cells() takes it; head -1: the mean over heads.
   function map_spec(example, name, step, layer, head, options) {
     var seen = example.maps[name].filter(function (one) { return one.step === step && one.layer === layer; })[0];
@@ -491,7 +504,7 @@ var draw = (function () {
       });
     });
     var keys = name === 'decoder' ? example.given : example.source;
-    var queries = name === 'encoder' ? example.source : example.wanted;
+    var queries = names_of_rows(example, name);
     var halts = example.maps[name].some(function (one) { return one.queries.length < queries.length; });
     var halted = {};
     if (name !== 'source')
@@ -500,7 +513,7 @@ var draw = (function () {
       halted: halted, halts: halts, causal: name === 'decoder',
       most: options.most, color: options.color, width: options.width,
       x: name === 'decoder' ? 'is looked at: the symbol that the row was given' : 'is looked at',
-      y: name === 'encoder' ? 'looks' : 'says next'};
+      y: queries === example.wanted ? 'says next' : 'looks'};
   }
 
   // The largest weight of all steps and heads, which is the darkest.
@@ -514,13 +527,24 @@ var draw = (function () {
     return most;
   }
 
-  // All heads and steps beside one another (the papers' figures 5 to 8).
-  function attention_grid(example, name) {
-    var seen = example.maps[name];
-    var heads = seen[0].weights.length;
-    var shown = seen.filter(function (one) { return one.layer === 0; });
-    var options = {most: darkest(example, name), color: 0, width: 0};
-    var first = map_spec(example, name, shown[0].step, 0, 0, options);
+  // What `ut report` was asked for with --stack, --step, --layer or --head, of all `there`; all where with none.
+  function chosen(report, option, there) {
+    var wanted = report.chosen && report.chosen[option];
+    if (!wanted) return there;
+    if (there.indexOf(wanted) >= 0) return [wanted];
+    throw '--' + option + ' ' + wanted + ': not there, needs one of ' + there.join(', ');
+  }
+
+  // Each head in each step beside one another (the papers' figures 5 to 8); where it is one, large.
+  function attention_grid(report, example, name, options) {
+    var layers = numbered(Math.max.apply(null, example.maps[name].map(function (one) { return one.layer; })) + 1);
+    var layer = chosen(report, 'layer', layers)[0] - 1;
+    var shown = example.maps[name].filter(function (one) { return one.layer === layer; });
+    var steps = chosen(report, 'step', shown.map(function (one) { return one.step; }));
+    var heads = chosen(report, 'head', numbered(shown[0].weights.length));
+    options.most = darkest(example, name);
+    var first = map_spec(example, name, steps[0], layer, heads[0] - 1, options);
+    if (steps.length === 1 && heads.length === 1) return map(first);
     var size = Math.max(2, Math.min(13, 150 / first.keys.length));
     var wide = size * first.keys.length + 14;
     var high = size * first.queries.length + 14;
@@ -530,25 +554,25 @@ var draw = (function () {
     var top = 30 + slope * 0.82;
     var body = hatch;
     var letters = ' font-size="' + Math.min(11.5, size).toFixed(1) + '"';
-    for (var head = 0; head < heads; ++head) {
-      var y = top + head * high;
-      shown.forEach(function (one, column) {
-        var spec = map_spec(example, name, one.step, 0, head, options);
+    heads.forEach(function (head, index) {
+      var y = top + index * high;
+      steps.forEach(function (step, column) {
+        var spec = map_spec(example, name, step, layer, head - 1, options);
         body += cells(spec, left + column * wide, y, size);
-        if (head === 0) body += text(left + column * wide, 14, 'step ' + one.step, 'start', 'class="name"');
-        if (head === 0 && !small) spec.keys.forEach(function (word, key) {
+        if (index === 0) body += text(left + column * wide, 14, 'step ' + step, 'start', 'class="name"');
+        if (index === 0 && !small) spec.keys.forEach(function (word, key) {
           body += key_label(word, left + column * wide + (key + 0.5) * size + 2, top - 5, spec.halted[key], letters);
         });
       });
-      body += text(14, y + (high - 14) / 2, 'head ' + (head + 1), 'middle', 'class="name" transform="rotate(-90 14 ' +
+      body += text(14, y + (high - 14) / 2, 'head ' + head, 'middle', 'class="name" transform="rotate(-90 14 ' +
         (y + (high - 14) / 2).toFixed(1) + ')"');
       if (!small) first.queries.forEach(function (word, row) {
         body += text(left - 5, y + (row + 0.5) * size + 4, cut(word, 40), 'end', 'class="word"' + letters);
       });
-    }
-    body += shades(first, left, top + heads * high);
-    return svg(Math.max(left + 330, left + shown.length * wide + slope * 0.58), top + heads * high + 18,
-      'attention of every head in every step', body);
+    });
+    body += shades(first, left, top + heads.length * high);
+    return svg(Math.max(left + 330, left + steps.length * wide + slope * 0.58), top + heads.length * high + 18,
+      'attention of heads in steps', body);
   }
 
   function first_example(report) {
@@ -558,14 +582,16 @@ var draw = (function () {
   }
 
   function first_records(report) {
-    for (var index = 0; index < report.runs.length; ++index)
-      for (var stack in report.runs[index].ponder) return report.runs[index].ponder[stack];
+    for (var index = 0; index < report.runs.length; ++index) {
+      var ponder = report.runs[index].ponder;
+      if (Object.keys(ponder).length) return ponder[chosen(report, 'stack', Object.keys(ponder))[0]];
+    }
     return [];
   }
 
   function words_spec(example, stack, options) {
     var ponder = example.stacks[stack];
-    return {label: 'Ponder times of an example', names: stack === 'encoder' ? example.source : example.wanted,
+    return {label: 'Ponder times of an example', names: names_of_rows(example, stack),
       updates: ponder.updates, ponder: ponder.ponder, most: ponder.most, color: options.color, width: options.width};
   }
 
@@ -592,10 +618,10 @@ var draw = (function () {
       var halting = ['encoder', 'decoder'].filter(function (stack) {
         return example.stacks[stack] && example.stacks[stack].halting;
       });
-      return halting.length ? words(words_spec(example, halting[0], options)) : '';
+      return halting.length ? words(words_spec(example, chosen(report, 'stack', halting)[0], options)) : '';
     }
     var map_name = {'attention': 'encoder', 'attention-decoder': 'decoder', 'attention-source': 'source'}[name];
-    return example.maps[map_name] ? attention_grid(example, map_name) : '';
+    return example.maps[map_name] ? attention_grid(report, example, map_name, options) : '';
   }
 
   return {short: short, percent: percent, is_number: is_number, curves: curves, mark: mark, lines: lines, bars: bars,

@@ -169,12 +169,13 @@ function has_curve(name) { return draw.curve_spec(report, name, {}).series.lengt
 
 function show_curves() {
   if (!report.runs.length) return;
-  const wide = ['loss', 'score'].filter(has_curve);
+  const wide = ['loss', 'score', 'perplexity'].filter(has_curve);
+  const size = ['whole', '', 'third'][wide.length - 1];
   const others = ['learning-rate', 'gradient-norm', 'rows-per-second'].filter(has_curve);
   section('curves').append(
     make('h2', {}, 'Training'),
     quiet('The pointer shows values.'),
-    cards(...wide.map(name => curve_card(name, wide.length > 1 ? '' : 'whole', 330, name === 'loss')),
+    cards(...wide.map(name => curve_card(name, size, 330, name !== 'score')),
       ...others.map(name => curve_card(name, 'third', 240, name !== 'rows-per-second'))),
     ...report.runs.flatMap(notes_on));
 }
@@ -338,7 +339,9 @@ function show_example(body, state) {
 function what_is_said(example) {
   const wanted = example.wanted.join(' ');
   const said = example.said.join(' ');
-  return make('div', {class: 'card whole'}, make('div', {class: 'given'}, example.source.join(' · ')),
+  // What a language model reads begins with the mark of the start, which is no word.
+  const read = example.source.length ? example.source.join(' · ') : example.given.slice(1).join(' ');
+  return make('div', {class: 'card whole'}, make('div', {class: 'given'}, read),
     make('p', {}, 'wanted ', make('b', {}, wanted), ' — the model says ',
       make('span', {class: said === wanted ? 'right-answer' : 'wrong-answer'}, said)));
 }

@@ -34,7 +34,9 @@ using Heap = std::unique_ptr<duk_context, decltype(&duk_destroy_heap)>;
 
 void push(duk_context* heap, std::string_view text) { duk_push_lstring(heap, text.data(), text.size()); }
 
+/// draw.js throws plain text where options ask for what is not there.
 [[noreturn]] void fail_to_draw(duk_context* heap) {
+  if (duk_is_string(heap, -1) != 0) throw base::BadInput(duk_get_string(heap, -1));
   throw std::runtime_error(fmt::format("draw.js: {}", duk_safe_to_string(heap, -1)));
 }
 

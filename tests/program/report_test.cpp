@@ -43,12 +43,22 @@ class Report : public testing::Test {
                     stories, small, options, directory_ / name));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
-  void train_reverse(const std::string& name) const {
+  void train_reverse(const std::string& name, const std::string& options = "") const {
     const Outcome trained = run_ut(
         fmt::format("train --task reverse --train-length 8 --evaluation-length 8 --train-examples 100 "
                     "--evaluation-examples 20 {} --steps 3 --halting act-copy --decoder-halting none --max-updates 10 "
-                    "--run-dir {}",
-                    small, directory_ / name));
+                    "{} --run-dir {}",
+                    small, options, directory_ / name));
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+
+  void train_language_model(const std::string& name) const {
+    for (const char* file : {"train.txt", "lambada_development_plain_text.txt", "lambada_test_plain_text.txt"})
+      directory_.write(file, "the owl saw the cat and the dog\nthe dog saw the cat and the owl\n");
+    const Outcome trained = run_ut(
+        fmt::format("train --task lambada --lambada-form language-model --data {} {} --halting act-copy --max-steps 3 "
+                    "--max-updates 10 --run-dir {}",
+                    directory_.path().string(), small, directory_ / name));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
 
@@ -73,6 +83,14 @@ class Report : public testing::Test {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_EQ(outcome.errors, "");
     return document_of(page);
+  }
+
+  /// One picture, as SVG.
+  std::string drawn(const std::string& arguments) const {
+    const std::string file = directory_ / "picture.svg";
+    const Outcome outcome = run_ut(fmt::format("report {} --out {}", arguments, file));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    return base::read_file(file);
   }
 
   void expect_refused(const std::string& arguments, const std::string& says) const {
@@ -171,6 +189,18 @@ TEST_F(Report, MapsHaveTheRowsThatRunAndWeightsThatSumToOne) {
         }
 }
 
+TEST_F(Report, ALanguageModelsRowsAreNamedByTheWordsThatTheyRead) {
+  train_language_model("run");
+  const std::string run = directory_ / "run";
+  const json example = report(run).at("runs").at(0).at("model").at("examples").at(0);
+  EXPECT_EQ(example.at("given"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
+  EXPECT_EQ(example.at("wanted"), json({"", "", "", "", "", "", "", "dog"}));
+  for (const std::string picture : {"ponder-words", "attention-decoder"})
+    for (const std::string word : {"start", "owl", "cat"})
+      EXPECT_THAT(drawn(run + " --svg " + picture),
+                  testing::ContainsRegex("text-anchor=\"end\" class=\"word\"[^>]*>" + word + "<"));
+}
+
 TEST_F(Report, TornLinesAndLossesThatAreNoNumbers) {
   write_run("run",
             "{\"update\":1,\"loss\":2.5}\nnot json\n{\"update\":2,\"loss\":null}\n{\"update\":3,\"loss\":NaN}\n"
@@ -240,6 +270,17 @@ TEST_F(Report, PicturesOfCurvesNeedNoModel) {
     expect_refused(run + " --svg " + picture, "no checkpoint yet");
 }
 
+TEST_F(Report, PerplexityIsDrawnWhereARunHasIt) {
+  write_run("run",
+            "{\"update\":1,\"split\":\"validation\",\"perplexity\":7.4}\n"
+            "{\"update\":2,\"split\":\"validation\",\"perplexity\":6}\n");
+  write_run("other", "{\"update\":1,\"loss\":2.5}\n");
+  const std::string picture = drawn((directory_ / "run") + " --svg perplexity");
+  EXPECT_THAT(picture, HasSubstr("Perplexity on the validation split"));
+  EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
+  expect_refused((directory_ / "other") + " --svg perplexity", "nothing of that to draw");
+}
+
 TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
   train_reverse("reverse");
   const std::string metrics = "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n";
@@ -273,6 +314,55 @@ TEST_F(Report, DrawsEveryPictureAlone) {
       EXPECT_EQ(run_shell("rsvg-convert " + file).exit_code, 0);
     }
   }
+}
+
+TEST_F(Report, AttentionOfOneStepLayerOrHead) {
+  train_reverse("run", "--block-layers 2");
+  const std::string attention = (directory_ / "run") + " --svg attention-decoder ";
+  const std::string all = drawn(attention);
+  EXPECT_THAT(all, testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">step 3<"), HasSubstr(">head 1<")));
+  EXPECT_EQ(drawn(attention + "--layer 1"), all);
+  EXPECT_NE(drawn(attention + "--layer 2"), all);
+  EXPECT_THAT(drawn(attention + "--step 2"),
+              testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">head 1<"), HasSubstr(">head 2<"),
+                             testing::Not(HasSubstr(">step 3<"))));
+  EXPECT_THAT(drawn(attention + "--head 2"),
+              testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">step 3<"), HasSubstr(">head 2<"),
+                             testing::Not(HasSubstr(">head 1<"))));
+  const std::string one_map = drawn(attention + "--step 3 --head 2");
+  EXPECT_THAT(one_map, testing::AllOf(HasSubstr("attention, step 3"), HasSubstr(">says next ↓<")));
+  EXPECT_NE(drawn(attention + "--step 3 --head 1"), one_map);
+  expect_refused(attention + "--step 4", "--step 4: not there, needs one of 1, 2, 3");
+  expect_refused(attention + "--layer 3", "--layer 3: not there, needs one of 1, 2");
+  expect_refused(attention + "--head 3", "--head 3: not there, needs one of 1, 2");
+}
+
+TEST_F(Report, PonderTimesOfOneStack) {
+  train_reverse("both", "--decoder-halting act-copy");
+  train_reverse("one");
+  write_run("recorded",
+            "{\"update\":1,\"ponder\":{\"encoder\":{\"mean\":1,\"sd\":0,\"histogram\":[4],\"running\":[1]},"
+            "\"decoder\":{\"mean\":2,\"sd\":0,\"histogram\":[0,4],\"running\":[1,1]}}}\n");
+  const std::string words = (directory_ / "both") + " --svg ponder-words";
+  const std::string histogram = (directory_ / "recorded") + " --svg ponder-histogram";
+  const std::string running = (directory_ / "recorded") + " --svg running";
+  for (const std::string& picture : {words, histogram, running}) {
+    SCOPED_TRACE(picture);
+    EXPECT_EQ(drawn(picture + " --stack encoder"), drawn(picture));
+    EXPECT_NE(drawn(picture + " --stack decoder"), drawn(picture));
+  }
+  for (const std::string picture : {"ponder-words", "running"})
+    expect_refused((directory_ / "one") + " --stack decoder --svg " + picture,
+                   "--stack decoder: not there, needs one of encoder");
+}
+
+TEST_F(Report, APictureIsOfTheExampleThatIsAskedFor) {
+  train_reverse("run");
+  const std::string command = fmt::format("report {} --svg attention --first-example ", directory_ / "run");
+  EXPECT_EQ(run_ut(command + "7").output, (directory_ / "run/attention.svg") + ": attention of example 7\n");
+  const Outcome beyond = run_ut(command + "20");
+  EXPECT_EQ(beyond.exit_code, 2);
+  EXPECT_THAT(beyond.errors, HasSubstr("of 0 examples from number 20 on"));
 }
 
 TEST_F(Report, ScalingOfOneKindMayBeOfSeveralCurves) {
@@ -388,6 +478,19 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
               testing::AllOf(HasSubstr("learning-rate"), HasSubstr("seed"), testing::Not(HasSubstr("d-model"))));
   EXPECT_EQ(found.at("captions"), json({true, true, false}));
   EXPECT_THAT(found.at("heads").get<std::string>(), HasSubstr("test: symbols\nafter the right ones"));
+}
+
+TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
+  train_language_model("run");
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(run_ut(fmt::format("report {} --out {}", directory_ / "run", page)).exit_code, 0);
+  const json found = in_browser(page, page_helpers + R"(
+    return {read: document.querySelector('.given').textContent, queries: plot('attention').spec.queries,
+            perplexity: count('perplexity', 'path.line')};
+  )");
+  EXPECT_EQ(found.at("read"), "the owl saw the cat and the");
+  EXPECT_EQ(found.at("perplexity"), 1);
+  EXPECT_EQ(found.at("queries"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
 }
 
 TEST_F(ReportInBrowser, ScalingNeedsNoRun) {

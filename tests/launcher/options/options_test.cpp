@@ -247,6 +247,15 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
     all.insert(all.end(), more.begin(), more.end());
     EXPECT_THAT(refused(all), HasSubstr(more.front() == "--teacher-forced" ? "--beam" : more.front()));
   }
+  for (const Words& more :
+       {Words{"--stack", "decoder"}, Words{"--stack", "encoder", "--svg", "attention"},
+        Words{"--step", "2", "--png", "loss"}, Words{"--layer", "1"}, Words{"--head", "1", "--svg", "ponder-words"}}) {
+    Words all = {"report", "runs/one"};
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_THAT(refused(all), HasSubstr(more.front() + ": does nothing here, needs --svg or --png"));
+  }
+  EXPECT_EQ(refused({"report", "one", "--png", "attention", "--step", "2", "--layer", "1", "--head", "2"}), "");
+  EXPECT_EQ(refused({"report", "one", "--svg", "running", "--stack", "decoder"}), "");
   // A settings file may serve more than one purpose.
   EXPECT_EQ(train_refused({"--config", scratch.write("all.conf", "max-steps = 9\nbabi-memory = 3\n")}), "");
 }
