@@ -146,7 +146,7 @@ class WholePrefixes final : public OfSources {
         previous.push_back(position[row] == 0 ? -1 : symbols[static_cast<std::size_t>(position[row] - 1)]);
     }
     batch.target_previous = dist::on_device(previous, group_.device());
-    batch.target_position = rows.position.to(group_.device());
+    batch.target_position = dist::on_device(rows.position, group_.device());
     return batch;
   }
 

@@ -45,6 +45,7 @@ void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
   result.held_bytes = memory.current();
   memory.reset_peak();
   run.once();
+  wait_for(run.model().parameters().flat());
   result.peak_bytes = memory.peak();
 }
 

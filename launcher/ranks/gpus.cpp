@@ -14,12 +14,30 @@ void check(cudaError_t error, const char* call) {
   if (error != cudaSuccess) throw std::runtime_error(fmt::format("{}: {}", call, cudaGetErrorString(error)));
 }
 
+constexpr int least_capability = 80;  // CMAKE_CUDA_ARCHITECTURES
+
+/// 80: 8.0.
+int compute_capability(int gpu) {
+  int major = 0;
+  int minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
 }  // namespace
 
 VisibleGpus find_gpus() {
   int count = 0;  // is left as it is where there is no driver
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) return {.in_build = true, .count = 0, .problem = cudaGetErrorString(error)};
+  for (int gpu = 0; gpu < count; ++gpu)
+    if (const int capability = compute_capability(gpu); capability < least_capability)
+      return {.in_build = true,
+              .count = 0,
+              .problem = fmt::format("GPU {} has compute capability {}.{}; kernels are for "
+                                     "{}.0 and later",
+                                     gpu, capability / 10, capability % 10, least_capability / 10)};
   return {.in_build = true, .count = count, .problem = count == 0 ? "CUDA finds none" : ""};
 }
 

@@ -26,9 +26,11 @@ void add_to_both(Evaluation& sum, const datasets::Example& example, const Add& a
 /// Ponder times by group, of the rows of one stack.
 void count_by_group(Evaluation& sum, PonderCounts Pondered::*stack, const at::Tensor& updates, const dist::Rows& rows,
                     std::span<const datasets::Example> examples) {
-  for (std::size_t index = 0; index < examples.size() && !sum.groups.empty(); ++index)
+  if (sum.groups.empty()) return;
+  const at::Tensor here = updates.cpu();
+  for (std::size_t index = 0; index < examples.size(); ++index)
     (sum.groups[static_cast<std::size_t>(examples[index].group)].pondered.*stack)
-        .add(updates.slice(0, rows.offsets[index], rows.offsets[index + 1]));
+        .add(here.slice(0, rows.offsets[index], rows.offsets[index + 1]));
 }
 
 void count_ponder(Evaluation& sum, const core::Prediction& prediction, const core::Batch& rows,

@@ -6,12 +6,20 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
+
+#include "dist/to_host.h"
 
 namespace ut::launcher {
 
 void PonderCounts::add(const at::Tensor& updates) {
   if (!updates.defined() || updates.numel() == 0) return;
-  const at::Tensor counts = at::bincount(updates.cpu());
+  if (!updates.is_cpu()) return uncounted_.push_back(dist::start_to_host(updates));
+  count(updates);
+}
+
+void PonderCounts::count(const at::Tensor& updates) {
+  const at::Tensor counts = at::bincount(updates);
   PonderCounts other;
   other.rows_.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
   add(other);
@@ -20,9 +28,11 @@ void PonderCounts::add(const at::Tensor& updates) {
 void PonderCounts::add(const PonderCounts& other) {
   rows_.resize(std::max(rows_.size(), other.rows_.size()));
   for (std::size_t steps = 0; steps < other.rows_.size(); ++steps) rows_[steps] += other.rows_[steps];
+  uncounted_.insert(uncounted_.end(), other.uncounted_.begin(), other.uncounted_.end());
 }
 
 void PonderCounts::sum_over(dist::Communicator& world, std::int64_t most) {
+  for (const dist::Arriving& updates : std::exchange(uncounted_, {})) count(updates());
   rows_.resize(static_cast<std::size_t>(most) + 1);
   const at::Tensor counts = at::tensor(rows_, at::kLong);
   world.all_reduce_sum(counts, dist::Purpose::control);

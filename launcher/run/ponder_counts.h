@@ -15,7 +15,8 @@ namespace ut::launcher {
 /// How many rows of a stack took how many steps: its ponder times.
 class PonderCounts {
  public:
-  /// `updates` [rows] int64: the steps that each row took; undefined: there are no rows.
+  /// `updates` [rows] int64: the steps that each row took; undefined: there are no rows. A device's are counted by
+  /// sum_over: the host need not wait for them before.
   void add(const at::Tensor& updates);
   /// Adds the ranks' counts, of at most `most` steps. Collective.
   void sum_over(dist::Communicator& world, std::int64_t most);
@@ -30,7 +31,10 @@ class PonderCounts {
   std::vector<double> running_share() const;
 
  private:
-  std::vector<std::int64_t> rows_;  // [n]: rows that took n steps
+  void count(const at::Tensor& updates);
+
+  std::vector<std::int64_t> rows_;         // [n]: rows that took n steps
+  std::vector<dist::Arriving> uncounted_;  // from a device
 };
 
 /// Of both stacks; empty for one that does not halt or is not there.

@@ -119,7 +119,7 @@ void add_candidates(core::Batch& batch, Examples examples) {
 void move_to(at::Device device, core::Batch& batch) {
   for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
                            &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
-    if (part->defined()) *part = part->to(device);
+    if (part->defined()) *part = dist::on_device(*part, device);
 }
 
 }  // namespace

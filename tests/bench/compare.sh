@@ -7,7 +7,7 @@
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
 # ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3 at the
-# sizes below; it is printed). Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
+# sizes below; it is printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one; empty: the CPU). Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../../build/release/ut}")
@@ -73,8 +73,10 @@ rows | while IFS='|' read -r name what ranks our_options their_options; do
   is_wanted "$name" || continue
   mine=() other=()
   for ((round = 0; round < ROUNDS; ++round)); do
-    mine+=("$(ours "$(xargs <<<"$ranks")" "$our_options" </dev/null)")
-    other+=("$(theirs "$(xargs <<<"$ranks")" "$their_options" </dev/null)")
+    mine+=("$(ours "$(xargs <<<"$ranks")" "$our_options" </dev/null)") &&
+      other+=("$(theirs "$(xargs <<<"$ranks")" "$their_options" </dev/null)") && continue
+    echo "| $(xargs <<<"$what") | failed, as said above | | | |"
+    continue 2
   done
   python3 - "$(xargs <<<"$what")" "${mine[*]}" "${other[*]}" <<'PYTHON'
 import statistics, sys
