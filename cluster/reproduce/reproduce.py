@@ -21,11 +21,11 @@ USR1, with a checkpoint where it was training; with --one that of `ut` where it 
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
 training, more of them for the small size, those of each evaluation, which of these are "optional" as the data may lack
-their split, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to "show"),
-"rows" (settings, and the paper's numbers). A table "of" another shows that one's runs in another way: its rows say
-which run, its columns which settings. What there is of "each" number from 1 has {} in the number's place. Of a cell's
-seeds the best by validation is shown; beside it, where there are several, the mean ± standard deviation of all and, of
-errors, how many are learned: not above 5 %.
+their split, data, which of its files are needed, what `ut data` makes of it first), "columns" (run, evaluation, and
+which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another shows that one's runs
+in another way: its rows say which run, its columns which settings. What there is of "each" number from 1 has {} in the
+number's place. Of a cell's seeds the best by validation is shown; beside it, where there are several, the mean ±
+standard deviation of all and, of errors, how many are learned: not above 5 %.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def numbered(words, number):
 def numbered_runs(runs):
     for name, run in runs.items():
         for number in each(run):
-            yield numbered(name, number), {**run, "train": numbered(run["train"], number)}
+            yield numbered(name, number), {key: numbered(value, number) for key, value in run.items()}
 
 
 def numbered_rows(rows):
@@ -150,7 +150,7 @@ class Run:
     def __init__(self, table, settings, name, seed, options):
         self.table, self.settings, self.name, self.seed, self.options = table, settings, name, seed, options
         self.described = table["runs"][name]
-        self.data = self.described.get("data")
+        self.data, self.files = self.described.get("data"), self.described.get("files")
         self.directory = options.out / table["name"] / options.size / settings / name / f"seed-{seed}"
 
     def __str__(self):
@@ -165,8 +165,14 @@ class Run:
         path = self.directory / "result.json"
         return json.loads(path.read_text()) if path.exists() else None
 
-    def data_is_there(self):
-        return self.data is None or (self.options.data / self.data).is_dir()
+    def missing_data(self):
+        """What the run lacks of its data, or None."""
+        if self.data is None:
+            return None
+        directory = self.options.data / self.data
+        if not directory.is_dir():
+            return directory
+        return directory / self.files if self.files and not any(directory.glob(self.files)) else None
 
     def train_options(self):
         settings = self.table["home"] / self.options.size / f"{self.settings}.conf"
@@ -177,8 +183,9 @@ class Run:
     def make(self):
         if self.result() is not None:
             return
-        if not self.data_is_there():
-            raise NoData(f"{self}: not run, no {self.options.data / self.data} (see `ut data fetch`)")
+        missing = self.missing_data()
+        if missing is not None:
+            raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
         self.directory.mkdir(parents=True, exist_ok=True)
         self.prepare()
         started = (self.directory / "checkpoints" / "latest").exists()

@@ -40,7 +40,8 @@ cat >"$place/tables/digits/table.json" <<'JSON'
  "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
 JSON
 cat >"$place/tables/stories/table.json" <<'JSON'
-{"title": "Stories", "runs": {"task-{}": {"each": 2, "data": "none", "train": ["--task", "babi", "--babi-task", "{}"]}},
+{"title": "Stories", "runs": {"task-{}": {"each": 2, "data": "none", "files": "qa{}_*train.txt",
+                                          "train": ["--task", "babi", "--babi-task", "{}"]}},
  "columns": [{"name": "error", "run": "task-.*", "combine": "errors"}], "rows": [{"name": "One", "settings": "one"}]}
 JSON
 
@@ -89,6 +90,9 @@ expect 2 "reproduce.py: no run has its data" stories
 expect 2 "stories one task-1 seed 1: not run, no data/none" stories
 grep -q '^| One | not run |$' <<<"$(made_up stories --report)" || fail "a row that was not run does not say so"
 expect 2 "not run, no " stories --one 0
+mkdir -p "$place/some/none"
+touch "$place/some/none/qa2_train.txt"
+expect 1 "stories one task-1 seed 1: not run, no $place/some/none/qa1_*train.txt" stories --data "$place/some"
 expect 2 "no such table, there are digits, stories" nothing
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
 expect 2 "--run add: no such run, there are copy, reverse, task-1, task-2" --run add --report
