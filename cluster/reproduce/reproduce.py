@@ -3,7 +3,7 @@
 
 usage: reproduce.py [TABLE…] [options] [-- options of `ut train`]      every table by default
 
-  --size NAME     small (two cores, up to two hours a run; the default) or paper (a cluster)
+  --size NAME     small (two cores, up to two hours a run, bAbI jointly more; the default) or paper (a cluster)
   --row NAME      only the row whose settings file is NAME.conf; may be given again
   --run NAME      only this of the rows' runs; may be given again
   --seeds N       seeds of each run (3)
