@@ -3,7 +3,7 @@
 
 usage: reproduce.py [TABLE…] [options] [-- options of `ut train`]      every table by default
 
-  --size NAME     small (two cores, up to two hours a run; the default) or paper (a cluster)
+  --size NAME     small (two cores, up to two hours a run, bAbI jointly more; the default) or paper (a cluster)
   --row NAME      only the row whose settings file is NAME.conf; may be given again
   --run NAME      only this of the rows' runs; may be given again
   --seeds N       seeds of each run (3)
@@ -21,11 +21,12 @@ USR1, with a checkpoint where it was training; with --one that of `ut` where it 
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
 training, more of them for the small size, those of each evaluation, which of these are "optional" as the data may lack
-their split, data, what `ut data` makes of it first), "columns" (run, evaluation, and which of its numbers to "show"),
-"rows" (settings, and the paper's numbers). A table "of" another shows that one's runs in another way: its rows say
-which run, its columns which settings. What there is of "each" number from 1 has {} in the number's place. Of a cell's
-seeds the best by validation is shown; beside it, where there are several, the mean ± standard deviation of all and, of
-errors, how many are learned: not above 5 %.
+their split, data, which of its files are needed, what `ut data` makes of it first), "columns" (run, evaluation, and
+which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another shows that one's runs
+in another way: its rows say which run, its columns which settings. What there is of "each" number from 1 has {} in the
+number's place. Of a cell's seeds the best by validation is shown; beside it, where there are several, the mean ±
+standard deviation of all and, of errors, how many are learned: not above 5 %. A * marks what was made with other
+settings than those shipped now, as far as its result.json says with which; a line below the table names them.
 """
 
 import argparse
@@ -44,6 +45,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 FAILED = 5  # error in % above which a task of bAbI counts as failed
+# Options that say where and how a run is made; what comes of it is the same, and so they are no settings of a result.
+NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every ranks sequence-parallel exchange
+exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
+evaluation-batch stop-signals sentencepiece""".split())
 BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it to stop
 
 
@@ -90,7 +95,7 @@ def numbered(words, number):
 def numbered_runs(runs):
     for name, run in runs.items():
         for number in each(run):
-            yield numbered(name, number), {**run, "train": numbered(run["train"], number)}
+            yield numbered(name, number), {key: numbered(value, number) for key, value in run.items()}
 
 
 def numbered_rows(rows):
@@ -99,6 +104,39 @@ def numbered_rows(rows):
         for number in each(row):
             paper = [of[number - 1] if isinstance(of, list) else of for of in row.get("paper", [])]
             yield {**{name: numbered(words, number) for name, words in row.items()}, "paper": paper}
+
+
+def config_lines(path):
+    """The options of a file `name = value`, by name."""
+    lines = (line.split("#")[0].partition("=") for line in path.read_text().splitlines())
+    return {name.strip(): value.strip() for name, equals, value in lines if equals}
+
+
+def settings_of(words):
+    """What options of `ut` set, by name: those given in words before those of the files that --config names."""
+    configured, given = {}, {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name, _, word = word[2:].partition("=")
+        given[name] = word
+        if name == "config" and word:
+            configured |= config_lines(pathlib.Path(word))
+    return {name: value for name, value in {**configured, **given}.items() if name not in NO_SETTINGS}
+
+
+def changes(made, now):
+    """How settings that something was made with differ from those that are shipped, which are in parentheses."""
+    both = [(name, made.get(name, "default"), now.get(name, "default")) for name in {**made, **now}]
+    return [f"{name} {then} ({shipped})" for name, then, shipped in both if in_number(then) != in_number(shipped)]
+
+
+def in_number(text):
+    """1e-8 and 1e-08 are the same."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 class Stop:
@@ -150,7 +188,7 @@ class Run:
     def __init__(self, table, settings, name, seed, options):
         self.table, self.settings, self.name, self.seed, self.options = table, settings, name, seed, options
         self.described = table["runs"][name]
-        self.data = self.described.get("data")
+        self.data, self.files = self.described.get("data"), self.described.get("files")
         self.directory = options.out / table["name"] / options.size / settings / name / f"seed-{seed}"
 
     def __str__(self):
@@ -165,29 +203,59 @@ class Run:
         path = self.directory / "result.json"
         return json.loads(path.read_text()) if path.exists() else None
 
-    def data_is_there(self):
-        return self.data is None or (self.options.data / self.data).is_dir()
+    def missing_data(self):
+        """What the run lacks of its data, or None."""
+        if self.data is None:
+            return None
+        directory = self.options.data / self.data
+        if not directory.is_dir():
+            return directory
+        return directory / self.files if self.files and not any(directory.glob(self.files)) else None
+
+    def shipped_options(self):
+        settings = self.table["home"] / self.options.size / f"{self.settings}.conf"
+        return ["--config", str(settings), *self.described["train"], *self.described.get(self.options.size, [])]
 
     def train_options(self):
-        settings = self.table["home"] / self.options.size / f"{self.settings}.conf"
         data = [] if self.data is None else ["--data", str(self.options.data / self.data)]
-        return ["--config", str(settings), "--seed", str(self.seed), *self.described["train"],
-                *self.described.get(self.options.size, []), *data, *self.options.more, "--run-dir", str(self.directory)]
+        return [*self.shipped_options(), "--seed", str(self.seed), *data, *self.options.more,
+                "--run-dir", str(self.directory)]
+
+    def asked(self):
+        """The evaluations by name, with options of `ut evaluate`."""
+        return self.described.get("evaluate", {"test": ["--split", "test"]})
+
+    def trained_settings(self):
+        """What is set for the run, by name, as its own record has it: it may have been begun with other settings."""
+        record = config_lines(self.directory / "options.conf")
+        return {name: record.get(name, value) for name, value in settings_of(self.train_options()).items()}
+
+    def other_settings(self, evaluation):
+        """How those that its evaluation was made with differ from those that are shipped now, where that is known."""
+        result = self.result()
+        if result is None or "settings" not in result or result["evaluations"].get(evaluation) is None:
+            return []
+        made = result["settings"]
+        evaluated = made["evaluate"].get(evaluation, {})
+        return [*changes(made["train"], settings_of(self.shipped_options())),
+                *changes(evaluated, settings_of(self.asked().get(evaluation, [])))]
 
     def make(self):
         if self.result() is not None:
             return
-        if not self.data_is_there():
-            raise NoData(f"{self}: not run, no {self.options.data / self.data} (see `ut data fetch`)")
+        missing = self.missing_data()
+        if missing is not None:
+            raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
         self.directory.mkdir(parents=True, exist_ok=True)
         self.prepare()
         started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
         again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
         self.ut("train", *(again if started else self.train_options()))
-        asked = self.described.get("evaluate", {"test": ["--split", "test"]})
-        evaluations = {name: self.evaluate(name, given) for name, given in asked.items()}
-        result = {"evaluations": evaluations, **self.told()}
+        evaluations = {name: self.evaluate(name, given) for name, given in self.asked().items()}
+        settings = {"train": self.trained_settings(),
+                    "evaluate": {name: settings_of(given) for name, given in self.asked().items()}}
+        result = {"evaluations": evaluations, "settings": settings, **self.told()}
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
         written.rename(self.directory / "result.json")
@@ -344,8 +412,15 @@ def tasks_of(evaluation, given):
     return [evaluation] if evaluation else []  # the data may have no such split
 
 
+def other_settings(runs, given):
+    """Those that what a row has in a column was made with, each once, with those that are shipped now."""
+    evaluation = given.get("evaluation", "test")
+    every = (change for run in runs if run.concerns(given) for change in run.other_settings(evaluation))
+    return list(dict.fromkeys(every))
+
+
 def cell(runs, given):
-    """What a row has in a column, as text."""
+    """What a row has in a column, as text; with a * where it was made with other settings than those shipped now."""
     by_name = {}
     for run in runs:
         if run.concerns(given):
@@ -357,9 +432,10 @@ def cell(runs, given):
     if not any(made):
         return "not run"
     try:
-        return shown_errors(tasks) if "combine" in given else shown(tasks[0], given.get("show", "{accuracy:.3f}"))
+        text = shown_errors(tasks) if "combine" in given else shown(tasks[0], given.get("show", "{accuracy:.3f}"))
     except (IndexError, KeyError):
         return "no data"
+    return text + ("*" if other_settings(runs, given) else "")
 
 
 def columns_of(table, rows, runs):
@@ -383,6 +459,10 @@ def print_table(table, options):
         print("|" + "|".join(f" {text} " if text else " " for text in line) + "|")
         if number == 0:
             print("|" + "---|" * len(line))
+    cells = [{**column, **row} for row in rows for column in table["columns"]]
+    others = dict.fromkeys(change for given in cells for change in other_settings(runs, given))
+    if others:
+        print(f"\n*: made with other settings than those now shipped: {', '.join(others)}.")
     for part in [*rows, *table["columns"]]:
         made = [run for run in runs if "settings" in part and run.concerns(part) and run.result() is not None]
         if made:

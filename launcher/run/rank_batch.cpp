@@ -6,6 +6,7 @@
 
 #include "base/philox.h"
 #include "base/span.h"
+#include "dist/on_device.h"
 
 namespace ut::launcher {
 namespace {

@@ -28,6 +28,7 @@ train-examples = 100
 evaluation-examples = 20
 max-updates = 20
 evaluate-every = 10
+epsilon = 1e-8 # is 1e-08 where a run is recorded
 CONF
 done
 cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
@@ -40,13 +41,15 @@ cat >"$place/tables/digits/table.json" <<'JSON'
  "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
 JSON
 cat >"$place/tables/stories/table.json" <<'JSON'
-{"title": "Stories", "runs": {"task-{}": {"each": 2, "data": "none", "train": ["--task", "babi", "--babi-task", "{}"]}},
+{"title": "Stories", "runs": {"task-{}": {"each": 2, "data": "none", "files": "qa{}_*train.txt",
+                                          "train": ["--task", "babi", "--babi-task", "{}"]}},
  "columns": [{"name": "error", "run": "task-.*", "combine": "errors"}], "rows": [{"name": "One", "settings": "one"}]}
 JSON
 
 [[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
 
-# A run that was begun goes on, and is not begun anew: it ends where its own options and those given now say.
+# A run that was begun goes on, and is not begun anew: it ends where its own options and those given now say. Its cell
+# says that these are not the table's.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
   --run-dir "$begun" --quiet >/dev/null
@@ -59,7 +62,9 @@ echo "$printed"
 [[ $(stat -c %Y.%Z "$begun/result.json") == "$before" ]] || fail "a run that was done was done again"
 [[ $(find "$place/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
 several='[0-9.]+; [0-9.]+ ± [0-9.]+ of 2'
-grep -qE "^\| One step \| $several \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printed" || fail "the first row is wrong"
+grep -qE "^\| One step \| $several\* \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printed" || fail "the first row is wrong"
+grep -qFx "*: made with other settings than those now shipped: max-updates 9 (20)." <<<"$printed" ||
+  fail "it is not told with which settings the first row was made"
 grep -qE "^\| Two steps \| $several \| – \| $several \| – \|$" <<<"$printed" || fail "the second row is wrong"
 grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an update, .* mesh 1 × 1\.$' <<<"$printed" ||
   fail "seeds, parameters, FLOPs and mesh are not told"
@@ -72,6 +77,17 @@ spread = f"{statistics.mean(accuracies):.3f} ± {abs(accuracies[0] - accuracies[
 assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f}; {spread} |" in sys.argv[2]
 PYTHON
 
+# Settings that have changed since, in a file and in the table; what says where a run is made is none.
+sed -i.whole '/ffn/d; s/heads = 2/heads = 4/; s/evaluate-every = 10/& # as before/; $a norm = pre' \
+  "$place/tables/digits/small/two.conf"
+sed -i.whole 's/"--max-updates", "10"/"--max-updates", "12"/' "$place/tables/digits/table.json"
+printed=$(made_up digits --report --row two)
+changed="heads 2 (4), ffn 16 (default), norm default (pre), max-updates 10 (12)"
+grep -qFx "*: made with other settings than those now shipped: $changed." <<<"$printed" ||
+  fail "not what has changed of the settings: $printed"
+grep -qE "^\| Two steps \| $several\* \| $several\* \|$" <<<"$printed" || fail "no * where settings changed"
+for file in small/two.conf table.json; do mv "$place/tables/digits/$file.whole" "$place/tables/digits/$file"; done
+
 mkdir "$place/tables/digits/paper"
 cp "$place/tables/digits/small/one.conf" "$place/tables/digits/paper"
 made_up digits --size paper --row one --run reverse --seeds 1 >/dev/null
@@ -81,7 +97,7 @@ for size in small:10 paper:20; do
 done
 
 sed -i.whole 's/{sequence_accuracy/{attractors/' "$place/tables/digits/table.json"
-grep -qE "^\| One step \| $several \| 0\.25 \| no data \| 0\.5 \|$" <<<"$(made_up digits --report)" ||
+grep -qE "^\| One step \| $several\* \| 0\.25 \| no data \| 0\.5 \|$" <<<"$(made_up digits --report)" ||
   fail "a number that a run has not is not told"
 mv "$place/tables/digits/table.json.whole" "$place/tables/digits/table.json"
 
@@ -89,6 +105,9 @@ expect 2 "reproduce.py: no run has its data" stories
 expect 2 "stories one task-1 seed 1: not run, no data/none" stories
 grep -q '^| One | not run |$' <<<"$(made_up stories --report)" || fail "a row that was not run does not say so"
 expect 2 "not run, no " stories --one 0
+mkdir -p "$place/some/none"
+touch "$place/some/none/qa2_train.txt"
+expect 1 "stories one task-1 seed 1: not run, no $place/some/none/qa1_*train.txt" stories --data "$place/some"
 expect 2 "no such table, there are digits, stories" nothing
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
 expect 2 "--run add: no such run, there are copy, reverse, task-1, task-2" --run add --report
