@@ -91,6 +91,23 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   EXPECT_EQ(tests::bad_input([] { read_agreement(""); }), "--data is needed: the directory of the numpred.* files");
 }
 
+TEST_F(AgreementFiles, MayLieBelowAsTheyAreFetched) {
+  const tests::TemporaryDirectory fetched;
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "language-model"), "");
+  EXPECT_EQ(tests::bad_input([&] { read_agreement(fetched.path()); }), fetched / "numpred.val" + ": no such file");
+  const std::string sentences = "linzen2016_gulordava_filtered_testset/";
+  fetched.write(sentences + agreement_sentences, "a cat sleeps <eos>\n");
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "number-prediction"), "");
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "language-model") / "", fetched / sentences);
+  const auto below = fetched.path() / "linzen2016_rnn_agr_simple";
+  std::filesystem::copy(directory_.path(), below);
+  for (const std::string form : {"number-prediction", "language-model"}) {
+    const Agreement task = read_agreement(fetched.path(), form);
+    EXPECT_EQ(task.description(), read_agreement(below, form).description());
+    EXPECT_EQ(task.size(Split::test), 3);
+  }
+}
+
 TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
   const Agreement task = read_agreement(directory_.path(), "language-model");
   EXPECT_FALSE(task.has_source());

@@ -1,9 +1,11 @@
 #include "datasets/lambada.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "base/file.h"
 #include "datasets/batch.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
@@ -154,6 +156,26 @@ TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {
   EXPECT_EQ(task.size(Split::control), 3);
   EXPECT_EQ(task.render({task.example(Split::control, 2).answer}), "cat");
   EXPECT_NE(task.description().find("3 control passages"), std::string::npos);
+}
+
+TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {
+  EXPECT_EQ(read().description().find("fewer than two words"), std::string::npos);
+  directory_.write("train-novels/b/two.txt", "chapter\n\nthe cat sat\n \t\n");
+  for (const std::string form : {"reading", "language-model"}) {
+    const Lambada task = read(60000, form);
+    EXPECT_EQ(task.size(Split::train), 3);
+    EXPECT_EQ(task.vocabulary().id("chapter"), -1);
+    EXPECT_NE(task.description().find("; 3 training lines of fewer than two words are left out"), std::string::npos)
+        << task.description();
+  }
+  for (const std::string name : {"development", "test", "control_test_data"}) {
+    const std::string file = directory_ / fmt::format("lambada_{}_plain_text.txt", name);
+    const std::string before = base::is_there(file) ? base::read_file(file) : "the cat\n";
+    std::ofstream(file) << before << "word\n";
+    EXPECT_NE(refused().find(file + ":"), std::string::npos) << refused();
+    EXPECT_NE(refused().find(": 1 words; a passage is two at least"), std::string::npos) << refused();
+    std::ofstream(file) << before;
+  }
 }
 
 TEST_F(LambadaFiles, AFormThatThereIsNotIsRefused) {
