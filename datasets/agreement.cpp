@@ -41,6 +41,13 @@ void read_prefixes(const fs::path& file, const Take& take) {
   });
 }
 
+bool has_prefixes(const fs::path& directory) {
+  std::error_code code;
+  for (fs::directory_iterator entry(directory, code), end; !code && entry != end; entry.increment(code))
+    if (entry->path().filename().string().starts_with("numpred.")) return true;
+  return false;
+}
+
 std::string_view other_number(std::string_view verb) { return verb == "VBZ" ? "VBP" : "VBZ"; }
 
 /// The verb of a sentence.
@@ -73,10 +80,19 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 
 }  // namespace
 
+fs::path find_agreement_directory(const std::string& data, const std::string& form) {
+  const fs::path directory = data_directory(data, "numpred.* files");
+  for (const fs::path& place :
+       {directory, directory / "linzen2016_rnn_agr_simple", directory / "linzen2016_gulordava_filtered_testset"})
+    if (has_prefixes(place) || (form == "language-model" && base::is_there(place / agreement_sentences))) return place;
+  return {};
+}
+
 Agreement::Agreement(const TaskOptions& options)
     : MissingWord(form_named(options.agreement_form, "--agreement-form",
                              {{"number-prediction", Form::class_of_it}, {"language-model", Form::all_words}})) {
-  const fs::path directory = data_directory(options.data, "numpred.* files");
+  const fs::path found = find_agreement_directory(options.data, options.agreement_form);
+  const fs::path directory = found.empty() ? fs::path(options.data) : found;
   directory_ = directory.string();
   const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);
   if (has_sentences && options.agreement_train_share > 0)

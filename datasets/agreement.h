@@ -12,8 +12,13 @@ namespace ut::datasets {
 inline constexpr const char* agreement_sentences = "subj_agr_filtered.text";
 inline constexpr const char* agreement_verbs = "subj_agr_filtered.gold";
 
+/// Where the files of a form are: `data` itself where it has any, else the first directory of the published data below
+/// it that has, linzen2016_rnn_agr_simple or linzen2016_gulordava_filtered_testset. Empty where none has. Throws
+/// base::BadInput where there is no such `data`.
+std::filesystem::path find_agreement_directory(const std::string& data, const std::string& form);
+
 /// Subject-verb agreement (review version, section 3.2; Linzen, Dupoux and Goldberg, 2016), in two forms,
-/// `agreement_form`.
+/// `agreement_form`, each read from find_agreement_directory().
 /// number-prediction: from the words before a verb whether it is singular (VBZ) or plural (VBP). Reads the numpred.*
 /// files of the data's authors: train, val and test.0 to test.5, of which the number is that of nouns of the other
 /// number between subject and verb (attractors), after which the test examples are grouped. Without numpred.train the

@@ -137,13 +137,18 @@ std::vector<fs::path> text_files(const fs::path& directory, const std::string& b
   return files;
 }
 
-std::vector<fs::path> text_files(const TaskOptions& options) {
-  if (options.task == "babi") return text_files(find_babi_directory(options.data, options.babi_size), "qa", false);
-  const fs::path directory = data_directory(options.data, "task's files");
-  if (options.task == "lambada") return text_files(directory, "lambada_", true);
+std::vector<fs::path> agreement_files(const TaskOptions& options) {
+  const fs::path directory = find_agreement_directory(options.data, options.agreement_form);
+  if (directory.empty()) return {};
   if (options.agreement_form == "language-model" && base::is_there(directory / agreement_sentences))
     return {directory / agreement_sentences, directory / agreement_verbs};
   return text_files(directory, "numpred.", false);
+}
+
+std::vector<fs::path> text_files(const TaskOptions& options) {
+  if (options.task == "babi") return text_files(find_babi_directory(options.data, options.babi_size), "qa", false);
+  if (options.task == "agreement") return agreement_files(options);
+  return text_files(data_directory(options.data, "LAMBADA files"), "lambada_", true);
 }
 
 std::uint64_t hash_of(const Example& example) {
@@ -212,10 +217,10 @@ void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t
 
 /// Those under which training reads all that is there.
 TaskOptions options_for_all(TaskOptions options) {
-  const fs::path directory = data_directory(options.data, "data");
+  data_directory(options.data, "data");
   options.babi_task = "all";
-  if (base::is_there(directory / agreement_sentences) && text_files(directory, "numpred.", false).empty())
-    options.agreement_form = "language-model";
+  const auto has = [&](const char* form) { return !find_agreement_directory(options.data, form).empty(); };
+  if (!has("number-prediction") && has("language-model")) options.agreement_form = "language-model";
   return options;
 }
 
@@ -258,6 +263,7 @@ DataCheck check_data(const TaskOptions& options) {
     found.description.push_back("  " + task->description());
     std::unordered_set<std::uint64_t> seen;
     for (const Split split : all_splits) check_split(*task, split, seen, found);
+    if (task->has_control()) check_split(*task, Split::control, seen, found);
     found.options = training_options(all);
   });
   return found;
@@ -265,7 +271,6 @@ DataCheck check_data(const TaskOptions& options) {
 
 std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   const fs::path directory = data_directory(options.data, "data");
-  const auto has = [&](const char* beginning) { return !text_files(directory, beginning, false).empty(); };
   const auto holds = [](const std::function<void()>& find) {
     try {
       find();
@@ -276,8 +281,8 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   };
   std::vector<std::string> tasks;
   if (holds([&] { find_babi_directory(options.data, options.babi_size); })) tasks.emplace_back("babi");
-  if (has("numpred.") || base::is_there(directory / agreement_sentences)) tasks.emplace_back("agreement");
-  if (has("lambada_")) tasks.emplace_back("lambada");
+  if (!find_agreement_directory(options.data, "language-model").empty()) tasks.emplace_back("agreement");
+  if (!text_files(directory, "lambada_", false).empty()) tasks.emplace_back("lambada");
   if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
     tasks.emplace_back("translation");
   if (tasks.empty())

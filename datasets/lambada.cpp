@@ -61,6 +61,10 @@ void Lambada::read_passages(Split split, const fs::path& file) {
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     check_line(line, file.string(), number);
     std::vector<std::string_view> words = split_at_spaces(line);
+    if (words.size() < 2 && split == Split::train) {
+      ++too_short_;
+      return;
+    }
     if (words.size() < 2)
       throw base::BadInput(fmt::format("{}:{}: {} words; a passage is two at least, of which the last is asked for",
                                        file.string(), number, words.size()));
@@ -79,6 +83,7 @@ std::string Lambada::description() const {
       unanswerable(Split::validation), unanswerable(Split::test),
       points() ? "that is none of those before it" : "outside the vocabulary", vocabulary().size());
   if (left_out() > 0) text += fmt::format("; {} such training passages are left out", left_out());
+  if (too_short_ > 0) text += fmt::format("; {} training lines of fewer than two words are left out", too_short_);
   if (has_control())
     text += fmt::format("; {} control passages, {}", size(Split::control), unanswerable(Split::control));
   return text;

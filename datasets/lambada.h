@@ -10,13 +10,14 @@ namespace ut::datasets {
 
 /// LAMBADA (Paperno et al., 2016; review version, section 3.3). A line is a passage, its words with spaces between
 /// them, of which the last is asked for. In three forms, `lambada_form`: reading: as the authors' code has reading
-/// comprehension, from all words but the last that one, a class of the vocabulary. pointing: as Chu et al. (2017) have
-/// it, the word is chosen among those before it; all of them, since the files do not say where the last sentence
-/// begins. Training passages that end with no word of theirs are left out. language-model: a decoder learns all words
-/// of the training text, and is scored by the last words of the others. The development file is the validation split;
-/// the control file, where there is one, the control split. The training text is what the data's directory has of
-/// train-novels, train, novels-lambada-style (folders: every .txt file below them, in the order of their paths) and
-/// train.txt.
+/// comprehension, from all words but the last that one, a class of the vocabulary. pointing: the word is chosen among
+/// all those before it, of its own sentence too, since the files do not say where that begins; Chu et al. (2017) choose
+/// it among those of the sentences before. Training passages that end with no word of theirs are left out.
+/// language-model: a decoder learns all words of the training text, and is scored by the last words of the others. The
+/// development file is the validation split; the control file, where there is one, the control split. The training text
+/// is what the data's directory has of train-novels, train, novels-lambada-style (folders: every .txt file below them,
+/// in the order of their paths) and train.txt. It was not made for this: its lines of fewer than two words, which
+/// nothing can be asked of, are left out and counted; in the other files they are refused.
 class Lambada final : public MissingWord {
  public:
   /// Uses data, vocabulary_size and lambada_form. Throws base::BadInput naming the option, or the file and line.
@@ -32,6 +33,7 @@ class Lambada final : public MissingWord {
 
   std::string directory_;
   std::string training_;
+  std::int64_t too_short_ = 0;  // training lines
 };
 
 }  // namespace ut::datasets

@@ -100,7 +100,10 @@ int evaluate(Session& session) {
   if (result.scored_groups() > 1) line["mean_of_groups"] = result.mean_of_groups();
   const bool is_language_model = !session.task->has_source();
   if (options.teacher_forced || !session.task->has_target() || is_language_model) line["loss"] = result.loss;
-  if (is_language_model) line["perplexity"] = result.perplexity();
+  if (is_language_model) {
+    line["perplexity"] = result.perplexity();
+    line["labels"] = result.labels;  // that this is of: the others are outside the vocabulary
+  }
   fmt::print("{}\n", line.dump());
   return 0;
 }

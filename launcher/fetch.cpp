@@ -20,6 +20,17 @@ namespace fs = std::filesystem;
 
 using datasets::Published;
 
+/// Where it is taken from and its licence. Throws base::BadInput where it is at no address and no folder is given.
+std::string origin_of(const Published& data, const std::string& from) {
+  if (from.empty() && data.address.empty())
+    throw base::BadInput(
+        fmt::format("ut data fetch {}: is at no address; give --from, a folder with {}", data.name, data.mirrored));
+  const std::string place = from.empty() ? data.address : from + "/" + data.mirrored;
+  const std::string published =
+      from.empty() || data.address.empty() ? "" : fmt::format("published at {}\n", data.address);
+  return fmt::format("{}: {}\nlicence: {}\n{}", data.name, place, data.licence, published);
+}
+
 /// Runs a program to its end, its standard output in a file where one is named. Throws base::BadInput where there is
 /// no such program or it fails.
 void run_needed(const std::vector<std::string>& words, const fs::path& output = {}) {
@@ -48,6 +59,21 @@ std::string compare_sum(const fs::path& archive, const std::string& expected, co
     throw base::BadInput(fmt::format("{}: SHA-256 is {}, but should be {}; it is another file or not whole",
                                      archive.string(), sum, expected));
   return fmt::format("SHA-256 {}: as it should be\n", sum);
+}
+
+/// Compares the files that are known with what was published and says how many they are. One that an archive lacks is
+/// not missed. Throws base::BadInput.
+std::string compare_files(const Published& data, const fs::path& directory, const UnfinishedDirectory& unfinished) {
+  int compared = 0;
+  for (const datasets::PublishedFile& file : datasets::published_files()) {
+    if (file.data_set != data.name || !fs::is_regular_file(directory / file.name)) continue;
+    const std::string sum = sha256_of(directory / file.name, unfinished);
+    if (sum != file.sha256)
+      throw base::BadInput(fmt::format("{}, unpacked: SHA-256 of {} is {}, but should be {}; it is not as published",
+                                       data.name, file.name, sum, file.sha256));
+    ++compared;
+  }
+  return compared == 0 ? "" : fmt::format("{} of its files compared: as published\n", compared);
 }
 
 /// The archive, where it is now.
@@ -123,9 +149,7 @@ int fetch_data(const Options& options) {
     fmt::print("{}", text);
     std::fflush(stdout);
   };
-  say(fmt::format("{}: {}\nlicence: {}\n", data.name,
-                  given.from.empty() ? data.address : given.from + "/" + data.mirrored, data.licence));
-  if (!given.from.empty()) say(fmt::format("published at {}\n", data.address));
+  say(origin_of(data, given.from));
 
   const UnfinishedDirectory unfinished(directory);
   const fs::path archive = archive_of(data, options, unfinished);
@@ -134,7 +158,9 @@ int fetch_data(const Options& options) {
   fs::create_directory(unpacked);
   untar(archive.string(), unpacked.string());
   unpack_files(unpacked);
-  fs::rename(given.from.empty() ? laid_out(data, unpacked, unfinished) : innermost(unpacked), directory);
+  const fs::path whole = given.from.empty() ? laid_out(data, unpacked, unfinished) : innermost(unpacked);
+  say(compare_files(data, whole, unfinished));
+  fs::rename(whole, directory);
   say(fmt::format("{}: unpacked\n", directory.string()));
   return 0;
 }

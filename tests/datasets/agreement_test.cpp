@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
 
@@ -89,6 +90,23 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   for (const std::string name : {"numpred.test.0", "numpred.test.2"}) std::filesystem::remove(directory_.path() / name);
   EXPECT_NE(refused().find("no test examples"), std::string::npos);
   EXPECT_EQ(tests::bad_input([] { read_agreement(""); }), "--data is needed: the directory of the numpred.* files");
+}
+
+TEST_F(AgreementFiles, MayLieBelowAsTheyAreFetched) {
+  const tests::TemporaryDirectory fetched;
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "language-model"), "");
+  EXPECT_EQ(tests::bad_input([&] { read_agreement(fetched.path()); }), fetched / "numpred.val" + ": no such file");
+  const std::string sentences = "linzen2016_gulordava_filtered_testset/";
+  fetched.write(sentences + agreement_sentences, "a cat sleeps <eos>\n");
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "number-prediction"), "");
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "language-model") / "", fetched / sentences);
+  const auto below = fetched.path() / "linzen2016_rnn_agr_simple";
+  std::filesystem::copy(directory_.path(), below);
+  for (const std::string form : {"number-prediction", "language-model"}) {
+    const Agreement task = read_agreement(fetched.path(), form);
+    EXPECT_EQ(task.description(), read_agreement(below, form).description());
+    EXPECT_EQ(task.size(Split::test), 3);
+  }
 }
 
 TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
@@ -247,6 +265,33 @@ TEST_F(PublishedAgreement, WholeSentencesHaveTheirCounts) {
   EXPECT_EQ(by_attractors, published);
   EXPECT_NEAR(static_cast<double>(task.size(Split::test)), 0.2 * 7489, 120);
   EXPECT_LT(static_cast<double>(unknown), 0.05 * 0.3 * 7489);
+}
+
+TEST_F(PublishedAgreement, SetsThatNoTaskReadsHaveTheirCounts) {
+  const auto for_each_line_of = [](const std::string& file, const auto& use) {
+    for_each_line(base::read_file(unpacked->path() / "agreement" / file), use);
+  };
+  std::map<std::string, std::size_t> cases;
+  for_each_line_of("marvin_linzen2018/minimal_pairs.tsv", [&](std::size_t number, std::string_view line) {
+    if (number > 1) ++cases[std::string(line.substr(0, line.find('\t')))];
+  });
+  std::size_t items = 0;
+  for (const auto& [name, count] : cases) items += count;
+  EXPECT_EQ(items, 163124u);
+  EXPECT_EQ(cases.size(), 22u);
+  for (const auto& [name, count] : std::map<std::string, std::size_t>{{"simple_agrmt", 140},
+                                                                      {"sent_comp", 1680},
+                                                                      {"prep_anim", 16800},
+                                                                      {"subj_rel", 11200},
+                                                                      {"reflexives_across", 22400},
+                                                                      {"npi_across_inanim", 5760}})
+    EXPECT_EQ(cases[name], count) << name;
+  for (const auto& [name, lines] :
+       std::map<std::string, std::size_t>{{"generated.text", 410}, {"generated.tab", 821}}) {
+    std::size_t last = 0;
+    for_each_line_of("gulordava2018_english/" + name, [&](std::size_t number, std::string_view) { last = number; });
+    EXPECT_EQ(last, lines) << name;
+  }
 }
 
 TEST_F(PublishedAgreement, NoSentenceIsTrainedOnAndValidated) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "datasets/agreement.h"
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
 #include "tests/bad_input.h"
@@ -137,6 +138,45 @@ TEST_F(CheckedData, WholeSentencesOfAgreementAreReadWhereTheyAreAlone) {
   found = check("agreement");
   EXPECT_THAT(found.description, Contains(HasSubstr("1 training, 1 validation and 1 test sentences")));
   EXPECT_EQ(found.options, "--task agreement");
+}
+
+TEST_F(CheckedData, AgreementIsFoundBelowAsItIsFetched) {
+  const std::string sentences = "linzen2016_gulordava_filtered_testset/";
+  std::string text;
+  std::string verbs;
+  for (int sentence = 0; sentence < 60; ++sentence) {
+    text += fmt::format("the cats by the tree{} sleep well <eos>\n", sentence);
+    verbs += "5\tsleep\tsleeps\t1\n";
+  }
+  directory_.write(sentences + agreement_sentences, text);
+  directory_.write(sentences + agreement_verbs, verbs);
+  EXPECT_THAT(tasks(), ElementsAre("agreement"));
+  EXPECT_EQ(check("agreement").options, "--task agreement --agreement-form language-model");
+  for (const std::string name : {"numpred.train", "numpred.val", "numpred.test.1"})
+    directory_.write("linzen2016_rnn_agr_simple/" + name, "VBZ\tthe cat\n");
+  EXPECT_THAT(tasks(), ElementsAre("agreement"));
+  const DataCheck found = check("agreement");
+  EXPECT_THAT(found.description, Contains(HasSubstr("1 training, 1 validation and 1 test sentences")));
+  EXPECT_EQ(found.options, "--task agreement");
+  directory_.write("linzen2016_rnn_agr_simple/numpred.val", "VBD\tthe cat\n");
+  EXPECT_THAT(check("agreement").errors, ElementsAre(HasSubstr("numpred.val:1: 'VBD' before the tab")));
+}
+
+TEST_F(CheckedData, ControlPassagesAreLookedAt) {
+  directory_.write("train.txt", "the cat sat\n\nthe mat sat\n");
+  directory_.write("lambada_development_plain_text.txt", "a cat sat\n");
+  directory_.write("lambada_test_plain_text.txt", "a mat sat\n");
+  EXPECT_THAT(check("lambada").description, Contains(HasSubstr("; 1 training lines of fewer than two words")));
+  EXPECT_THAT(check("lambada").description, Not(Contains(HasSubstr("  control: "))));
+  const std::string control = "lambada_control_test_data_plain_text.txt";
+  directory_.write(control, "a cat sat\nthe mat sat\n");
+  DataCheck found = check("lambada");
+  EXPECT_THAT(found.description, Contains(HasSubstr("  control: 2 examples, longest source 3 rows")));
+  EXPECT_THAT(found.warnings, Contains(HasSubstr("1 of the 2 control examples are training examples too; the first is "
+                                                 "number 2")));
+  directory_.write(control, "a cat sat\nword\n");
+  found = check("lambada");
+  EXPECT_THAT(found.errors, ElementsAre(HasSubstr(control + ":2: 1 words")));
 }
 
 TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {

@@ -1,9 +1,13 @@
 #include "datasets/lambada.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
+#include "base/file.h"
 #include "datasets/batch.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
@@ -156,6 +160,26 @@ TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {
   EXPECT_NE(task.description().find("3 control passages"), std::string::npos);
 }
 
+TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {
+  EXPECT_EQ(read().description().find("fewer than two words"), std::string::npos);
+  directory_.write("train-novels/b/two.txt", "chapter\n\nthe cat sat\n \t\n");
+  for (const std::string form : {"reading", "language-model"}) {
+    const Lambada task = read(60000, form);
+    EXPECT_EQ(task.size(Split::train), 3);
+    EXPECT_EQ(task.vocabulary().id("chapter"), -1);
+    EXPECT_NE(task.description().find("; 3 training lines of fewer than two words are left out"), std::string::npos)
+        << task.description();
+  }
+  for (const std::string name : {"development", "test", "control_test_data"}) {
+    const std::string file = directory_ / fmt::format("lambada_{}_plain_text.txt", name);
+    const std::string before = base::is_there(file) ? base::read_file(file) : "the cat\n";
+    std::ofstream(file) << before << "word\n";
+    EXPECT_NE(refused().find(file + ":"), std::string::npos) << refused();
+    EXPECT_NE(refused().find(": 1 words; a passage is two at least"), std::string::npos) << refused();
+    std::ofstream(file) << before;
+  }
+}
+
 TEST_F(LambadaFiles, AFormThatThereIsNotIsRefused) {
   EXPECT_EQ(tests::bad_input([&] { read(3, "points"); }),
             "--lambada-form points: there is no such form; needs one of reading, pointing, language-model");
@@ -179,6 +203,17 @@ class PublishedLambada : public tests::SharedData<PublishedLambada> {
     for (std::int64_t index = 0; index < task.size(split); ++index) count += holds(task.example(split, index)) ? 1 : 0;
     return static_cast<double>(count) / static_cast<double>(task.size(split));
   }
+  /// Words of all passages of a split, and the most of one: a row for each but the last, and one for it.
+  static std::pair<std::size_t, std::size_t> words(const Lambada& task, Split split) {
+    std::size_t all = 0;
+    std::size_t most = 0;
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const std::size_t rows = task.example(split, index).source.size();
+      all += rows;
+      most = std::max(most, rows);
+    }
+    return {all, most};
+  }
 };
 
 TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
@@ -194,16 +229,9 @@ TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
   const auto unknown = [](const Example& example) { return example.answer == no_answer; };
   EXPECT_EQ(share(task, Split::validation, unknown), 1497.0 / 4869);
   EXPECT_EQ(share(task, Split::test, unknown), 1556.0 / 5153);
-  double longest = 0;
-  double words = 0;
-  share(task, Split::test, [&](const Example& example) {
-    const auto length = static_cast<double>(example.source.size());  // a row for each word but the last, and one for it
-    longest = std::max(longest, length);
-    words += length;
-    return true;
-  });
-  EXPECT_EQ(longest, 203);
-  EXPECT_NEAR(words / 5153, 73.7, 0.05);
+  EXPECT_EQ(words(task, Split::train).first, 3868235u);
+  EXPECT_EQ(words(task, Split::validation), std::pair(std::size_t{360944}, std::size_t{170}));  // 74.1 a passage
+  EXPECT_EQ(words(task, Split::test), std::pair(std::size_t{379883}, std::size_t{203}));        // 73.7
 }
 
 TEST_F(PublishedLambada, WordsBeforeHaveTheAnswerAsOftenAsIsSaid) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/program/program.h"
@@ -83,8 +84,35 @@ TEST_F(DataFetch, FromAFolderThatHasTheArchives) {
   const Outcome again = fetch(fmt::format("multi30k --from {}", shared.string()));
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_THAT(again.errors, HasSubstr("is there already"));
-  for (const std::string name : {"babi", "agreement", "lambada", "novels", "newstest", "iwslt14"})
-    EXPECT_EQ(fetch(fmt::format("{} --out there/{} --from {}", name, name, shared.string())).exit_code, 0) << name;
+  for (const auto& [name, files] : std::map<std::string, int>{
+           {"babi", 4}, {"agreement", 2}, {"lambada", 2}, {"lambada-novels", 0}, {"newstest", 2}, {"iwslt14", 2}}) {
+    const Outcome one = fetch(fmt::format("{} --out there/{} --from {}", name, name, shared.string()));
+    EXPECT_EQ(one.exit_code, 0) << name << one.errors;
+    const std::string compared = files == 0 ? "" : fmt::format("\n{} of its files compared", files);
+    EXPECT_THAT(one.output, HasSubstr(compared)) << name;
+  }
+}
+
+TEST_F(DataFetch, WhatItBringsCanBeTrainedOn) {
+  const std::filesystem::path shared = UT_SOURCE_DIR "/../shared/data";
+  if (!std::filesystem::exists(shared / "lambada.tar.xz")) GTEST_SKIP() << shared << " has no archives";
+  for (const std::string what : {"lambada --out l", "lambada-novels --out l/novels-lambada-style", "agreement --out a"})
+    ASSERT_EQ(fetch(fmt::format("{} --quiet --from {}", what, shared.string())).exit_code, 0) << what;
+  const Outcome lambada = run_ut("data check " + directory_ / "l");
+  EXPECT_EQ(lambada.exit_code, 0) << lambada.output;
+  EXPECT_THAT(lambada.output, HasSubstr("48516 training passages (novels-lambada-style)"));
+  const Outcome agreement = run_ut("data check " + directory_ / "a");
+  EXPECT_EQ(agreement.exit_code, 0) << agreement.output;
+  EXPECT_THAT(agreement.output,
+              AllOf(HasSubstr("a/linzen2016_rnn_agr_simple: "), HasSubstr("a: can be trained on: --task agreement\n")));
+}
+
+TEST_F(DataFetch, WhatIsAtNoAddressNeedsAFolder) {
+  const Outcome refused = fetch("lambada-novels", "/nowhere");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("give --from, a folder with novels-lambada-style.tar.xz"));
+  EXPECT_EQ(std::ranges::count(refused.errors, '\n'), 1) << refused.errors;
+  EXPECT_THAT(found(), testing::IsEmpty());
 }
 
 TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
@@ -127,6 +155,21 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.errors, HasSubstr("has no directory datasets/statmt/wmt_newstest"));
   EXPECT_THAT(found(), testing::UnorderedElementsAre("here", "there"));
+}
+
+/// Whatever archive the files came in, what they hold is known.
+TEST_F(DataFetch, FilesThatAreNotAsPublishedAreRefused) {
+  const TemporaryDirectory tools;
+  tools.write("packed/lambada_test_plain_text.txt", "a passage\n");
+  ASSERT_EQ(run_shell(fmt::format("tar -czf {} -C {} .", tools / "archive", tools / "packed")).exit_code, 0);
+  const auto curl = tools.write("curl", fmt::format("#!/bin/sh\ncp {} \"$6\"\n", tools / "archive"));
+  std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
+  const Outcome refused = fetch("lambada", tools.path().string() + ":$PATH");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, AllOf(HasSubstr("SHA-256 of lambada_test_plain_text.txt is "),
+                                    HasSubstr("but should be 4ab6062b68422bf2")));
+  EXPECT_EQ(std::ranges::count(refused.errors, '\n'), 1) << refused.errors;
+  EXPECT_THAT(found(), testing::IsEmpty());
 }
 
 TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {

@@ -76,6 +76,7 @@ TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
   EXPECT_NEAR(branch.at("perplexity").get<double>(), 2, 0.1);
   EXPECT_NEAR(branch.at("accuracy").get<double>(), 0.5, 0.15);
   EXPECT_EQ(branch.at("sequences"), 400);
+  EXPECT_EQ(branch.at("labels"), 400);
   EXPECT_NEAR(std::exp(branch.at("loss").get<double>()), branch.at("perplexity").get<double>(), 1e-9);
   const auto known = evaluate("--split control --ranks 2 --sequence-parallel 2");
   EXPECT_LT(known.at("perplexity").get<double>(), 1.02);
@@ -89,6 +90,18 @@ TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
   std::ifstream metrics(run() + "/metrics.jsonl");
   const std::string all((std::istreambuf_iterator<char>(metrics)), {});
   EXPECT_THAT(all, HasSubstr("\"perplexity\""));
+}
+
+TEST_F(LanguageModel, PerplexityIsOfWordsInTheVocabulary) {
+  directory_.write("train.txt", "a b\n");
+  directory_.write("lambada_development_plain_text.txt", "a b\n");
+  directory_.write("lambada_test_plain_text.txt", "a b\na c\na b\nb d\nb c\n");
+  train("lambada --lambada-form language-model", 1);
+  for (const std::string mesh : {"--ranks 1", "--ranks 2 --sequence-parallel 1"}) {
+    const auto scores = evaluate(mesh);
+    EXPECT_EQ(scores.at("sequences"), 5);
+    EXPECT_EQ(scores.at("labels"), 2);
+  }
 }
 
 TEST_F(LanguageModel, ASplitThatThereIsNotIsRefused) {
