@@ -183,28 +183,28 @@ class PublishedTranslation : public tests::SharedData<PublishedTranslation> {
 };
 
 TEST_F(PublishedTranslation, HasItsCounts) {
-  using Counts = std::map<std::string, std::size_t>;
-  for (const auto& [set, count] : Counts{{"train", 29000},
-                                         {"val", 1014},
-                                         {"test_2016_flickr", 1000},
-                                         {"test_2017_flickr", 1000},
-                                         {"test_2017_mscoco", 461},
-                                         {"test_2018_flickr", 1071}}) {
+  using LinesOfFiles = std::map<std::string, std::size_t>;
+  for (const auto& [set, count] : LinesOfFiles{{"train", 29000},
+                                               {"val", 1014},
+                                               {"test_2016_flickr", 1000},
+                                               {"test_2017_flickr", 1000},
+                                               {"test_2017_mscoco", 461},
+                                               {"test_2018_flickr", 1071}}) {
     EXPECT_EQ(pairs("multi30k-ende/raw", set), count) << set;
     EXPECT_EQ(pairs("multi30k-ende/tok", set + ".lc.norm.tok"), count) << set;
   }
   EXPECT_EQ(pairs("iwslt14-deen", "valid.de-en", "de", "en"), 6969u);
   EXPECT_EQ(pairs("iwslt14-deen", "test.de-en", "de", "en"), 6750u);
-  for (const auto& [year, count] : Counts{{"2008", 2051},
-                                          {"2009", 2525},
-                                          {"2010", 2489},
-                                          {"2011", 3003},
-                                          {"2012", 3003},
-                                          {"2013", 3000},
-                                          {"2014", 3003}})
+  for (const auto& [year, count] : LinesOfFiles{{"2008", 2051},
+                                                {"2009", 2525},
+                                                {"2010", 2489},
+                                                {"2011", 3003},
+                                                {"2012", 3003},
+                                                {"2013", 3000},
+                                                {"2014", 3003}})
     EXPECT_EQ(pairs("wmt14-ende-newstest/newstest", "newstest" + year), count) << year;
   EXPECT_EQ(pairs("wmt14-ende-newstest/newstest2014_filtered2737", "newstest2014.filtered"), 2737u);
-  for (const auto& [set, count] : Counts{{"train", 10000}, {"val", 3000}, {"test", 2737}})
+  for (const auto& [set, count] : LinesOfFiles{{"train", 10000}, {"val", 3000}, {"test", 2737}})
     EXPECT_EQ(pairs("wmt14-ende-newstest/opennmt_demo", set, "src", "tgt"), count) << set;
   EXPECT_THAT(parallel_sets(unpacked->path() / "multi30k-ende/raw", "test", "en"),
               ElementsAre("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "test_2018_flickr"));
