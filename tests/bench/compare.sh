@@ -7,7 +7,8 @@
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
 # ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3 at the
-# sizes below; it is printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one; empty: the CPU). Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
+# sizes below; it is printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one; empty: the CPU).
+# Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../../build/release/ut}")
