@@ -51,9 +51,9 @@ NcclLibraries nccl_libraries() {
       },
       &libraries.loaded);
   libraries.compiled_for = NCCL_VERSION_CODE;
-  check(ncclGetVersion(&libraries.ours), "ncclGetVersion");
+  check(ncclGetVersion(&libraries.version), "ncclGetVersion");
   const std::uint64_t libtorch = torch::cuda::nccl::version();  // 16 bits for each part
-  libraries.libtorch =
+  libraries.libtorch_compiled_for =
       static_cast<int>((libtorch >> 32) * 10000 + (libtorch >> 16 & 0xffff) * 100 + (libtorch & 0xffff));
   return libraries;
 }

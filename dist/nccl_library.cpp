@@ -20,14 +20,14 @@ void check_one_nccl(const NcclLibraries& libraries) {
   const std::string loaded = fmt::format("{}", fmt::join(libraries.loaded, ", "));
   if (libraries.loaded.size() > 1)
     throw std::runtime_error(fmt::format("NCCL: more than one in this process ({}); {}", loaded, remedy));
-  if (libraries.ours != libraries.libtorch)
-    throw std::runtime_error(fmt::format("NCCL: LibTorch uses {}, this program {} ({}); {}",
-                                         nccl_version_text(libraries.libtorch), nccl_version_text(libraries.ours),
-                                         loaded, remedy));
-  if (libraries.ours < libraries.compiled_for)
-    throw std::runtime_error(fmt::format("NCCL: this program was compiled for {}, but runs with {} ({}); {}",
-                                         nccl_version_text(libraries.compiled_for), nccl_version_text(libraries.ours),
-                                         loaded, remedy));
+  const auto refuse_older_than = [&](int compiled_for, const char* who) {
+    if (libraries.version < compiled_for)
+      throw std::runtime_error(fmt::format("NCCL: {} was compiled for {}, but runs with {} ({}); {}", who,
+                                           nccl_version_text(compiled_for), nccl_version_text(libraries.version),
+                                           loaded, remedy));
+  };
+  refuse_older_than(libraries.compiled_for, "this program");
+  refuse_older_than(libraries.libtorch_compiled_for, "LibTorch");
 }
 
 }  // namespace ut::dist
