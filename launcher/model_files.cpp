@@ -13,7 +13,6 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/safetensors.h"
-#include "launcher/cost/cost_model.h"
 #include "launcher/options/model_options.h"
 #include "launcher/options/option_table.h"
 #include "launcher/process/unfinished_directory.h"
