@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <map>
-
 #include "core/decoding.h"
-#include "core/signals.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/written_out.h"
 
 namespace ut::core {
 namespace {
@@ -21,49 +18,6 @@ ModelOptions decoder_options() {
   return options;
 }
 
-std::map<std::string, at::Tensor> by_name(const UniversalTransformer& model) {
-  std::map<std::string, at::Tensor> parameters;
-  for (const Parameter& parameter : model.parameters().all()) parameters[parameter.name] = parameter.tensor;
-  return parameters;
-}
-
-/// The decoder of equations 4 and 5 with post-norm, of one whole sequence [length] without offset -> [length,
-/// vocabulary].
-at::Tensor written_out(const UniversalTransformer& model, const std::vector<std::int64_t>& target) {
-  const ModelOptions& options = model.options();
-  const auto parameters = by_name(model);
-  const auto parameter = [&](const std::string& name) { return parameters.at("decoder.layer0." + name); };
-  const auto norm = [&](const at::Tensor& x, const std::string& name) {
-    return at::layer_norm(x, {options.d_model}, parameter(name + ".norm.scale"), parameter(name + ".norm.bias"), 1e-6);
-  };
-  const auto length = std::ssize(target);
-  const at::Tensor unseen = at::ones({length, length}, at::kBool).triu(1);
-  const auto attend = [&](const at::Tensor& x) {
-    const auto parts = x.matmul(parameter("self_attention.query_key_value")).chunk(3, 1);
-    const std::int64_t columns = options.d_model / options.heads;
-    std::vector<at::Tensor> heads;
-    for (std::int64_t head = 0; head < options.heads; ++head) {
-      const auto of_head = [&](const at::Tensor& part) { return part.narrow(1, head * columns, columns); };
-      const at::Tensor scores =
-          of_head(parts[0]).matmul(of_head(parts[1]).t()) / std::sqrt(static_cast<double>(columns));
-      heads.push_back(scores.masked_fill(unseen, -INFINITY).softmax(1).matmul(of_head(parts[2])));
-    }
-    return at::cat(heads, 1).matmul(parameter("self_attention.output"));
-  };
-  const at::Tensor words = at::tensor(target, at::kLong).narrow(0, 0, length - 1);
-  const at::Tensor scaled =
-      at::embedding(parameters.at("table"), words) * std::sqrt(static_cast<double>(options.d_model));
-  at::Tensor state = at::cat({at::zeros({1, options.d_model}, scaled.options()), scaled});
-  const at::Tensor signal = sinusoid(at::arange(length), options.d_model, options.signal);
-  for (std::int64_t step = 0; step < options.decoder_steps; ++step) {
-    const at::Tensor step_signal = sinusoid(at::tensor({step}, at::kLong), options.d_model, options.signal);
-    state = norm(state + attend(state + signal + step_signal), "self_attention");
-    const at::Tensor hidden = (state.matmul(parameter("transition.kernel1")) + parameter("transition.bias1")).relu();
-    state = norm(state + hidden.matmul(parameter("transition.kernel2")) + parameter("transition.bias2"), "transition");
-  }
-  return state.matmul(parameters.at("table").t());
-}
-
 TEST(DecoderAlone, IsCausalSelfAttentionAndTransition) {
   UniversalTransformer model(decoder_options(), 3);
   roughen(model, 4);
@@ -73,7 +27,7 @@ TEST(DecoderAlone, IsCausalSelfAttentionAndTransition) {
   const Batch batch = make_batch(sequences, Architecture::decoder, *group);
   const Prediction made = model.forward(batch, model.steps(), {});
   std::vector<at::Tensor> expected;
-  for (const auto& sequence : sequences) expected.push_back(written_out(model, sequence.target));
+  for (const auto& sequence : sequences) expected.push_back(WrittenOut(model, {}, sequence).logits());
   EXPECT_TRUE(made.logits.allclose(at::cat(expected), 1e-11, 1e-11));
   EXPECT_FALSE(made.encoder.updates.defined());
   for (const auto& [name, tensor] : by_name(model)) {

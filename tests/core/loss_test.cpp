@@ -74,6 +74,15 @@ TEST(Loss, OfNoRowsIsZeroAndHasAGradient) {
   EXPECT_EQ(logits.grad().numel(), 0);
 }
 
+TEST(PonderTime, IsTheMeanOverTheRowsOfEachStackOfAllRanks) {
+  Prediction prediction;
+  EXPECT_EQ(mean_ponder_time(prediction, 3, 2).item<double>(), 0);
+  prediction.encoder.cost = at::scalar_tensor(6.0, at::kDouble);
+  EXPECT_DOUBLE_EQ(mean_ponder_time(prediction, 3, 2).item<double>(), 2);
+  prediction.decoder.cost = at::scalar_tensor(5.0, at::kDouble);
+  EXPECT_DOUBLE_EQ(mean_ponder_time(prediction, 3, 2).item<double>(), 4.5);
+}
+
 TEST(Loss, ThatIsNotFiniteLeavesNoFiniteGradient) {
   for (const float score : {2.0f, 3e38f}) {
     const at::Tensor logits = at::tensor({score, -score}).view({1, 2}).requires_grad_();

@@ -68,6 +68,35 @@ TEST_F(Running, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
   EXPECT_EQ(base::read_file(run + "/checkpoints/best"), fmt::format("update-{:08}\n", std::get<2>(best)));
 }
 
+TEST_F(Running, IsTestedWithItsBest) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 2 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
+  // What comes now is far worse.
+  ASSERT_EQ(run_ut("train --resume --learning-rate 10 --max-updates 6 --run-dir " + run).exit_code, 0);
+  ASSERT_EQ(base::read_file(run + "/checkpoints/latest"), "update-00000006\n");
+  const auto evaluated = [&run](const std::string& split) {
+    return json_of_ut(fmt::format("evaluate --json --teacher-forced --split {} --run-dir {}", split, run));
+  };
+  const nlohmann::json test = evaluated("test");
+  const nlohmann::json validation = evaluated("validation");
+  const nlohmann::json best = test.at("updates").at(0);
+  EXPECT_LT(best, 6);
+  std::vector<nlohmann::json> tested;
+  for (const nlohmann::json& record : records_of(run, "accuracy")) {
+    const bool is_test = record.at("split") == "test";
+    if (is_test) tested.push_back(record.at("update"));
+    if (record.at("update") == best) {
+      EXPECT_EQ(record.at("accuracy"), (is_test ? test : validation).at("accuracy"));
+    }
+  }
+  EXPECT_EQ(tested, std::vector{best}) << "the same again is not written again";
+  for (const nlohmann::json& record : records_of(run, "validation_loss"))
+    if (record.at("update") == best) {
+      EXPECT_NEAR(record.at("validation_loss").get<double>(), validation.at("loss").get<double>(), 1e-12);
+    }
+  EXPECT_NE(test.at("loss"), validation.at("loss"));
+}
+
 /// Though the run ended, by its own count, between two evaluations.
 TEST_F(Running, TheBestOfItsEndIsKnownWhenItGoesOn) {
   const std::string run = directory_ / "run";

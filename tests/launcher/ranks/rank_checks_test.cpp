@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/make_model.h"
+#include "dist/communicator.h"
+#include "launcher/ranks/agree.h"
+
 namespace ut::launcher {
 namespace {
 
@@ -18,6 +22,24 @@ TEST(OddRank, IsTheFirstThatDiffersFromMost) {
   expect({"b", "a", "a"}, 0, "a");
   expect({"b", "b", "a", "a", "a"}, 0, "a");
   expect({"a", "b", "a", "b"}, 1, "a");
+}
+
+TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
+  core::ModelOptions shape;
+  shape.d_model = shape.ffn = 8;
+  shape.vocabulary = 5;
+  const auto model = core::make_model(shape, 1, at::kCPU);
+  const auto world = dist::make_single_communicator();
+  Options options;
+  options.nonfinite_limit = 2;
+  NonFiniteUpdates updates(options);
+  for (int turn = 0; turn < 2; ++turn) {
+    updates.went_well();
+    for (int left_out = 0; left_out < 2; ++left_out) EXPECT_NO_THROW(updates.left_out(*model, true, *world));
+  }
+  EXPECT_THROW(updates.left_out(*model, true, *world), FailureOfRank);
+  options.on_nonfinite = OnNonFinite::stop;
+  EXPECT_THROW(NonFiniteUpdates(options).left_out(*model, true, *world), FailureOfRank);
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// The whole model with everything on that is random, against the same written out.
+
+#include "core/model.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/random_batch.h"
+#include "tests/core/written_out.h"
+
+namespace ut::core {
+namespace {
+
+class WholeModel : public testing::TestWithParam<std::tuple<Halting, Recompute>> {};
+
+/// Positions whose units never fire go through all steps; with act-copy what they come to is the last state then.
+TEST_P(WholeModel, DropsAtEverySiteOfEveryLayerStepAndStackWithNumbersOfItsOwn) {
+  ModelOptions options = small_options();
+  options.block_layers = 2;
+  const auto& [halting, recompute] = GetParam();
+  options.halting.encoder = options.halting.decoder = halting;
+  options.halting.bias = -60;
+  options.recompute = recompute;
+  UniversalTransformer model(options, 3);
+  roughen(model, 4);
+  auto sequences = random_sequences(5, 6, 9, options);
+  for (auto& sequence : sequences) sequence.offset = 0;
+  const auto group = dist::make_single_communicator();
+  const Batch batch = make_batch(sequences, Architecture::encoder_decoder, *group);
+  const auto key = DropoutKey::for_update(7, 8);
+  const Prediction made = model.forward(batch, model.steps(), key);
+  std::vector<at::Tensor> expected;
+  for (const auto& sequence : sequences) expected.push_back(WrittenOut(model, key, sequence).logits());
+  EXPECT_TRUE(made.logits.allclose(at::cat(expected), 1e-10, 1e-10));
+  EXPECT_FALSE(made.logits.allclose(model.forward(batch, model.steps(), {}).logits, 1e-3, 1e-3))
+      << "nothing is dropped";
+}
+
+INSTANTIATE_TEST_SUITE_P(, WholeModel,
+                         testing::Combine(testing::Values(Halting::none, Halting::act_copy),
+                                          testing::Values(Recompute::none, Recompute::step)));
+
+}  // namespace
+}  // namespace ut::core

@@ -1,0 +1,105 @@
+// What `ut evaluate` and `ut decode` count and choose, of a model that knows half of what it was taught.
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <sstream>
+
+#include "core/safetensors.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t end_of_sequence = 1;
+
+class EvaluationOfCopy : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory = std::make_unique<TemporaryDirectory>();
+    const Outcome trained = run_ut(
+        "train --task copy --train-length 4 --evaluation-length 4 --evaluation-examples 40 --train-examples 1000 "
+        "--d-model 32 --heads 2 --ffn 64 --steps 2 --norm pre --dropout 0 --label-smoothing 0 --batch 32 --threads 1 "
+        "--schedule constant --learning-rate 0.005 --warmup 20 --max-updates 170 --evaluate-every 0 "
+        "--checkpoint-every 50 --keep-checkpoints 4 --run-dir " +
+        run());
+    ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  }
+  static void TearDownTestSuite() { directory.reset(); }
+
+  static std::string run() { return *directory / "run"; }
+  static json evaluated(const std::string& options) {
+    return json_of_ut("evaluate --json --run-dir " + run() + options);
+  }
+  static std::vector<std::string> decoded(const std::string& options) {
+    const std::string lines = directory->write("lines", "1234\n8\n90\n5566\n").string();
+    const Outcome outcome = run_shell(fmt::format("$UT decode --run-dir {} {} < {}", run(), options, lines));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    std::istringstream text(outcome.output);
+    std::vector<std::string> outputs;
+    for (std::string line; std::getline(text, line);) outputs.push_back(line);
+    EXPECT_EQ(outputs.size(), 4);
+    return outputs;
+  }
+
+  static inline std::unique_ptr<TemporaryDirectory> directory;
+};
+
+TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
+  const Outcome exported =
+      run_ut(fmt::format("export --run-dir {} --out {} --examples 21", run(), *directory / "model"));
+  ASSERT_EQ(exported.exit_code, 0) << exported.errors;
+  const core::Safetensors examples = core::read_safetensors(*directory / "model/examples.safetensors");
+  const at::Tensor logits = examples.at("logits");
+  const at::Tensor labels = examples.at("target");
+  const at::Tensor right = logits.argmax(1).eq(labels);
+  const at::Tensor is_symbol = labels.ne(end_of_sequence);
+  const at::Tensor offsets = examples.at("target_offsets");
+  double right_sequences = 0;
+  for (std::int64_t sequence = 0; sequence < 21; ++sequence)
+    right_sequences +=
+        right.slice(0, offsets[sequence].item<std::int64_t>(), offsets[sequence + 1].item<std::int64_t>())
+            .all()
+            .item<double>();
+  const double accuracy = right.masked_select(is_symbol).to(at::kDouble).mean().item<double>();
+  const double loss = -at::log_softmax(logits.to(at::kDouble), 1).gather(1, labels.unsqueeze(1)).mean().item<double>();
+  ASSERT_GT(right_sequences, 0);
+  ASSERT_LT(right_sequences, 21);
+  for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 2", " --ranks 2 --sequence-parallel 1"}) {
+    SCOPED_TRACE(ranks);
+    const json scores = evaluated(" --teacher-forced --evaluation-limit 21" + ranks);
+    EXPECT_EQ(scores.at("sequences"), 21);
+    EXPECT_NEAR(scores.at("accuracy").get<double>(), accuracy, 1e-12);
+    EXPECT_NEAR(scores.at("sequence_accuracy").get<double>(), right_sequences / 21, 1e-12);
+    EXPECT_NEAR(scores.at("loss").get<double>(), loss, 1e-5);
+  }
+}
+
+TEST_F(EvaluationOfCopy, IsOfTheCheckpointThatIsAskedFor) {
+  const json scores = evaluated(" --checkpoint update-50");
+  EXPECT_EQ(scores.at("updates"), json({50}));
+  EXPECT_LT(scores.at("accuracy"), evaluated("").at("accuracy"));
+}
+
+TEST_F(EvaluationOfCopy, AveragesTheNewestCheckpoints) {
+  EXPECT_EQ(evaluated(" --average 2").at("updates"), json({170, 150}));
+}
+
+TEST_F(EvaluationOfCopy, SearchesAsItIsTold) {
+  const std::vector<std::string> greedy = decoded("--checkpoint update-50");
+  EXPECT_NE(decoded("--checkpoint update-50 --beam 8 --length-penalty 0"), greedy);
+  EXPECT_NE(decoded("--checkpoint update-50 --beam 8 --length-penalty 3"),
+            decoded("--checkpoint update-50 --beam 8 --length-penalty 0"));
+  const std::vector<std::string> inputs{"1234", "8", "90", "5566"};
+  const std::vector<std::string> short_outputs = decoded("--checkpoint update-50 --decode-extra 0");
+  for (std::size_t line = 0; line < inputs.size(); ++line)
+    EXPECT_LE(short_outputs[line].size(), inputs[line].size()) << inputs[line];
+}
+
+}  // namespace
+}  // namespace ut::tests

@@ -1,0 +1,101 @@
+// What an update of `ut train` is made of, in numbers that metrics.jsonl gives: every update sees the same examples and
+// moves no parameter, so that what differs from one to the next is what the options ask for.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using nlohmann::json;
+
+constexpr double unmoved = 1e-9;  // relative
+
+class Update : public testing::Test {
+ protected:
+  /// The records of so many updates on the same four examples, of different lengths.
+  std::vector<json> updates(int count, const std::string& options, const std::string& batch = "--batch 4",
+                            const std::string& pace = "--learning-rate 1e-30 --evaluate-every 0") {
+    std::filesystem::remove_all(run_);
+    const Outcome trained =
+        run_ut(fmt::format("train --task addition --train-length 7 --evaluation-length 7 --evaluation-examples 4 "
+                           "--train-examples 4 --d-model 16 --heads 2 --ffn 24 --dtype float64 --log-every 1 "
+                           "--schedule constant --max-updates {} {} {} {} --run-dir {}",
+                           count, batch, pace, options, run_));
+    EXPECT_EQ(trained.exit_code, 0) << trained.errors;
+    return records_of(run_, "loss");
+  }
+  static double loss(const json& record) { return record.at("loss").get<double>(); }
+
+  TemporaryDirectory directory_;
+  std::string run_ = directory_ / "run";
+};
+
+TEST_F(Update, DrawsDropoutAnew) {
+  std::set<double> losses;
+  for (const json& record : updates(5, "--dropout 0.2")) losses.insert(loss(record));
+  EXPECT_EQ(losses.size(), 5);
+  const auto without = updates(3, "--dropout 0");
+  for (const json& record : without) EXPECT_NEAR(loss(record), loss(without.at(0)), unmoved);
+}
+
+TEST_F(Update, DrawsOffsetsAnew) {
+  std::set<double> losses;
+  for (const json& record : updates(5, "--dropout 0 --random-offset 90")) losses.insert(loss(record));
+  EXPECT_EQ(losses.size(), 5);
+}
+
+TEST_F(Update, HasTheMeanLossOfALabel) {
+  const double plain = loss(updates(1, "--dropout 0 --label-smoothing 0").at(0));
+  const json evaluated = json_of_ut("evaluate --json --teacher-forced --split train --run-dir " + run_);
+  EXPECT_EQ(evaluated.at("sequences"), 4);
+  EXPECT_NEAR(plain, evaluated.at("loss").get<double>(), unmoved);
+  EXPECT_GT(std::abs(loss(updates(1, "--dropout 0 --label-smoothing 0.1").at(0)) - plain), 0.01);
+}
+
+TEST_F(Update, IsTheSameInParts) {
+  const json whole = updates(1, "--dropout 0").at(0);
+  const json parts = updates(1, "--dropout 0 --accumulate 2", "--batch 2").at(0);
+  EXPECT_NEAR(loss(parts), loss(whole), unmoved);
+  EXPECT_NEAR(parts.at("gradient_norm").get<double>(), whole.at("gradient_norm").get<double>(), unmoved);
+}
+
+TEST_F(Update, WarmsThePonderTimesWeightUp) {
+  const auto records =
+      updates(7, "--dropout 0 --halting act --max-steps 6 --halting-bias -0.5 --ponder-weight 2 --ponder-warmup 4");
+  const double cost = (loss(records.at(4)) - loss(records.at(0))) / 2;
+  for (std::size_t update = 0; update < records.size(); ++update)
+    EXPECT_NEAR(loss(records.at(update)),
+                loss(records.at(0)) + 2 * cost * std::min(1.0, 0.25 * static_cast<double>(update)), unmoved)
+        << update;
+  const json& ponder = records.at(0).at("ponder");
+  const double steps = ponder.at("encoder").at("mean").get<double>() + ponder.at("decoder").at("mean").get<double>();
+  EXPECT_GT(cost, steps) << "updates and remainders";
+  EXPECT_LT(cost, steps + 2);
+}
+
+TEST_F(Update, WarmsTheLearningRateUp) {
+  const auto records = updates(6, "", "--batch 4", "--learning-rate 4e-30 --warmup 4 --evaluate-every 0");
+  for (std::size_t update = 0; update < records.size(); ++update)
+    EXPECT_DOUBLE_EQ(records.at(update).at("learning_rate").get<double>(),
+                     1e-30 * std::min(4.0, static_cast<double>(update + 1)));
+}
+
+TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
+  const auto records =
+      updates(60, "", "--batch 4", "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluate-every 2");
+  EXPECT_LT(records.size(), 60);
+  EXPECT_EQ(records.size() % 2, 0);
+  EXPECT_GE(records_of(run_, "validation_loss").back().at("accuracy").get<double>(), 0.05);
+}
+
+}  // namespace
+}  // namespace ut::tests
