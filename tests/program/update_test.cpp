@@ -18,16 +18,18 @@ namespace {
 using nlohmann::json;
 
 constexpr double unmoved = 1e-9;  // relative
+constexpr const char* one_example = "--train-examples 1 --batch 1";
+constexpr const char* four_examples = "--train-examples 4 --batch 4";
 
 class Update : public testing::Test {
  protected:
-  /// The records of so many updates on the same four examples, of different lengths.
-  std::vector<json> updates(int count, const std::string& options, const std::string& batch = "--batch 4",
+  /// The records of so many updates.
+  std::vector<json> updates(int count, const std::string& options, const std::string& batch = four_examples,
                             const std::string& pace = "--learning-rate 1e-30 --evaluate-every 0") {
     std::filesystem::remove_all(run_);
     const Outcome trained =
         run_ut(fmt::format("train --task addition --train-length 7 --evaluation-length 7 --evaluation-examples 4 "
-                           "--train-examples 4 --d-model 16 --heads 2 --ffn 24 --dtype float64 --log-every 1 "
+                           "--d-model 16 --heads 2 --ffn 24 --dtype float64 --log-every 1 "
                            "--schedule constant --max-updates {} {} {} {} --run-dir {}",
                            count, batch, pace, options, run_));
     EXPECT_EQ(trained.exit_code, 0) << trained.errors;
@@ -41,15 +43,15 @@ class Update : public testing::Test {
 
 TEST_F(Update, DrawsDropoutAnew) {
   std::set<double> losses;
-  for (const json& record : updates(5, "--dropout 0.2")) losses.insert(loss(record));
+  for (const json& record : updates(5, "--dropout 0.2", one_example)) losses.insert(loss(record));
   EXPECT_EQ(losses.size(), 5);
-  const auto without = updates(3, "--dropout 0");
+  const auto without = updates(3, "--dropout 0", one_example);
   for (const json& record : without) EXPECT_NEAR(loss(record), loss(without.at(0)), unmoved);
 }
 
 TEST_F(Update, DrawsOffsetsAnew) {
   std::set<double> losses;
-  for (const json& record : updates(5, "--dropout 0 --random-offset 90")) losses.insert(loss(record));
+  for (const json& record : updates(5, "--dropout 0 --random-offset 90", one_example)) losses.insert(loss(record));
   EXPECT_EQ(losses.size(), 5);
 }
 
@@ -63,7 +65,7 @@ TEST_F(Update, HasTheMeanLossOfALabel) {
 
 TEST_F(Update, IsTheSameInParts) {
   const json whole = updates(1, "--dropout 0").at(0);
-  const json parts = updates(1, "--dropout 0 --accumulate 2", "--batch 2").at(0);
+  const json parts = updates(1, "--dropout 0 --accumulate 2", "--train-examples 4 --batch 2").at(0);
   EXPECT_NEAR(loss(parts), loss(whole), unmoved);
   EXPECT_NEAR(parts.at("gradient_norm").get<double>(), whole.at("gradient_norm").get<double>(), unmoved);
 }
@@ -83,7 +85,7 @@ TEST_F(Update, WarmsThePonderTimesWeightUp) {
 }
 
 TEST_F(Update, WarmsTheLearningRateUp) {
-  const auto records = updates(6, "", "--batch 4", "--learning-rate 4e-30 --warmup 4 --evaluate-every 0");
+  const auto records = updates(6, "", four_examples, "--learning-rate 4e-30 --warmup 4 --evaluate-every 0");
   for (std::size_t update = 0; update < records.size(); ++update)
     EXPECT_DOUBLE_EQ(records.at(update).at("learning_rate").get<double>(),
                      1e-30 * std::min(4.0, static_cast<double>(update + 1)));
@@ -91,7 +93,7 @@ TEST_F(Update, WarmsTheLearningRateUp) {
 
 TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
   const auto records =
-      updates(60, "", "--batch 4", "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluate-every 2");
+      updates(60, "", four_examples, "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluate-every 2");
   EXPECT_LT(records.size(), 60);
   EXPECT_EQ(records.size() % 2, 0);
   EXPECT_GE(records_of(run_, "validation_loss").back().at("accuracy").get<double>(), 0.05);
