@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "core/gemm.h"
 
@@ -25,7 +28,11 @@ template <class Number>
 void blas_gemm(BlasGemm<Number>* function, std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale,
                const Factor<Number>& a, const Factor<Number>& b, Number kept, MatrixRows<Number> c) {
   const auto letter = [](const Factor<Number>& factor) { return factor.transposed ? 'T' : 'N'; };
-  const auto size = [](std::int64_t number) { return static_cast<int>(number); };
+  const auto size = [](std::int64_t number) {
+    if (!std::in_range<int>(number))
+      throw std::runtime_error("a matrix of " + std::to_string(number) + " rows or columns is too large for BLAS");
+    return static_cast<int>(number);
+  };
   const char letters[] = {letter(b), letter(a)};
   const int sizes[] = {size(columns),       size(rows),          size(inner),
                        size(b.rows.stride), size(a.rows.stride), size(c.stride)};

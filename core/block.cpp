@@ -95,7 +95,8 @@ at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, c
                  [&](const at::Tensor& queries, const at::Tensor&) {
                    return attend_to_memory(index, queries, in[1], *over_memory, key);
                  });
-    return around(layer.transition_norm, y, y, copied, Site::transition_output, local, key,
+    const at::Tensor neighbours = layer.transition->sees_neighbours() ? copied : at::Tensor();
+    return around(layer.transition_norm, y, y, neighbours, Site::transition_output, local, key,
                   [&](const at::Tensor& revised, const at::Tensor& copies) {
                     return layer.transition->forward(revised, copies, local, *all, index, key);
                   });

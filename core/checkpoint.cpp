@@ -142,7 +142,7 @@ auto with_advice(const fs::path& checkpoint, const Read& read) {
     return read();
   } catch (const Damaged& damage) {
     for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
-      if (other.filename() < checkpoint.filename() && is_whole(other))
+      if (is_earlier(other, checkpoint) && is_whole(other))
         throw base::BadInput(fmt::format("{}; {} is whole, take it with --checkpoint {}", damage.what(),
                                          other.filename().string(), other.filename().string()));
     throw base::BadInput(fmt::format("{}; there is no earlier one", damage.what()));

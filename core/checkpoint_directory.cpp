@@ -44,12 +44,19 @@ std::optional<std::int64_t> update_of(std::string_view name) {
   return name.starts_with('-') ? std::nullopt : base::parse_number<std::int64_t>(name);
 }
 
+bool is_earlier(const fs::path& checkpoint, const fs::path& other) {
+  return update_of(checkpoint.filename().string()) < update_of(other.filename().string());
+}
+
 std::vector<fs::path> all_checkpoints(const fs::path& directory) {
   std::vector<fs::path> found;
   if (!fs::is_directory(directory)) return found;
-  for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.is_directory() && update_of(entry.path().filename().string())) found.push_back(entry.path());
-  std::sort(found.rbegin(), found.rend());
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    const auto update = update_of(name);
+    if (entry.is_directory() && update && name == checkpoint_name(*update)) found.push_back(entry.path());
+  }
+  std::sort(found.rbegin(), found.rend(), is_earlier);
   return found;
 }
 

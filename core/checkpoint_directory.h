@@ -16,6 +16,8 @@ inline constexpr std::string_view unfinished = ".tmp";
 std::string checkpoint_name(std::int64_t update);
 /// The update that a checkpoint's name says; none where it is no such name.
 std::optional<std::int64_t> update_of(std::string_view name);
+/// Whether one checkpoint is of an earlier update than another.
+bool is_earlier(const std::filesystem::path& checkpoint, const std::filesystem::path& other);
 
 /// All that are there, the newest first; none where there is no such directory.
 std::vector<std::filesystem::path> all_checkpoints(const std::filesystem::path& directory);

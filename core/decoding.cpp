@@ -12,8 +12,6 @@
 namespace ut::core {
 namespace {
 
-using Outputs = std::vector<std::vector<std::int64_t>>;
-
 Outputs decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits, std::int64_t end_of_sequence) {
   Outputs outputs(limits.size());
   Prefixes prefixes;
@@ -38,7 +36,8 @@ Outputs decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t>&
   return outputs;
 }
 
-/// The outputs of all sequences, of which this rank has decoded those from `first` on. Collective.
+}  // namespace
+
 Outputs gather_outputs(const Outputs& mine, std::int64_t first, std::size_t sequences, std::int64_t longest,
                        dist::Communicator& group) {
   at::Tensor table = at::zeros({static_cast<std::int64_t>(sequences), longest}, at::kLong);  // symbols + 1; 0: none
@@ -54,8 +53,6 @@ Outputs gather_outputs(const Outputs& mine, std::int64_t first, std::size_t sequ
   }
   return all;
 }
-
-}  // namespace
 
 Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& sequences, const Steps& steps,
                const DecodingOptions& options, dist::Communicator& group) {

@@ -208,8 +208,6 @@ std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::Sequenc
     case dist::ExchangeForm::broadcast:
     case dist::ExchangeForm::ring:
       if (exchange.holdings().group->device().is_cpu()) return std::make_unique<RowAttentionByBlocks>(exchange, causal);
-      if (exchange.holdings().group->size() == 1)
-        break;  // nothing comes in blocks, and all rows may go without padding
       return std::make_unique<SlottedAttentionByBlocks>(exchange.holdings(), causal);
     case dist::ExchangeForm::heads:
       return std::make_unique<AttentionByHeads>(exchange, causal);

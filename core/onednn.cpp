@@ -31,8 +31,15 @@ Library load() {
   if (handle == nullptr)
     throw std::runtime_error("oneDNN cannot be loaded (" + std::string(dlerror()) +
                              "): install it, Debian's libdnnl-dev, or build with -DUT_ONEDNN=OFF");
-  const auto version = reinterpret_cast<const Version* (*)()>(dlsym(handle, "dnnl_version"));
-  return {reinterpret_cast<Sgemm*>(dlsym(handle, "dnnl_sgemm")), *version()};
+  const auto function = [handle](const char* name) {
+    void* found = dlsym(handle, name);
+    if (found == nullptr)
+      throw std::runtime_error("oneDNN has no function " + std::string(name) + " (" + UT_ONEDNN_LIBRARY +
+                               "): install Debian's libdnnl-dev, or build with -DUT_ONEDNN=OFF");
+    return found;
+  };
+  const auto version = reinterpret_cast<const Version* (*)()>(function("dnnl_version"));
+  return {reinterpret_cast<Sgemm*>(function("dnnl_sgemm")), *version()};
 }
 
 const Library& library() {

@@ -90,7 +90,8 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
   const at::Tensor position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
-  const std::int64_t at_once = before_decoder && !observer.step ? steps_kept_together : 1;
+  const bool together = options_.recompute == Recompute::step && before_decoder && !observer.step;
+  const std::int64_t at_once = together ? steps_kept_together : 1;
   for (std::int64_t done = 0; done < steps; done += at_once) {
     const SomeSteps some{done + 1, std::min(steps, done + at_once)};
     if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);

@@ -271,8 +271,9 @@ MpiSession::MpiSession(std::shared_ptr<Watchdog> watchdog) : watchdog_(std::move
   const Watchdog::Wait wait(watchdog_.get(), "MPI_Init");
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-  if (provided < MPI_THREAD_SERIALIZED)
-    throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
+  if (provided >= MPI_THREAD_SERIALIZED) return;
+  MPI_Finalize();  // nobody else will
+  throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
 }
 
 MpiSession::~MpiSession() {

@@ -14,6 +14,7 @@
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/ranks/agreed_checkpoints.h"
 #include "launcher/ranks/shared_text.h"
 #include "launcher/run/rank_batch.h"
 #include "launcher/run/trained_model.h"
@@ -73,7 +74,7 @@ std::vector<datasets::Example> parse_lines(const std::string& typed, const datas
   return examples;
 }
 
-using Outputs = std::vector<std::vector<std::int64_t>>;
+using core::Outputs;
 
 /// The answers to this data group's examples that this rank reads, or the words that come after them; an empty output
 /// for the others.
@@ -91,34 +92,22 @@ Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span
   return outputs;
 }
 
-/// Puts every rank's outputs together: each writes its own, the sum has all.
-Outputs gather_outputs(const Outputs& mine, const RankBatch& batch, std::size_t examples, std::int64_t longest,
-                       dist::Communicator& world) {
-  at::Tensor table = at::zeros({static_cast<std::int64_t>(examples), longest}, at::kLong);
-  auto* symbol = table.mutable_data_ptr<std::int64_t>();
-  for (std::size_t index = 0; index < mine.size(); ++index)
-    std::ranges::copy(mine[index], symbol + static_cast<std::int64_t>(batch.first_example + index) * longest);
-  world.all_reduce_sum(table, dist::Purpose::control);
-  Outputs all(examples);
-  for (std::size_t index = 0; index < examples; ++index)
-    for (std::int64_t place = 0; place < longest; ++place)
-      if (const auto id = symbol[static_cast<std::int64_t>(index) * longest + place]; id != datasets::padding_id)
-        all[index].push_back(id);
-  return all;
-}
-
 Outputs decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples) {
   const core::Steps steps = steps_of(session.options);
   const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
+  const auto gather = [&](const Outputs& mine, std::int64_t longest) {
+    return core::gather_outputs(mine, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
+                                session.mesh.world());
+  };
   if (!session.task->has_target() || !session.task->has_source())
-    return gather_outputs(read_answers(model, batch, examples, steps), batch, examples.size(), 1, session.mesh.world());
+    return gather(read_answers(model, batch, examples, steps), 1);
   core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
   const std::int64_t longest = std::ranges::max(how.limits);
   const auto first = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
   how.limits = {first, first + std::ssize(batch.sources.ids)};
   Outputs outputs = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).outputs;
-  if (session.mesh.sequence_rank() != 0) std::ranges::fill(outputs, std::vector<std::int64_t>{});
-  return gather_outputs(outputs, batch, examples.size(), longest, session.mesh.world());
+  if (session.mesh.sequence_rank() != 0) outputs.clear();  // all ranks of a sequence have them
+  return gather(outputs, longest);
 }
 
 /// The outputs of all examples, `--evaluation-batch` at a time; said as soon as they are there.
@@ -143,9 +132,9 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
 int decode(Session& session) {
   std::unique_ptr<core::Model> model;
   std::vector<datasets::Example> examples;
-  agree(session.mesh.world(), [&] {
-    model = load_model(session.options, *session.task, chosen_checkpoints(session.options), session.mesh.device());
-  });
+  const auto checkpoints = agreed_checkpoints(session.options, session.mesh.world());
+  agree(session.mesh.world(),
+        [&] { model = load_model(session.options, *session.task, checkpoints, session.mesh.device()); });
   const std::string typed = typed_text(session);
   agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
   decode_all(session, *model, examples);

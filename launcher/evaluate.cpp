@@ -12,6 +12,7 @@
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/ranks/agreed_checkpoints.h"
 #include "launcher/run/evaluation.h"
 #include "launcher/run/trained_model.h"
 
@@ -63,13 +64,10 @@ nlohmann::ordered_json to_json(const Results& results, const std::string& langua
 int evaluate(Session& session) {
   const Options& options = session.options;
   const core::Steps steps = steps_of(options);
+  const auto checkpoints = agreed_checkpoints(options, session.mesh.world());
+  const std::vector<std::int64_t> updates = updates_of(checkpoints);
   std::unique_ptr<core::Model> model;
-  std::vector<std::int64_t> updates;
-  agree(session.mesh.world(), [&] {
-    const auto checkpoints = chosen_checkpoints(options);
-    updates = updates_of(checkpoints);
-    model = load_model(options, *session.task, checkpoints, session.mesh.device());
-  });
+  agree(session.mesh.world(), [&] { model = load_model(options, *session.task, checkpoints, session.mesh.device()); });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
   if (!session.speaks()) return 0;

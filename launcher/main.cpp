@@ -63,7 +63,7 @@ int run_command(const Options& options, const std::vector<std::string>& argument
     if (options.command == "train") catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
-  check_before_start(options);
+  check_before_start(options, hosts.empty());
   const std::string metrics = options.command == "train" ? metrics_file(options.run_dir).string() : "";
   return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments, hosts, options.timeout,
                            options.stop_signals, metrics});
@@ -104,7 +104,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace ut::launcher
 
 int main(int count, char** values) {
-  const auto say = [](const char* message) {
+  const auto say = [](const std::string& message) {
     // Where all ranks were given the same wrong options, one of them says so.
     if (ut::launcher::rank_environment().rank == 0) ut::launcher::say(message);
   };
@@ -116,10 +116,10 @@ int main(int count, char** values) {
     say(error.what());
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {
-    say(ut::base::describe(error).c_str());
+    say(ut::base::describe(error));
     return 2;
   } catch (const std::exception& error) {
-    say(error.what());
+    say(ut::launcher::cause_of(error));
     return 1;
   }
 }

@@ -145,7 +145,10 @@ std::string TrainingRun::resume() {
 /// again.
 void TrainingRun::point_at_checkpoints() const {
   core::point_at(directory_->checkpoints(), "latest", update());
-  if (best_) core::point_at(directory_->checkpoints(), "best", best_->update);
+  if (best_)
+    core::point_at(directory_->checkpoints(), "best", best_->update);
+  else
+    std::filesystem::remove(directory_->checkpoints() / "best");
 }
 
 Input TrainingRun::next_input() {
@@ -297,8 +300,8 @@ void TrainingRun::score_test_split() {
   dist::Communicator& world = session_.mesh.world();
   world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
   if (best_->update != update())
-    core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), *model_,
-                          nullptr);
+    core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(best_->update),
+                          *model_, nullptr);
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::test, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
   if (!session_.speaks()) return;

@@ -66,6 +66,9 @@ void check_together(const Options& options) {
         "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
+  if (options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
+    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
+                                     options.keep_every, options.checkpoint_every));
   const std::string& task = options.task.task;
   if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
     throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,

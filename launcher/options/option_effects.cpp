@@ -139,9 +139,6 @@ void check_effects(const Options& options, const std::vector<std::string>& given
   const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };
   if (is_given("checkpoint") && is_given("average"))
     throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
-  if (is_given("keep-every") && options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
-    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
-                                     options.keep_every, options.checkpoint_every));
 }
 
 }  // namespace ut::launcher

@@ -11,6 +11,8 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+constexpr std::int64_t largest_offset = std::int64_t{1} << 40;  // far from where positions would overflow
+
 OptionEntry schedule() {
   auto entry = choice<core::ScheduleKind>("schedule", "of the learning rate",
                                           [](auto& o) -> auto& { return o.optimizer.schedule.kind; },
@@ -106,7 +108,7 @@ void add_training(Table& table) {
            [](auto& o) -> auto& { return o.label_smoothing; }),
        whole(
            "random-offset", "largest random offset of a sequence's positions; 0: none",
-           [](auto& o) -> auto& { return o.random_offset; }, 0),
+           [](auto& o) -> auto& { return o.random_offset; }, 0, largest_offset),
        whole(
            "seed", "of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; }, 0)});
   add_optimizer(table);

@@ -30,7 +30,8 @@ bool has_choice(const Workload& work, const Layout& layout) {
 
 std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node) {
   std::vector<Layout> found;
-  for (std::int64_t shared = 1; shared <= nodes * ranks_per_node; ++shared)
+  // A sequence has no more shares than positions.
+  for (std::int64_t shared = 1; shared <= std::min(nodes * ranks_per_node, work.longest); ++shared)
     for (const auto& [name, form] : exchange_forms())
       for (const auto& [sent_name, sent] : exchange_sends())
         for (const auto& [cut_name, cut] : exchange_cuts()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <new>
 
 namespace ut::launcher {
 
@@ -10,6 +11,12 @@ void say(const std::string& message) {
   std::fflush(stdout);
   const std::string line = fmt::format("ut: {}\n", message);
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+std::string cause_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
+  const std::string said = error.what();
+  return said.substr(0, said.find('\n'));
 }
 
 }  // namespace ut::launcher

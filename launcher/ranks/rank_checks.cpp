@@ -104,7 +104,7 @@ void check_same_state(const std::string& state, const Options& options, dist::Co
   const auto odd = find_odd_rank(texts_of_ranks(base::digest(state.data(), state.size()), world));
   if (!odd) return;
   throw AgreedBadInput(
-      fmt::format("--run-dir {}: rank {} on host {} goes on from another checkpoint than the other ranks; needs to be "
+      fmt::format("--run-dir {}: rank {} on host {} sees another checkpoint than the other ranks; needs to be "
                   "the same directory on all hosts (try again where files are seen late)",
                   options.run_dir, odd->rank, text_of_rank(host_name(), odd->rank, world)));
 }

@@ -31,8 +31,8 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
 /// splits or some of its examples differ. Collective.
 void check_same_data(const datasets::Task& task, dist::Communicator& world);
 
-/// Throws AgreedBadInput, on every rank, where a rank goes on with another state of the run than most: some have not
-/// been shown the newest checkpoint. `state`: what tells it from others. Collective.
+/// Throws AgreedBadInput, on every rank, where a rank has read another state of the run than most: some have not been
+/// shown the newest checkpoint. `state`: what tells it from others. Collective.
 void check_same_state(const std::string& state, const Options& options, dist::Communicator& world);
 
 /// What becomes of updates whose loss or gradients are not finite. The optimizer leaves them out by itself; here they

@@ -145,7 +145,7 @@ class Inside {
 /// The checkpoint that is asked for; the newest where the best is and there is none yet.
 std::string checkpoint_of(const Options& run) {
   const auto directory = checkpoint_directory(run.run_dir);
-  if (!std::filesystem::exists(directory / "latest")) throw base::BadInput("the run has no checkpoint yet");
+  if (core::all_checkpoints(directory).empty()) throw base::BadInput("the run has no checkpoint yet");
   return run.checkpoint == "best" && !std::filesystem::exists(directory / "best") ? "latest" : run.checkpoint;
 }
 

@@ -7,7 +7,8 @@
 namespace ut::launcher {
 
 bool improves(const BestScore& found, const std::optional<BestScore>& best) {
-  return !best || found.score > best->score || (found.score == best->score && found.loss < best->loss);
+  const bool is_less = best && (found.loss < best->loss || (std::isfinite(found.loss) && !std::isfinite(best->loss)));
+  return !best || found.score > best->score || (found.score == best->score && is_less);
 }
 
 void add_best_score(nlohmann::json& state, const BestScore& best) {

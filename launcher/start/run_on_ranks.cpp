@@ -25,7 +25,7 @@ namespace {
 /// Says what happened to a rank.
 void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
   const std::string when = update < 0 ? "" : fmt::format(", after update {}", update);
-  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause.substr(0, cause.find('\n'))));
+  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause));
 }
 
 /// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
@@ -42,13 +42,13 @@ void say_failure(std::int64_t rank, std::int64_t update, const std::string& caus
 
 /// Says what happened and ends all ranks.
 [[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const std::exception& error, int exit_code) {
-  say_failure(rank, at_update, error.what());
+  say_failure(rank, at_update, cause_of(error));
   end_all(ranks, exit_code);
 }
 
 /// The same of a failure that all ranks know of: rank 0 says it and ends the others.
 [[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const FailureOfRank& failure) {
-  if (rank == 0) say_of_rank(failure.rank(), failure.host(), at_update, failure.what());
+  if (rank == 0) say_of_rank(failure.rank(), failure.host(), at_update, cause_of(failure));
   if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(5));
   end_all(ranks, 1);
 }
@@ -109,8 +109,6 @@ int run_in_mesh(Options options, std::unique_ptr<dist::Communicator> world, std:
     fail(mesh.world().rank(), mesh.world().size(), session.update, failure);
   } catch (const base::BadInput& error) {
     fail(mesh.world().rank(), mesh.world().size(), session.update, error, 2);
-  } catch (const std::bad_alloc&) {
-    fail(mesh.world().rank(), mesh.world().size(), session.update, std::runtime_error("out of memory"), 1);
   } catch (const std::exception& error) {
     fail(mesh.world().rank(), mesh.world().size(), session.update, error, 1);
   }

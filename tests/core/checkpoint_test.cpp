@@ -237,6 +237,14 @@ TEST_F(Checkpoint, RemovalKeepsTheNewestTheLatestAndTheBest) {
     EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
 }
 
+TEST_F(Checkpoint, OfALaterUpdateIsNewerHoweverManyDigitsItHas) {
+  for (const char* name : {"update-99999999", "update-100000000", "update-00000007", "update-8", "update-00000009.tmp"})
+    fs::create_directory(directory_.path() / name);
+  std::vector<std::string> names;
+  for (const fs::path& found : all_checkpoints(directory_.path())) names.push_back(found.filename().string());
+  EXPECT_THAT(names, testing::ElementsAre("update-100000000", "update-99999999", "update-00000007"));
+}
+
 TEST_F(Checkpoint, RemovalCountsWholeCheckpointsOnly) {
   update(1);
   write();

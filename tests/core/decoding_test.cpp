@@ -75,6 +75,11 @@ TEST_F(Decoding, StopsEachSequenceAtItsEnd) {
   EXPECT_GT(lengths.size(), 2U) << "outputs that could hide a mistake";
 }
 
+TEST(GatheredOutputs, HaveEverySymbolTheFirstToo) {
+  const auto group = dist::make_single_communicator();
+  EXPECT_EQ(gather_outputs({{0, 3}, {}, {5, 0}}, 1, 4, 2, *group), (Outputs{{}, {0, 3}, {}, {5, 0}}));
+}
+
 TEST_F(Decoding, OfNoSequencesGivesNone) {
   sequences_.clear();
   EXPECT_TRUE(decode({5, 1}).empty());

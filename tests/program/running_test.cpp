@@ -156,7 +156,16 @@ TEST_F(Running, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
       fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", rank, run, rank, late));
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.errors, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
-  EXPECT_THAT(outcome.errors, HasSubstr("goes on from another checkpoint than the other ranks"));
+  EXPECT_THAT(outcome.errors, HasSubstr("sees another checkpoint than the other ranks"));
+
+  // Of the same name, but another.
+  ASSERT_EQ(run_ut("train --resume --learning-rate 0.1 --max-updates 3 --run-dir " + late).exit_code, 0);
+  const std::string evaluation = "-n 1 $UT evaluate --checkpoint latest --sequence-parallel 1 --timeout 10 --run-dir ";
+  const Outcome scored = run_shell(fmt::format(
+      "timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", evaluation, run, evaluation, late));
+  EXPECT_EQ(scored.exit_code, 2);
+  EXPECT_THAT(scored.errors, HasSubstr("rank 1 on host "));
+  EXPECT_THAT(scored.errors, HasSubstr("sees another checkpoint than the other ranks"));
 }
 
 TEST_F(Running, ThatIsDoneSaysSoAndIsTestedOnce) {

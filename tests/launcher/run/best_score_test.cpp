@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,9 @@ TEST(BestScore, IsTheHighestAndOfEqualOnesThatOfTheLeastLoss) {
   EXPECT_TRUE(improves({0.5, 1, 20}, best));
   EXPECT_FALSE(improves({0.5, 2, 20}, best));
   EXPECT_FALSE(improves({0.4, 1, 20}, best));
+  EXPECT_TRUE(improves({0.5, 9, 20}, BestScore{0.5, std::nan(""), 10}));
+  EXPECT_TRUE(improves({0.5, 9, 20}, BestScore{0.5, infinite, 10}));
+  EXPECT_FALSE(improves({0.5, std::nan(""), 20}, best));
 }
 
 TEST(BestScore, IsReadAsItWasWritten) {

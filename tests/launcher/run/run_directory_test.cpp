@@ -60,7 +60,7 @@ TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {
   const auto run = scratch / "run";
   { const RunDirectory directory(options_for(run)); }
   { const RunDirectory again(options_for(run)); }  // had no checkpoint: nothing is lost
-  scratch.write("run/checkpoints/update-1/state.json", "{}");
+  scratch.write("run/checkpoints/update-00000001/state.json", "{}");
   EXPECT_THAT(refused(options_for(run)), AllOf(HasSubstr(run), HasSubstr("--resume")));
   const RunDirectory resumed(options_for(run, true));
 }
