@@ -52,8 +52,6 @@ class Task {
   virtual std::int64_t size(Split split) const = 0;
   /// index in 0..size(split)-1
   virtual Example example(Split split, std::int64_t index) const = 0;
-  /// Longest target, end of sequence included, that the split's examples can have (for decoding); 0 without targets.
-  virtual std::int64_t longest_target(Split split) const = 0;
 
   /// Text typed by a person (one line of `ut decode`) to an example without target.
   /// Throws base::BadInput where the line cannot be read.
@@ -65,9 +63,10 @@ class Task {
   virtual bool is_scored_as_text() const { return false; }
   /// What a person wrote there, to the letter; of tasks that are scored as text.
   virtual std::string right_text(Split, std::int64_t) const { return {}; }
-  /// Most symbols, end of sequence included, that are decoded for an example, or for one of parse().
+  /// Most symbols, end of sequence included, that are decoded for an example: as many as its target has. Tasks of
+  /// source and target say it for examples of parse() too, which have no target.
   virtual std::int64_t longest_output(const Example& example) const {
-    return example.target.empty() ? longest_target(Split::test) : static_cast<std::int64_t>(example.target.size());
+    return static_cast<std::int64_t>(example.target.size());
   }
   virtual std::vector<KeptFile> kept_files() const { return {}; }
 };
