@@ -42,15 +42,6 @@ class Flaw {
   std::int64_t count_ = 0;
 };
 
-bool is_utf8(std::string_view text) {
-  try {
-    from_utf8(text);
-    return true;
-  } catch (const base::BadInput&) {
-    return false;
-  }
-}
-
 /// What can be said of any file of text. Only where text is cut into pieces, it must be UTF-8.
 void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
   const std::string content = base::read_file(file);
