@@ -32,8 +32,6 @@ class Babi final : public Task {
 
   /// Facts, oldest first, and a question: `Mary moved to the hall. John went home. Where is Mary?`
   Example parse(const std::string& line) const override;
-  /// The answer's word.
-  std::string render(const std::vector<std::int64_t>& ids) const override;
 
  private:
   struct Place {  // of a question

@@ -171,10 +171,4 @@ Example MissingWord::parse(const std::string& line) const {
   return example;
 }
 
-std::string MissingWord::render(const std::vector<std::int64_t>& ids) const {
-  std::string text;
-  for (const std::int64_t id : ids) text += (text.empty() ? "" : " ") + vocabulary_.symbol(id);
-  return text;
-}
-
 }  // namespace ut::datasets

@@ -37,8 +37,6 @@ class MissingWord : public Task {
 
   /// The words before the missing one, with spaces between them.
   Example parse(const std::string& line) const override;
-  /// The answer's word.
-  std::string render(const std::vector<std::int64_t>& ids) const override;
 
  protected:
   explicit MissingWord(Form form) : form_(form), vocabulary_({}) {}

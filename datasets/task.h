@@ -56,8 +56,9 @@ class Task {
   /// Text typed by a person (one line of `ut decode`) to an example without target.
   /// Throws base::BadInput where the line cannot be read.
   virtual Example parse(const std::string& line) const = 0;
-  /// Output ids (without end of sequence), or the answer, as text.
-  virtual std::string render(const std::vector<std::int64_t>& ids) const = 0;
+  /// Output ids (without end of sequence), or the answer, as text: words with spaces between them, where a task does
+  /// not say otherwise. Throws std::out_of_range where an id is outside the vocabulary.
+  virtual std::string render(const std::vector<std::int64_t>& ids) const;
 
   /// Whether outputs are scored as text too (BLEU): what render() makes of them beside right_text().
   virtual bool is_scored_as_text() const { return false; }
