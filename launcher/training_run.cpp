@@ -291,7 +291,7 @@ int TrainingRun::end() {
 void TrainingRun::score_test_split() {
   const double seconds = since_start_.seconds();
   dist::Communicator& world = session_.mesh.world();
-  world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
+  wait_for_all(world);  // rank 0 has written the best
   if (best_->update != update())
     core::load_checkpoint(core::find_checkpoint(checkpoint_directory(session_.options.run_dir), "best"), *model_,
                           nullptr);
