@@ -171,11 +171,6 @@ Example Algorithmic::example(Split split, std::int64_t index) const {
   return example;
 }
 
-std::int64_t Algorithmic::longest_target(Split split) const {
-  // The longest sum has the digits of 9 + 99…9 (limit - 2 nines) and its carry.
-  return kind_ == Kind::addition ? limit(split) : limit(split) + 1;
-}
-
 Example Algorithmic::parse(const std::string& line) const {
   if (kind_ != Kind::addition) return example_of({read_digits(line, line, "a line of decimal digits")});
   const std::size_t plus = line.find('+');
@@ -191,6 +186,13 @@ std::string Algorithmic::render(const std::vector<std::int64_t>& ids) const {
   std::string text;
   for (const std::int64_t id : ordered) text += vocabulary_.symbol(id);
   return text;
+}
+
+std::int64_t Algorithmic::longest_output(const Example& example) const {
+  if (!example.target.empty()) return Task::longest_output(example);
+  const std::int64_t longest = limit(Split::test);
+  // The longest sum has the digits of 9 + 99…9 (longest - 2 nines) and its carry.
+  return kind_ == Kind::addition ? longest : longest + 1;
 }
 
 }  // namespace ut::datasets

@@ -34,12 +34,13 @@ class Algorithmic final : public Task {
   std::int64_t size(Split split) const override;
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
-  std::int64_t longest_target(Split split) const override;
 
   /// copy, reverse: digits, white space ignored. addition: `12+7` as people write it, most significant digit first.
   Example parse(const std::string& line) const override;
   /// The symbols joined by nothing; addition: most significant digit first, as people write it.
   std::string render(const std::vector<std::int64_t>& ids) const override;
+  /// For one of parse(): what the longest evaluation input can need.
+  std::int64_t longest_output(const Example& example) const override;
 
  private:
   std::int64_t limit(Split split) const;

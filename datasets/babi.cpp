@@ -217,10 +217,4 @@ Example Babi::parse(const std::string& line) const {
   return example;
 }
 
-std::string Babi::render(const std::vector<std::int64_t>& ids) const {
-  std::string text;
-  for (const std::int64_t id : ids) text += (text.empty() ? "" : " ") + vocabulary_.symbol(id);
-  return text;
-}
-
 }  // namespace ut::datasets

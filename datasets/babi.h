@@ -29,12 +29,9 @@ class Babi final : public Task {
   std::int64_t size(Split split) const override;
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
-  std::int64_t longest_target(Split) const override { return 0; }
 
   /// Facts, oldest first, and a question: `Mary moved to the hall. John went home. Where is Mary?`
   Example parse(const std::string& line) const override;
-  /// The answer's word.
-  std::string render(const std::vector<std::int64_t>& ids) const override;
 
  private:
   struct Place {  // of a question

@@ -13,6 +13,7 @@
 #include "base/philox.h"
 #include "datasets/agreement.h"
 #include "datasets/babi_directory.h"
+#include "datasets/lambada.h"
 #include "datasets/parallel_text.h"
 #include "datasets/translation.h"
 #include "datasets/unicode.h"
@@ -41,15 +42,6 @@ class Flaw {
   std::size_t first_ = 0;
   std::int64_t count_ = 0;
 };
-
-bool is_utf8(std::string_view text) {
-  try {
-    from_utf8(text);
-    return true;
-  } catch (const base::BadInput&) {
-    return false;
-  }
-}
 
 /// What can be said of any file of text. Only where text is cut into pieces, it must be UTF-8.
 void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
@@ -121,18 +113,12 @@ void check_parallel_text(const TaskOptions& options, DataCheck& found) {
   }
 }
 
-/// The text files of a task below a directory, in the order of their paths.
-std::vector<fs::path> text_files(const fs::path& directory, const std::string& beginning, bool below) {
+/// The files of a directory whose names begin so, in the order of their paths.
+std::vector<fs::path> files_beginning(const std::string& beginning, const fs::path& directory) {
   std::vector<fs::path> files;
-  const auto add = [&](const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && (name.starts_with(beginning) || (below && name.ends_with(".txt"))))
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory))
+    if (entry.is_regular_file() && entry.path().filename().string().starts_with(beginning))
       files.push_back(entry.path());
-  };
-  if (below)
-    std::ranges::for_each(fs::recursive_directory_iterator(directory), add);
-  else
-    std::ranges::for_each(fs::directory_iterator(directory), add);
   std::ranges::sort(files);
   return files;
 }
@@ -142,13 +128,17 @@ std::vector<fs::path> agreement_files(const TaskOptions& options) {
   if (directory.empty()) return {};
   if (options.agreement_form == "language-model" && base::is_there(directory / agreement_sentences))
     return {directory / agreement_sentences, directory / agreement_verbs};
-  return text_files(directory, "numpred.", false);
+  return files_beginning("numpred.", directory);
 }
 
+/// The files of text that a task is read from.
 std::vector<fs::path> text_files(const TaskOptions& options) {
-  if (options.task == "babi") return text_files(find_babi_directory(options.data, options.babi_size), "qa", false);
+  if (options.task == "babi") return files_beginning("qa", find_babi_directory(options.data, options.babi_size));
   if (options.task == "agreement") return agreement_files(options);
-  return text_files(data_directory(options.data, "LAMBADA files"), "lambada_", true);
+  std::vector<fs::path> files;
+  for (const auto& [split, file] : lambada_files(options.data)) files.push_back(file);
+  std::ranges::sort(files);
+  return files;
 }
 
 std::uint64_t hash_of(const Example& example) {
@@ -282,7 +272,7 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   std::vector<std::string> tasks;
   if (holds([&] { find_babi_directory(options.data, options.babi_size); })) tasks.emplace_back("babi");
   if (!find_agreement_directory(options.data, "language-model").empty()) tasks.emplace_back("agreement");
-  if (!text_files(directory, "lambada_", false).empty()) tasks.emplace_back("lambada");
+  if (!files_beginning("lambada_", directory).empty()) tasks.emplace_back("lambada");
   if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
     tasks.emplace_back("translation");
   if (tasks.empty())

@@ -25,7 +25,8 @@ fs::path find_training(const fs::path& directory) {
                                    directory.string(), fmt::join(training_names(), ", ")));
 }
 
-std::vector<fs::path> text_files(const fs::path& training) {
+/// The training text itself, or what it has below it, in the order of their paths.
+std::vector<fs::path> training_files(const fs::path& training) {
   std::error_code unseen;
   if (!fs::is_directory(training, unseen)) return {training};
   std::vector<fs::path> files;
@@ -46,13 +47,8 @@ Lambada::Lambada(const TaskOptions& options)
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
-  read_passages(Split::validation, directory / "lambada_development_plain_text.txt");
-  read_passages(Split::test, directory / "lambada_test_plain_text.txt");
-  const fs::path control = directory / "lambada_control_test_data_plain_text.txt";
-  if (base::is_there(control)) read_passages(Split::control, control);
-  const fs::path training = find_training(directory);
-  training_ = training.filename().string();
-  for (const fs::path& file : text_files(training)) read_passages(Split::train, file);
+  training_ = find_training(directory).filename().string();
+  for (const auto& [split, file] : lambada_files(directory)) read_passages(split, file);
   number_words(options.vocabulary_size, directory_);
 }
 
@@ -90,5 +86,15 @@ std::string Lambada::description() const {
 }
 
 std::vector<std::string> Lambada::groups() const { return {"target in context", "target not in context"}; }
+
+std::vector<std::pair<Split, fs::path>> lambada_files(const fs::path& directory) {
+  std::vector<std::pair<Split, fs::path>> files = {
+      {Split::validation, directory / "lambada_development_plain_text.txt"},
+      {Split::test, directory / "lambada_test_plain_text.txt"}};
+  const fs::path control = directory / "lambada_control_test_data_plain_text.txt";
+  if (base::is_there(control)) files.emplace_back(Split::control, control);
+  for (const fs::path& file : training_files(find_training(directory))) files.emplace_back(Split::train, file);
+  return files;
+}
 
 }  // namespace ut::datasets

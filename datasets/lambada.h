@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/missing_word.h"
@@ -35,5 +36,9 @@ class Lambada final : public MissingWord {
   std::string training_;
   std::int64_t too_short_ = 0;  // training lines
 };
+
+/// The files that a directory of LAMBADA's is read from, in that order, and the split of each. Those of the validation
+/// and the test split are named whether they are there or not. Throws base::BadInput where there is no training text.
+std::vector<std::pair<Split, std::filesystem::path>> lambada_files(const std::filesystem::path& directory);
 
 }  // namespace ut::datasets

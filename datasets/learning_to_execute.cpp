@@ -130,12 +130,6 @@ Example LearningToExecute::example(Split split, std::int64_t index) const {
   return example;
 }
 
-std::int64_t LearningToExecute::longest_target(Split) const {
-  if (zaremba_) return longest_word + 1;
-  if (kind_ == Kind::doubled) return 2 * length_ + 1;
-  return only_remembers() ? length_ + 1 : length_ + 2;
-}
-
 std::vector<std::int64_t> LearningToExecute::ids_of(const std::string& text) const {
   std::vector<std::int64_t> ids;
   for (const char character : text) {
@@ -161,6 +155,13 @@ std::string LearningToExecute::render(const std::vector<std::int64_t>& ids) cons
   std::string text;
   for (const std::int64_t id : ids) text += vocabulary_.symbol(id);
   return text;
+}
+
+std::int64_t LearningToExecute::longest_output(const Example& example) const {
+  if (!example.target.empty()) return Task::longest_output(example);
+  if (zaremba_) return longest_word + 1;
+  if (kind_ == Kind::doubled) return 2 * length_ + 1;
+  return only_remembers() ? length_ + 1 : length_ + 2;
 }
 
 }  // namespace ut::datasets

@@ -29,11 +29,12 @@ class LearningToExecute final : public Task {
   std::int64_t size(Split split) const override;
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
-  std::int64_t longest_target(Split split) const override;
 
   /// A program as the examples have them; spaces count in Zaremba and Sutskever's alone.
   Example parse(const std::string& line) const override;
   std::string render(const std::vector<std::int64_t>& ids) const override;
+  /// For one of parse(): what a program of the evaluation splits can need.
+  std::int64_t longest_output(const Example& example) const override;
 
  private:
   bool only_remembers() const;

@@ -155,13 +155,6 @@ Example MissingWord::example(Split split, std::int64_t index) const {
   return example;
 }
 
-std::int64_t MissingWord::longest_target(Split split) const {
-  std::size_t longest = 0;
-  for (std::size_t place = 0; has_target() && std::cmp_less(place, size(split)); ++place)
-    longest = std::max(longest, part(split).words.line(place).size() + 2);
-  return static_cast<std::int64_t>(longest);
-}
-
 Example MissingWord::parse(const std::string& line) const {
   WordTable unknown;
   std::vector<std::int32_t> numbers;
@@ -176,12 +169,6 @@ Example MissingWord::parse(const std::string& line) const {
   example.first_label = std::ssize(example.target);
   example.target.push_back(no_answer);
   return example;
-}
-
-std::string MissingWord::render(const std::vector<std::int64_t>& ids) const {
-  std::string text;
-  for (const std::int64_t id : ids) text += (text.empty() ? "" : " ") + vocabulary_.symbol(id);
-  return text;
 }
 
 }  // namespace ut::datasets

@@ -34,12 +34,9 @@ class MissingWord : public Task {
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(part(split).answers.size()); }
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
-  std::int64_t longest_target(Split split) const override;
 
   /// The words before the missing one, with spaces between them.
   Example parse(const std::string& line) const override;
-  /// The answer's word.
-  std::string render(const std::vector<std::int64_t>& ids) const override;
 
  protected:
   explicit MissingWord(Form form) : form_(form), vocabulary_({}) {}

@@ -11,7 +11,6 @@ struct Published {
   std::string address;  // of its archive; empty: there is none but the mirrored one
   std::string taken;    // the directory of that archive that is taken, below its only one; empty: that itself
   std::string place;    // where it goes, so that all lies as in the mirrored archive
-  std::string sha256;   // of what is there; empty: not known
   std::string licence;
   std::string mirrored;         // name of an archive of it in a local folder of data
   std::string mirrored_sha256;  // of that archive

@@ -30,9 +30,11 @@ class Subwords {
 
   const std::string& model() const { return model_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
-  /// The pieces of a line, without end of sequence. Throws base::BadInput where it is not UTF-8.
+  /// The pieces of a line, without end of sequence. Throws base::BadInput where it is not UTF-8, std::runtime_error
+  /// where the library cannot cut it.
   std::vector<std::int32_t> ids(std::string_view line) const;
-  /// The text that the pieces make, as a person writes it. Padding and end of sequence are nothing.
+  /// The text that the pieces make, as a person writes it. Padding and end of sequence are nothing. Throws
+  /// std::out_of_range where an id is above the vocabulary's, std::runtime_error where the library cannot join them.
   std::string text(std::span<const std::int64_t> ids) const;
 
  private:

@@ -46,6 +46,12 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
 
 }  // namespace
 
+std::string Task::render(const std::vector<std::int64_t>& ids) const {
+  std::string text;
+  for (const std::int64_t id : ids) text += (text.empty() ? "" : " ") + vocabulary().symbol(id);
+  return text;
+}
+
 const char* name_of(Split split) {
   switch (split) {
     case Split::train:

@@ -52,22 +52,22 @@ class Task {
   virtual std::int64_t size(Split split) const = 0;
   /// index in 0..size(split)-1
   virtual Example example(Split split, std::int64_t index) const = 0;
-  /// Longest target, end of sequence included, that the split's examples can have (for decoding); 0 without targets.
-  virtual std::int64_t longest_target(Split split) const = 0;
 
   /// Text typed by a person (one line of `ut decode`) to an example without target.
   /// Throws base::BadInput where the line cannot be read.
   virtual Example parse(const std::string& line) const = 0;
-  /// Output ids (without end of sequence), or the answer, as text.
-  virtual std::string render(const std::vector<std::int64_t>& ids) const = 0;
+  /// Output ids (without end of sequence), or the answer, as text: words with spaces between them, where a task does
+  /// not say otherwise. Throws std::out_of_range where an id is outside the vocabulary.
+  virtual std::string render(const std::vector<std::int64_t>& ids) const;
 
   /// Whether outputs are scored as text too (BLEU): what render() makes of them beside right_text().
   virtual bool is_scored_as_text() const { return false; }
   /// What a person wrote there, to the letter; of tasks that are scored as text.
   virtual std::string right_text(Split, std::int64_t) const { return {}; }
-  /// Most symbols, end of sequence included, that are decoded for an example, or for one of parse().
+  /// Most symbols, end of sequence included, that are decoded for an example: as many as its target has. Tasks of
+  /// source and target say it for examples of parse() too, which have no target.
   virtual std::int64_t longest_output(const Example& example) const {
-    return example.target.empty() ? longest_target(Split::test) : static_cast<std::int64_t>(example.target.size());
+    return static_cast<std::int64_t>(example.target.size());
   }
   virtual std::vector<KeptFile> kept_files() const { return {}; }
 };

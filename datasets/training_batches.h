@@ -28,9 +28,12 @@ struct Cursor {
 /// with more rows than a part may have is a part of its own. Every example comes once an epoch.
 class TrainingBatches {
  public:
-  /// `task` must outlive this.
+  /// `task` must outlive this. Throws base::BadInput where the cursor is negative, or has a part where batches are not
+  /// made by rows; std::invalid_argument where the task has no training example.
   TrainingBatches(const Task& task, const BatchOptions& options, std::uint64_t seed, const Cursor& cursor = {});
 
+  /// Throws base::BadInput where the cursor that was given lies beyond its window: it was recorded with other data or
+  /// options.
   Batch next();
   const Cursor& cursor() const { return cursor_; }
 

@@ -159,13 +159,6 @@ Example Translation::example(Split split, std::int64_t index) const {
   return example;
 }
 
-std::int64_t Translation::longest_target(Split split) const {
-  std::size_t longest = 0;
-  for (std::size_t pair = 0; pair < part(split).targets.size(); ++pair)
-    longest = std::max(longest, part(split).targets.line(pair).size());
-  return static_cast<std::int64_t>(longest) + 1;
-}
-
 Example Translation::parse(const std::string& line) const {
   Example example;
   if (const std::vector<std::int32_t> ids = subwords_.ids(line); !ids.empty()) example.source = source_rows(ids);

@@ -50,6 +50,15 @@ std::u32string from_utf8(std::string_view text) {
   return characters;
 }
 
+bool is_utf8(std::string_view text) {
+  try {
+    from_utf8(text);
+    return true;
+  } catch (const base::BadInput&) {
+    return false;
+  }
+}
+
 std::string to_utf8(std::u32string_view text) {
   std::string bytes;
   return unicode_string(text).toUTF8String(bytes);

@@ -7,6 +7,8 @@ namespace ut::datasets {
 
 /// The code points of UTF-8 text. Throws base::BadInput where it is not UTF-8.
 std::u32string from_utf8(std::string_view text);
+/// Whether from_utf8() takes it.
+bool is_utf8(std::string_view text);
 std::string to_utf8(std::u32string_view text);
 
 /// Lower case by Unicode's full mapping: a character can become several, and a sigma at a word's end is the final one.

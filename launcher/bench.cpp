@@ -16,6 +16,7 @@
 #include "launcher/commands.h"
 #include "launcher/process/kept_memory.h"
 #include "launcher/process/stopwatch.h"
+#include "launcher/ranks/agree.h"
 #include "launcher/ranks/device.h"
 #include "launcher/ranks/shared_text.h"
 
@@ -35,10 +36,6 @@ struct RankResult {
   Pondered pondered;
 };
 
-void start_together(dist::Communicator& world) {
-  world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);
-}
-
 /// Two updates that are not timed: in the first all is made that stays, in the second memory is counted.
 void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
   run.once();
@@ -50,7 +47,7 @@ void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
 }
 
 UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& result) {
-  start_together(session.mesh.world());
+  wait_for_all(session.mesh.world());
   const dist::SentBytes before = session.mesh.sent_bytes();
   const dist::WaitedSeconds waited_before = session.mesh.waited_seconds();
   const std::int64_t faults_before = page_faults();

@@ -26,10 +26,6 @@ namespace {
 
 bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 const char* plural(int count) { return count == 1 ? "" : "s"; }
 
 /// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, a split's under the split's name,
@@ -183,7 +179,7 @@ void TrainingRun::report(const UpdateResult& result) {
   time_is_over_ = sums[2].item<double>() > 0;
   rows_since_log_ += result.rows;
   pondered_since_log_.add(result.pondered);
-  shown.rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, seconds_since(last_log_));
+  shown.rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, since_log_.seconds());
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
   if (last || is_due(update(), options.log_every)) log(shown);
   shown.ponder = mean_ponder_;
@@ -194,9 +190,9 @@ void TrainingRun::log(const Report& shown) {
   Pondered pondered = std::exchange(pondered_since_log_, {});
   if (session_.options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_->steps());
   if (!session_.speaks()) return;
-  const double seconds = std::max(1e-9, seconds_since(last_log_));
+  const double seconds = std::max(1e-9, since_log_.seconds());
   const double input_wait = input_->waited_seconds() - std::exchange(waited_at_log_, input_->waited_seconds());
-  last_log_ = std::chrono::steady_clock::now();
+  since_log_ = Stopwatch();
   rows_since_log_ = 0;
   nlohmann::ordered_json record{{"update", shown.update},
                                 {"loss", shown.loss},
@@ -230,10 +226,10 @@ bool TrainingRun::checkpoint_is_due() const {
 }
 
 void TrainingRun::evaluate() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch evaluating;
   const Evaluation result = evaluate_split(session_, *model_, datasets::Split::validation, model_->steps(),
                                            Scoring::teacher_forced, session_.options.evaluation_limit);
-  last_log_ += std::chrono::steady_clock::now() - begin;
+  since_log_.leave_out(evaluating.seconds());
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
   const BestScore found{result.accuracy(), result.loss, update()};
@@ -258,7 +254,7 @@ void TrainingRun::evaluate() {
 void TrainingRun::write_checkpoint() {
   written_at_ = update();
   if (!session_.speaks()) return;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch writing;
   nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
                        {"samples", cursor_.sample},
                        {"training_examples", session_.task->size(datasets::Split::train)},
@@ -273,7 +269,7 @@ void TrainingRun::write_checkpoint() {
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                session_.options.keep_every);
-  last_log_ += std::chrono::steady_clock::now() - begin;
+  since_log_.leave_out(writing.seconds());
 }
 
 bool TrainingRun::finished() const {
@@ -296,9 +292,9 @@ int TrainingRun::end() {
 }
 
 void TrainingRun::score_test_split() {
-  const double seconds = seconds_since(started_);
+  const double seconds = since_start_.seconds();
   dist::Communicator& world = session_.mesh.world();
-  world.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);  // rank 0 has written the best
+  wait_for_all(world);  // rank 0 has written the best
   if (best_->update != update())
     core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(best_->update),
                           *model_, nullptr);
@@ -316,6 +312,6 @@ void TrainingRun::score_test_split() {
                                 describe(result, *session_.task), world.size(), plural(world.size()), seconds));
 }
 
-double TrainingRun::hours() const { return earlier_hours_ + seconds_since(started_) / 3600; }
+double TrainingRun::hours() const { return earlier_hours_ + since_start_.seconds() / 3600; }
 
 }  // namespace ut::launcher

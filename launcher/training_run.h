@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -10,6 +9,7 @@
 #include "core/model.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
+#include "launcher/process/stopwatch.h"
 #include "launcher/ranks/rank_checks.h"
 #include "launcher/run/best_score.h"
 #include "launcher/run/event_file.h"
@@ -89,9 +89,8 @@ class TrainingRun {
   std::optional<EventFile> events_;
   std::optional<Progress> progress_;
 
-  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  /// Later by what has not been training since, evaluations and checkpoints: rows per second are those of training.
-  std::chrono::steady_clock::time_point last_log_ = started_;
+  Stopwatch since_start_;
+  Stopwatch since_log_;  // but for evaluations and checkpoints: rows per second are those of training
   std::int64_t rows_since_log_ = 0;
   double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;

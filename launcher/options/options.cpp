@@ -166,15 +166,6 @@ std::vector<std::string> names_of(const std::vector<Assignment>& assignments) {
   return names;
 }
 
-bool is_utf8(const std::string& text) {
-  try {
-    datasets::from_utf8(text);
-    return true;
-  } catch (const base::BadInput&) {
-    return false;
-  }
-}
-
 /// Sets the assignments of one source; the last one of a name counts.
 void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {
   for (const bool sets_others : {true, false}) {
@@ -182,7 +173,7 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
       const auto& entry = *find_option(assignment.name, command.bit);
       if (entry.sets_others != sets_others) continue;
       const bool has_line_break = assignment.value.find_first_of("\n\r") != std::string::npos;
-      if (!is_utf8(assignment.value))  // what a run writes down of it has to be
+      if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
         throw base::BadInput(fmt::format("{}: is not UTF-8; give another name to the file", assignment.origin));
       if (has_line_break || !entry.set(options, assignment.value))
         throw base::BadInput(

@@ -63,7 +63,6 @@ struct PlanOptions {
 
 /// What `ut score` takes.
 struct ScoreOptions {
-  std::string metric = "bleu";
   datasets::BleuOptions bleu;
   std::vector<std::string> references;  // files
 };

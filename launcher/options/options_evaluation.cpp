@@ -58,8 +58,7 @@ void add_score(Table& table) {
   using datasets::BleuTokens;
   table.add(
       "Score", command_score, false,
-      {one_of("metric", "what is measured", [](auto& o) -> auto& { return o.score.metric; }, {"bleu"}),
-       choice<BleuTokens>("tokenize",
+      {choice<BleuTokens>("tokenize",
                           "how lines are cut, as sacreBLEU does; the last: as for the papers' translation scores",
                           [](auto& o) -> auto& { return o.score.bleu.tokens; },
                           {{"13a", BleuTokens::v13a},

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "datasets/babi_directory.h"
 #include "launcher/options/option_groups.h"
 #include "launcher/options/option_kinds.h"
 
@@ -14,7 +17,7 @@ OptionEntry data_directory() {
 
 std::vector<std::string> babi_tasks() {
   std::vector<std::string> names;
-  for (int task = 1; task <= 20; ++task) names.push_back(std::to_string(task));
+  for (std::int64_t task = 1; task <= datasets::babi_task_count; ++task) names.push_back(std::to_string(task));
   names.emplace_back("all");
   return names;
 }
@@ -23,8 +26,8 @@ OptionEntry babi_task() {
   auto entry = one_of(
       "babi-task", "", [](auto& o) -> auto& { return o.task.babi_task; }, babi_tasks());
   entry.placeholder = "N";
-  entry.expected = "1 to 20, or all";
-  entry.description = "bAbI: 1 to 20, or all (joint training)";
+  entry.expected = fmt::format("1 to {}, or all", datasets::babi_task_count);
+  entry.description = fmt::format("bAbI: {} (joint training)", entry.expected);
   return entry;
 }
 

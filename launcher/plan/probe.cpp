@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/process/stopwatch.h"
+#include "launcher/ranks/agree.h"
 #include "launcher/ranks/shared_text.h"
 
 namespace ut::launcher {
@@ -40,7 +41,7 @@ std::vector<double> mean_over(const std::vector<double>& values, Communicator& w
 double seconds_of(const std::function<void()>& collective, int most, Communicator& group) {
   constexpr double moment = 0.05;
   const auto timed = [&](int calls) {
-    group.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);  // all start together
+    wait_for_all(group);
     const Stopwatch watch;
     for (int call = 0; call < calls; ++call) collective();
     return mean_over({watch.seconds() / calls}, group).front();
@@ -96,13 +97,12 @@ double probe_unevenness(Communicator& world) {
   constexpr int pieces = 40;
   constexpr int products = 20;
   const at::Tensor matrix = at::ones({192, 192});
-  const at::Tensor flag = at::zeros({1});
   const auto seconds_of_work = [&](bool meet) {
-    world.all_reduce_sum(flag, Purpose::control);
+    wait_for_all(world);
     const Stopwatch watch;
     for (int piece = 0; piece < pieces; ++piece) {
       for (int made = 0; made < products; ++made) at::mm(matrix, matrix);
-      if (meet) world.all_reduce_sum(flag, Purpose::control);
+      if (meet) wait_for_all(world);
     }
     return mean_over({watch.seconds()}, world).front();
   };
@@ -157,7 +157,7 @@ Link probe_link(Communicator& group) {
 MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Workload& work) {
   if (!world.device().is_cpu()) return machine_named("h100");
   MachineNumbers numbers;
-  world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);  // all work at the same time
+  wait_for_all(world);  // all work at the same time
   probe_work(numbers, work.model);
   const auto host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
   const auto between = world.split(host->rank() == 0 ? 0 : 1);  // the first ranks of the hosts
@@ -170,7 +170,7 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   numbers.cores_per_node = cores_of_host();
   numbers.memory_bytes = memory_of_host() / static_cast<double>(numbers.ranks_per_node);
   numbers.source = describe_source(hosts);
-  world.all_reduce_sum(at::zeros({1}, at::kDouble), Purpose::control);
+  wait_for_all(world);
   numbers.overhead = mean_over({probe_overhead(numbers, work)}, world).front();
   numbers.unevenness = world.size() > 1 ? probe_unevenness(world) : 0;
   // All worked, but one speaks. Rank 0 is the first of its host: it has seen every link.

@@ -7,10 +7,16 @@ namespace ut::launcher {
 /// Runs from when it is made.
 class Stopwatch {
  public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  /// As if so many of them had not passed.
+  void leave_out(double seconds) {
+    begin_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
 
  private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point begin_ = Clock::now();
 };
 
 }  // namespace ut::launcher

@@ -31,4 +31,8 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
   throw AgreedBadInput(first == 0 ? problem : fmt::format("rank {}: {}", first, problem));
 }
 
+void wait_for_all(dist::Communicator& group) {
+  group.all_reduce_sum(at::zeros({1}, at::kDouble), dist::Purpose::control);
+}
+
 }  // namespace ut::launcher

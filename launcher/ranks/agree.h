@@ -33,4 +33,7 @@ class FailureOfRank : public std::runtime_error {
 /// first, so that no rank goes on alone. Collective.
 void agree(dist::Communicator& world, const std::function<void()>& step);
 
+/// Returns when every rank of the group has come here. Collective.
+void wait_for_all(dist::Communicator& group);
+
 }  // namespace ut::launcher

@@ -7,7 +7,7 @@
 namespace ut::launcher {
 
 /// A trained model, no LSTM, at work on some examples: `run` as `ut evaluate` has it, `report` says which examples.
-///   "checkpoint", "split", and "examples": [{
+///   "checkpoint", and "examples": [{
 ///     "number", "source": [text of each row], with a decoder "given" and "wanted": [symbol of each row, read and asked
 ///     for; the latter empty where nothing is asked], "said": [symbols that it finds likeliest, each after the right
 ///     ones before it]; without "wanted" and "said": [the answer] "stacks": {"encoder": {"halting", "most", "updates":

@@ -1,14 +1,11 @@
 #include "launcher/run/event_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <boost/crc.hpp>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -23,10 +20,6 @@ namespace filesystem = std::filesystem;
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
 constexpr std::string_view event_file_prefix = "events.out.tfevents.";
-
-std::runtime_error cannot_write_events(const filesystem::path& path) {
-  return std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
-}
 
 template <typename Number>
 std::string bytes_of(Number number) {
@@ -56,6 +49,15 @@ std::int64_t time_of_new_file(const filesystem::path& directory) {
       time = std::max(time, other + 1);
   }
   return time;
+}
+
+/// Makes the directory.
+filesystem::path new_file_in(const filesystem::path& directory) {
+  std::error_code failure;
+  filesystem::create_directories(directory, failure);
+  if (failure)
+    throw std::runtime_error(fmt::format("{}: cannot be written: {}", directory.string(), failure.message()));
+  return directory / fmt::format("{}{:010d}.ut", event_file_prefix, time_of_new_file(directory));
 }
 
 /// A protobuf message, field by field. (LibTorch brings headers of a protobuf of its own, which are found in the place
@@ -142,35 +144,18 @@ std::string event_record(const std::string& data) {
   return length + masked_checksum(length) + data + masked_checksum(data);
 }
 
-EventFile::EventFile(const filesystem::path& directory, std::int64_t first_step) : path_(directory) {
-  std::error_code failure;
-  filesystem::create_directories(directory, failure);
-  if (failure) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path_.string(), failure.message()));
-  path_ /= fmt::format("{}{:010d}.ut", event_file_prefix, time_of_new_file(directory));
-  constexpr mode_t as_the_umask_says = 0666;
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, as_the_umask_says);
-  if (descriptor_ < 0) throw cannot_write_events(path_);
+EventFile::EventFile(const filesystem::path& directory, std::int64_t first_step) : file_(new_file_in(directory)) {
   const std::string start_of_session = Message().whole(1, 1).content();  // tensorflow.SessionLog: status = 1
-  write(event_record(event_at(0).bytes(3, "brain.Event:2").content()) +
-        event_record(event_at(first_step).bytes(7, start_of_session).content()));
+  file_.append(event_record(event_at(0).bytes(3, "brain.Event:2").content()) +
+               event_record(event_at(first_step).bytes(7, start_of_session).content()));
 }
-
-EventFile::~EventFile() { ::close(descriptor_); }
 
 void EventFile::add(std::int64_t step, const StepSummary& summary) {
   std::string values;  // messages of one field that repeats, one after the other, are one message
   for (const auto& [tag, number] : summary.scalars) values += summary_of_value(tag, Message().real32(2, number));
   for (const auto& [tag, counts] : summary.histograms)
     values += summary_of_value(tag, Message().bytes(5, histogram_of(counts)));
-  write(event_record(event_at(step).bytes(5, values).content()));
-}
-
-void EventFile::write(const std::string& bytes) {
-  for (std::size_t written = 0; written < bytes.size();) {
-    const auto count = ::write(descriptor_, bytes.data() + written, bytes.size() - written);
-    if (count < 0 && errno != EINTR) throw cannot_write_events(path_);
-    if (count > 0) written += static_cast<std::size_t>(count);
-  }
+  file_.append(event_record(event_at(step).bytes(5, values).content()));
 }
 
 }  // namespace ut::launcher

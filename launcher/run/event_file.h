@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/run/appended_file.h"
+
 namespace ut::launcher {
 
 /// What a step came to.
@@ -21,18 +23,12 @@ class EventFile {
   /// Makes the directory where it is not there, and in it a file that is read after those that are. From `first_step`
   /// on, this file's values take the place of earlier files'. Throws std::runtime_error where it cannot be written.
   EventFile(const std::filesystem::path& directory, std::int64_t first_step);
-  EventFile(const EventFile&) = delete;
-  EventFile& operator=(const EventFile&) = delete;
-  ~EventFile();
 
   /// Hands it to the system at once; numbers become float32. Throws std::runtime_error, naming the file.
   void add(std::int64_t step, const StepSummary& summary);
 
  private:
-  void write(const std::string& bytes);
-
-  std::filesystem::path path_;
-  int descriptor_ = -1;
+  AppendedFile file_;
 };
 
 /// One record of such a file: length, data, and checksums of both (CRC-32C, masked).

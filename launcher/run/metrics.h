@@ -5,6 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "launcher/run/appended_file.h"
+
 namespace ut::launcher {
 
 /// A file of one JSON object a line, to which a run appends what it measures. Numbers keep their full precision, so
@@ -13,10 +15,7 @@ class MetricsLog {
  public:
   /// Opens the file for appending after the lines of updates up to `update`; drops what is later, which a run that
   /// resumes there writes again. Throws std::runtime_error, naming the file, where it cannot be written.
-  MetricsLog(std::filesystem::path path, std::int64_t update);
-  MetricsLog(const MetricsLog&) = delete;
-  MetricsLog& operator=(const MetricsLog&) = delete;
-  ~MetricsLog();
+  MetricsLog(const std::filesystem::path& path, std::int64_t update);
 
   /// Writes one line, in the keys' order, and hands it to the system at once. Numbers that JSON has no form for (NaN,
   /// infinity) become null. Throws std::runtime_error, naming the file, where it cannot be written.
@@ -26,8 +25,7 @@ class MetricsLog {
   bool has(const nlohmann::ordered_json& record) const;
 
  private:
-  std::filesystem::path path_;
-  int descriptor_ = -1;
+  AppendedFile file_;
 };
 
 /// Drops the lines of updates after `update`, and whatever a kill has left torn: the file is the old one or the new

@@ -24,13 +24,15 @@ void check_run_directory(const Options& options);
 class RunDirectory {
  public:
   /// Makes what is missing, after the checks of check_run_directory(), and writes the options down. Throws as that
-  /// does.
+  /// does; std::runtime_error where what an earlier run has left unfinished cannot be removed, or the options cannot be
+  /// written.
   explicit RunDirectory(const Options& options);
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
   ~RunDirectory();
 
-  /// Writes these files beside the others.
+  /// Writes these files beside the others. Throws std::runtime_error, naming the file, where one cannot be written,
+  /// base::BadInput where it is a directory.
   void keep(const std::vector<datasets::KeptFile>& files) const;
 
   const std::filesystem::path& path() const { return path_; }

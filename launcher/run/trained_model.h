@@ -21,7 +21,7 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
                                         const std::vector<std::filesystem::path>& checkpoints,
                                         at::Device device = at::kCPU);
 
-/// Throws base::BadInput unless `state` (of `checkpoint`) was made with the task's vocabulary.
+/// Throws base::BadInput unless `recorded_digest` (of `checkpoint`) is that of the task's vocabulary.
 void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task);
 
 /// Before memory is taken for a model that options make far larger than the file is. Throws base::BadInput where they

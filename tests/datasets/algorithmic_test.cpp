@@ -77,7 +77,8 @@ TEST_P(Sequences, TargetIsTheSourceOrItsReverse) {
     Ids wanted = without_end(source_of(example));
     if (GetParam() == Kind::reverse) std::reverse(wanted.begin(), wanted.end());
     ASSERT_EQ(without_end(example.target), wanted);
-    ASSERT_LE(std::ssize(example.target), task.longest_target(Split::test));
+    ASSERT_EQ(task.longest_output(example), std::ssize(example.target));
+    ASSERT_LE(std::ssize(example.target), task.longest_output(task.parse("1")));
   }
 }
 
@@ -171,7 +172,7 @@ TEST(Addition, LengthsFillTheLimit) {
       ++first_lengths[std::ssize(sum.first)];
       if (sum.first.size() == 1) ++second_after_one[std::ssize(sum.second)];
       ASSERT_LE(std::ssize(sum.first) + 1 + std::ssize(sum.second), limit);
-      ASSERT_LE(std::ssize(example.target), task.longest_target(split));
+      ASSERT_LE(std::ssize(example.target), limit);
     }
     EXPECT_EQ(first_lengths.begin()->first, 1);
     EXPECT_EQ(first_lengths.rbegin()->first, limit / 2);
@@ -182,15 +183,15 @@ TEST(Addition, LengthsFillTheLimit) {
   }
 }
 
-TEST(Addition, LongestTargetIsReached) {
+TEST(Addition, TheLongestOutputIsReached) {
   TaskOptions options = small_options();
-  options.train_length = 4;
-  options.train_examples = 20000;
+  options.evaluation_length = 4;
+  options.evaluation_examples = 20000;
   const Algorithmic task(Kind::addition, options);
   std::int64_t longest = 0;
-  for (std::int64_t index = 0; index < task.size(Split::train); ++index)
-    longest = std::max(longest, std::ssize(task.example(Split::train, index).target));
-  EXPECT_EQ(longest, task.longest_target(Split::train));
+  for (std::int64_t index = 0; index < task.size(Split::test); ++index)
+    longest = std::max(longest, std::ssize(task.example(Split::test, index).target));
+  EXPECT_EQ(longest, task.longest_output(task.parse("1+2")));
 }
 
 TEST(Addition, IsTypedAndShownTheWayPeopleWriteIt) {

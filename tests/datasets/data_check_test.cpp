@@ -179,6 +179,25 @@ TEST_F(CheckedData, ControlPassagesAreLookedAt) {
   EXPECT_THAT(found.errors, ElementsAre(HasSubstr(control + ":2: 1 words")));
 }
 
+TEST_F(CheckedData, OfLambadaOnlyWhatIsReadIsLookedAt) {
+  const std::string flaw(1, '\0');
+  directory_.write("train-novels/one.txt", "the cat sat\nthe \xff sat\n");
+  directory_.write("lambada_development_plain_text.txt", "a cat sat\n");
+  directory_.write("lambada_test_plain_text.txt", "a mat sat\n");
+  for (const std::string name : {"lambada_notes", "notes.txt", "train-novels/README", "train/two.txt", "train.txt"})
+    directory_.write(name, flaw);
+  DataCheck found = check("lambada");
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("train-novels/one.txt:2: is not UTF-8")));
+  EXPECT_EQ(found.options, "--task lambada");
+  directory_.write("train-novels/deeper/two.txt", flaw);
+  EXPECT_THAT(check("lambada").errors, ElementsAre(HasSubstr("train-novels/deeper/two.txt:1: has a NUL")));
+  std::filesystem::rename(directory_ / "train-novels", directory_ / "elsewhere");
+  std::filesystem::remove_all(directory_ / "train");
+  std::filesystem::remove(directory_ / "train.txt");
+  EXPECT_THAT(check("lambada").errors, ElementsAre(HasSubstr("no training text")));
+}
+
 TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {
   EXPECT_THAT(tests::bad_input([&] { tasks(); }), HasSubstr("no files of a known task"));
   EXPECT_THAT(check("translation").errors, SizeIs(3));

@@ -169,7 +169,7 @@ TEST_P(Sonnet, TargetIsWhatTheProgramGives) {
       ASSERT_EQ(program.result, modulo(value, length)) << program.text;
       longest = std::max(longest, program.result.size());
     }
-    EXPECT_EQ(static_cast<std::int64_t>(longest) + 1, task.longest_target(split));
+    EXPECT_EQ(static_cast<std::int64_t>(longest) + 1, task.longest_output(task.parse("1")));
   }
 }
 
@@ -350,7 +350,7 @@ TEST_P(Remembered, TargetIsTheSourceAgain) {
         ++lengths[std::to_string(program.text.size())];
       } else {
         ASSERT_EQ(program.text.size(), 55u);
-        ASSERT_EQ(std::ssize(program.result) + 1, task.longest_target(split));
+        ASSERT_EQ(std::ssize(program.result) + 1, task.longest_output(task.parse("1")));
       }
       for (const char digit : program.text.substr(1)) ++digits[std::string(1, digit)];
       ASSERT_NE(program.text.front(), '0');

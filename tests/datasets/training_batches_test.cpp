@@ -31,7 +31,6 @@ class Numbered final : public Task {
     example.target.assign(static_cast<std::size_t>(1 + index % 3), index);
     return example;
   }
-  std::int64_t longest_target(Split) const override { return 3; }
   Example parse(const std::string&) const override { return {}; }
   std::string render(const Numbers&) const override { return {}; }
 

@@ -46,7 +46,6 @@ bool try_task(const datasets::TaskOptions& options) {
         if (task->is_scored_as_text() && split != Split::train)
           require(task->right_text(split, index).find('\n') == std::string::npos, "a text of several lines");
       }
-    task->longest_target(Split::test);
     task->vocabulary().digest();
   });
 }

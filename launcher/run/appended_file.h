@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace ut::launcher {
+
+/// A file that a run adds to.
+class AppendedFile {
+ public:
+  /// Makes the file where it is not there. Throws std::runtime_error, naming it, where it cannot be written.
+  explicit AppendedFile(std::filesystem::path path);
+  AppendedFile(const AppendedFile&) = delete;
+  AppendedFile& operator=(const AppendedFile&) = delete;
+  ~AppendedFile();
+
+  /// Hands the bytes to the system at once. Throws std::runtime_error, naming the file, where it does not take them.
+  void append(std::string_view bytes);
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+}  // namespace ut::launcher
