@@ -248,10 +248,9 @@ class Run:
             raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
         self.directory.mkdir(parents=True, exist_ok=True)
         self.prepare()
-        started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
         again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
-        self.ut("train", *(again if started else self.train_options()))
+        self.ut("train", *(again if self.has_checkpoint() else self.train_options()))
         evaluations = {name: self.evaluate(name, given) for name, given in self.asked().items()}
         settings = {"train": self.trained_settings(),
                     "evaluate": {name: settings_of(given) for name, given in self.asked().items()}}
@@ -259,6 +258,10 @@ class Run:
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
         written.rename(self.directory / "result.json")
+
+    def has_checkpoint(self):
+        """Not by the pointer `latest`, which comes after the first one: a kill may come between them."""
+        return any(path.is_dir() and path.suffix != ".tmp" for path in self.directory.glob("checkpoints/update-*"))
 
     def prepare(self):
         """Makes the file that the data lacks, by a command of `ut data`; one of an array's jobs for all."""

@@ -48,11 +48,22 @@ JSON
 
 [[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
 
-# A run that was begun goes on, and is not begun anew: it ends where its own options and those given now say. Its cell
-# says that these are not the table's.
+# A run that was begun goes on, and is not begun anew, also where a kill came between the first checkpoint and the
+# pointer to it: it ends where its own options and those given now say. Its cell says that these are not the table's.
+# One whose first checkpoint was not finished is begun.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
   --run-dir "$begun" --quiet >/dev/null
+rm "$begun/checkpoints/latest"
+mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
+# resumes RUN: whether train.sbatch would go on with it.
+resumes() {
+  UT=echo UT_LAUNCHER=env SLURM_SUBMIT_DIR=$place bash "$cluster/train.sbatch" --run-dir "$1" | grep -q -- ' --resume$'
+}
+resumes "$begun" || fail "train.sbatch does not go on with a run that has a checkpoint"
+for run in "$place/out/digits/small/one/copy/seed-2" "$place/none"; do
+  ! resumes "$run" || fail "train.sbatch goes on with a run that has no checkpoint: $run"
+done
 more="--threads 1 --max-updates 9" made_up digits --one 0 >/dev/null
 grep -q '"updates": 9,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
 before=$(stat -c %Y.%Z "$begun/result.json")
