@@ -31,6 +31,7 @@ settings than those shipped now, as far as its result.json says with which; a li
 
 import argparse
 import fcntl
+import functools
 import json
 import math
 import os
@@ -49,6 +50,13 @@ FAILED = 5  # error in % above which a task of bAbI counts as failed
 NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every ranks sequence-parallel exchange
 exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
 evaluation-batch stop-signals sentencepiece""".split())
+# Options that set others of their source where these are not given, too; of `dropout` a run records only these.
+DROPOUT = "residual-dropout", "attention-dropout", "transition-dropout", "input-dropout"
+FOLLOWED = {"decoder-steps": "steps", "decoder-halting": "halting", "precision": "dtype",
+            **dict.fromkeys(DROPOUT, "dropout")}
+CHOICES = {("variant", "tensor2tensor"): {"norm": "pre", "residual": "signal-in", "signal": "halves",
+                                          "step-signal": "learned", "act-output": "interpolated"},
+           ("schedule", "inverse-square-root"): {"learning-rate": "2", "warmup": "8000"}}
 BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it to stop
 
 
@@ -121,14 +129,41 @@ def settings_of(words):
             name, _, word = word[2:].partition("=")
         given[name] = word
         if name == "config" and word:
-            configured |= config_lines(pathlib.Path(word))
-    return {name: value for name, value in {**configured, **given}.items() if name not in NO_SETTINGS}
+            configured |= rates_told(config_lines(pathlib.Path(word)))
+    return {name: value for name, value in {**configured, **rates_told(given)}.items() if name not in NO_SETTINGS}
+
+
+def rates_told(settings):
+    """Settings of one source, with the rates that its `dropout` sets in its place."""
+    rates = dict.fromkeys(DROPOUT, settings["dropout"]) if "dropout" in settings else {}
+    return {**rates, **{name: value for name, value in settings.items() if name != "dropout"}}
+
+
+@functools.cache
+def defaults(ut):
+    """Of the options of `ut train`, by name, as its help says them."""
+    said = subprocess.run([ut, "train", "--help"], stdout=subprocess.PIPE, text=True).stdout
+    options = [" ".join(option.split("\n\n")[0].split()) for option in said.split("\n  --")[1:]]
+    found = [re.match(r"([\w-]+).*\(default ([^()]*)\)$", option) for option in options]
+    return {option[1]: option[2] for option in found if option}
+
+
+def not_given(record, usual):
+    """What options are where nobody gives them beside those of a run's record that set others."""
+    for choice, others in CHOICES.items():
+        if choice in record.items():
+            usual = {**usual, **others}
+    return {**usual, **{name: record.get(first, usual.get(first)) for name, first in FOLLOWED.items()}}
 
 
 def changes(made, now):
     """How settings that something was made with differ from those that are shipped, which are in parentheses."""
-    both = [(name, made.get(name, "default"), now.get(name, "default")) for name in {**made, **now}]
-    return [f"{name} {then} ({shipped})" for name, then, shipped in both if in_number(then) != in_number(shipped)]
+    made = rates_told(made)
+    both = {name: (made.get(name, "default"), now.get(name, "default")) for name in {**made, **now}}
+    changed = {name: values for name, values in both.items() if in_number(values[0]) != in_number(values[1])}
+    if len({changed.get(rate) for rate in DROPOUT}) == 1:  # in one word
+        changed = {name.replace(DROPOUT[0], "dropout"): changed[name] for name in changed if name not in DROPOUT[1:]}
+    return [f"{name} {then} ({shipped})" for name, (then, shipped) in changed.items()]
 
 
 def in_number(text):
@@ -225,10 +260,13 @@ class Run:
         """The evaluations by name, with options of `ut evaluate`."""
         return self.described.get("evaluate", {"test": ["--split", "test"]})
 
-    def trained_settings(self):
-        """What is set for the run, by name, as its own record has it: it may have been begun with other settings."""
+    def trained_settings(self, usual):
+        """What is set for the run, by name, as its own record has it: it may have been begun with other settings, and
+        with some that nothing sets now."""
         record = config_lines(self.directory / "options.conf")
-        return {name: record.get(name, value) for name, value in settings_of(self.train_options()).items()}
+        now, usual = settings_of(self.train_options()), not_given(record, usual)
+        return {name: value for name, value in record.items() if name not in NO_SETTINGS
+                and (name in now or in_number(value) != in_number(usual.get(name, "")))}
 
     def other_settings(self, evaluation):
         """How those that its evaluation was made with differ from those that are shipped now, where that is known."""
@@ -246,13 +284,14 @@ class Run:
         missing = self.missing_data()
         if missing is not None:
             raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
+        usual = defaults(self.options.ut)  # `ut` is there, then, before anything else is done
         self.directory.mkdir(parents=True, exist_ok=True)
         self.prepare()
         print(f"{self}", flush=True)
         again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
         self.ut("train", *(again if self.has_checkpoint() else self.train_options()))
         evaluations = {name: self.evaluate(name, given) for name, given in self.asked().items()}
-        settings = {"train": self.trained_settings(),
+        settings = {"train": self.trained_settings(usual),
                     "evaluate": {name: settings_of(given) for name, given in self.asked().items()}}
         result = {"evaluations": evaluations, "settings": settings, **self.told()}
         written = self.directory / "result.json.new"

@@ -29,6 +29,7 @@ evaluation-examples = 20
 max-updates = 20
 evaluate-every = 10
 epsilon = 1e-8 # is 1e-08 where a run is recorded
+dropout = 0.1
 CONF
 done
 cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
@@ -49,11 +50,11 @@ JSON
 [[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
 
 # A run that was begun goes on, and is not begun anew, also where a kill came between the first checkpoint and the
-# pointer to it: it ends where its own options and those given now say. Its cell says that these are not the table's.
-# One whose first checkpoint was not finished is begun.
+# pointer to it: it ends where its own options and those given now say. Its cell says which are not the table's, with
+# those that were given only when it was begun. One whose first checkpoint was not finished is begun.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
-  --run-dir "$begun" --quiet >/dev/null
+  --dropout 0.3 --label-smoothing 0.2 --steps 1 --run-dir "$begun" --quiet >/dev/null
 rm "$begun/checkpoints/latest"
 mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
 # resumes RUN: whether train.sbatch would go on with it.
@@ -74,7 +75,8 @@ echo "$printed"
 [[ $(find "$place/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
 several='[0-9.]+; [0-9.]+ ± [0-9.]+ of 2'
 grep -qE "^\| One step \| $several\* \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printed" || fail "the first row is wrong"
-grep -qFx "*: made with other settings than those now shipped: max-updates 9 (20)." <<<"$printed" ||
+changed="dropout 0.3 (0.1), label-smoothing 0.2 (default), max-updates 9 (20)"
+grep -qFx "*: made with other settings than those now shipped: $changed." <<<"$printed" ||
   fail "it is not told with which settings the first row was made"
 grep -qE "^\| Two steps \| $several \| – \| $several \| – \|$" <<<"$printed" || fail "the second row is wrong"
 grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an update, .* mesh 1 × 1\.$' <<<"$printed" ||
