@@ -24,9 +24,10 @@ training, more of them for the small size, those of each evaluation, which of th
 their split, data, which of its files are needed, what `ut data` makes of it first), "columns" (run, evaluation, and
 which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another shows that one's runs
 in another way: its rows say which run, its columns which settings. What there is of "each" number from 1 has {} in the
-number's place. Of a cell's seeds the best by validation is shown; beside it, where there are several, the mean ±
-standard deviation of all and, of errors, how many are learned: not above 5 %. A * marks what was made with other
-settings than those shipped now, as far as its result.json says with which; a line below the table names them.
+number's place. Of a cell's seeds the best by validation is shown, of equal ones that with the lower loss; beside it,
+where there are several, the mean ± standard deviation of all and, of errors, how many are learned: not above 5 %. A *
+marks what was made with other settings than those shipped now, as far as its result.json says with which; a line below
+the table names them.
 """
 
 import argparse
@@ -353,7 +354,9 @@ class Run:
         log = (self.directory / "reproduce.log").read_text()
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
         sizes = next((line for line in lines if "flops_per_update" in line), {})
-        told = {"validation": max((line["accuracy"] for line in validation), default=None),
+        best = max(validation, key=lambda line: merit(line["accuracy"], line.get("validation_loss")), default={})
+        told = {"validation": best.get("accuracy"),
+                "validation_loss": best.get("validation_loss"),  # None as well where it is not finite
                 "updates": max(line["update"] for line in lines),
                 "hours": max(line.get("hours", 0) for line in lines),
                 "flops_per_update": sizes.get("flops_per_update", [])}  # least and most: positions may halt
@@ -387,10 +390,15 @@ def runs_of(tables, options):
             for seed in range(1, options.seeds + 1)]
 
 
+def merit(score, loss):
+    """Greater for the better by validation: of equal scores, as in `ut train`, that with the lower loss."""
+    return score or 0, -math.inf if loss is None else -loss
+
+
 def best_first(runs):
     """The results of a run's seeds, the best by validation first."""
     results = [result for result in (run.result() for run in runs) if result is not None]
-    return sorted(results, key=lambda result: -(result["validation"] or 0))
+    return sorted(results, key=lambda result: merit(result["validation"], result.get("validation_loss")), reverse=True)
 
 
 class Spread(list):

@@ -54,7 +54,7 @@ JSON
 # those that were given only when it was begun. One whose first checkpoint was not finished is begun.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
-  --dropout 0.3 --label-smoothing 0.2 --steps 1 --run-dir "$begun" --quiet >/dev/null
+  --dropout 0.3 --label-smoothing 0.2 --run-dir "$begun" --quiet >/dev/null
 rm "$begun/checkpoints/latest"
 mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
 # resumes RUN: whether train.sbatch would go on with it.
@@ -84,7 +84,7 @@ grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an upd
 python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed, or not the mean"
 import json, pathlib, statistics, sys
 results = [json.loads(path.read_text()) for path in sorted(pathlib.Path(sys.argv[1]).glob("*/result.json"))]
-best = max(results, key=lambda result: result["validation"])
+best = max(results, key=lambda result: (result["validation"], -result["validation_loss"]))
 accuracies = [result["evaluations"]["test"]["accuracy"] for result in results]
 spread = f"{statistics.mean(accuracies):.3f} ± {abs(accuracies[0] - accuracies[1]) / 2**0.5:.3f} of 2"
 assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f}; {spread} |" in sys.argv[2]
@@ -146,6 +146,11 @@ made() {
   printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' \
     "$4" "${5:-}" "$3" >"$place/out/stories/small/one/$1/seed-$2/result.json"
 }
+made task-1 1 0.5 0.9
+made task-1 2 '0.5, "validation_loss": 0.1' 0.95
+grep -q '^| task 1 | 5.0; ' <<<"$(made_up stories-by-task --report)" || fail "of equal seeds not that with a loss"
+made task-1 1 '0.5, "validation_loss": 0.05' 0.9
+grep -q '^| task 1 | 10.0; ' <<<"$(made_up stories-by-task --report)" || fail "of equal seeds not that with less loss"
 made task-1 1 0.5 0.9
 made task-1 2 0.9 0.95
 made task-2 1 0.5 1
