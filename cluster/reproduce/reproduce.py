@@ -73,6 +73,16 @@ class NoData(Trouble):
     """The run's data set is not there."""
 
 
+class Unusable(Trouble):
+    """What keeps every other run from being made or shown, too."""
+
+
+def no_program(variable, program, error):
+    needs = {"UT": "the program ut, as `./quickstart build` makes it",
+             "LAUNCH": 'what starts ranks, as "srun --mpi=pmix"'}
+    return Unusable(f"{variable}: {program}: {getattr(error, 'strerror', error)}, needs {needs[variable]}")
+
+
 def read_tables(directory, names):
     known = {path.parent.name: path for path in sorted(directory.glob("*/table.json"))}
     for name in names:
@@ -143,9 +153,14 @@ def rates_told(settings):
 @functools.cache
 def defaults(ut):
     """Of the options of `ut train`, by name, as its help says them."""
-    said = subprocess.run([ut, "train", "--help"], stdout=subprocess.PIPE, text=True).stdout
+    try:
+        said = subprocess.run([ut, "train", "--help"], stdout=subprocess.PIPE, text=True).stdout
+    except OSError as error:
+        raise no_program("UT", ut, error)
     options = [" ".join(option.split("\n\n")[0].split()) for option in said.split("\n  --")[1:]]
     found = [re.match(r"([\w-]+).*\(default ([^()]*)\)$", option) for option in options]
+    if not any(found) and not Stop.asked:
+        raise no_program("UT", ut, "no defaults in what `train --help` says")
     return {option[1]: option[2] for option in found if option}
 
 
@@ -218,6 +233,23 @@ def last_words(log, begin):
     return f" ({own[-1][len('ut: '):].strip()})" if own else ""
 
 
+def launcher():
+    given = os.environ.get("LAUNCH", "")
+    try:
+        return shlex.split(given)
+    except ValueError as error:
+        raise no_program("LAUNCH", given, error)
+
+
+def wrong_in(result):
+    """What of a result is not as this program writes it; or nothing."""
+    if not isinstance(result, dict):
+        return "no JSON object"
+    kinds = {"evaluations": dict, "settings": dict, "hours": (int, float), "validation": (int, float, type(None))}
+    parts = {"settings": {}, **result}
+    return ", ".join(f"no {name}" for name, kind in kinds.items() if not isinstance(parts.get(name, ...), kind))
+
+
 class Run:
     """One training: a row's settings, one of the table's runs, one seed."""
 
@@ -237,7 +269,16 @@ class Run:
 
     def result(self):
         path = self.directory / "result.json"
-        return json.loads(path.read_text()) if path.exists() else None
+        if not path.exists():
+            return None
+        try:
+            result = json.loads(path.read_text())
+            wrong = wrong_in(result)
+        except ValueError as error:
+            wrong = error
+        if wrong:
+            raise Unusable(f"{path}: damaged ({wrong}); remove it, and what the run lacks is made again")
+        return result
 
     def missing_data(self):
         """What the run lacks of its data, or None."""
@@ -335,10 +376,13 @@ class Run:
         stopped = Trouble(f"{self}: stopped; the same command goes on", STOPPED)
         if Stop.asked:
             raise stopped
-        ranks = shlex.split(os.environ.get("LAUNCH", "")) if launch else []
+        command = [*(launcher() if launch else []), self.options.ut, *arguments]
         with open(self.directory / "reproduce.log", "a") as log:
             begin = log.tell()
-            code, printed = Stop.run([*ranks, self.options.ut, *arguments], log)
+            try:
+                code, printed = Stop.run(command, log)
+            except OSError as error:
+                raise no_program("UT" if command[0] == self.options.ut else "LAUNCH", command[0], error)
             log.write(printed)
         if code == 0:
             return printed
@@ -601,13 +645,15 @@ def make_all(runs):
     stopped it."""
     failed, without_data = 0, 0
     for run in runs:
+        run.result()  # a damaged one is told before anything is trained
+    for run in runs:
         try:
             run.make()
         except NoData as missing:
             print(missing, flush=True)
             without_data += 1
         except Trouble as trouble:
-            if trouble.code == STOPPED:
+            if trouble.code == STOPPED or isinstance(trouble, Unusable):
                 raise
             print(f"reproduce.py: {trouble}", file=sys.stderr, flush=True)
             failed += 1

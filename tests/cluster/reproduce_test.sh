@@ -129,6 +129,37 @@ expect 0 "usage: reproduce.py" --help
 made_up --list 2>"$place/said" | true || true
 [[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
 
+# What is wrong with a program, or with a result, is one line.
+mkdir "$place/wrong"
+# expect_line TEXT OPTION…: ends with 2 and, but for names of runs, says only this.
+expect_line() {
+  local code=0
+  made_up --out "$place/wrong" "${@:2}" >/dev/null 2>"$place/said" || code=$?
+  [[ $code == 2 && $(wc -l <"$place/said") == 1 && $(cat "$place/said") == "reproduce.py: "$1 ]] || # may be a pattern
+    fail "not '$1', but $code: $(cat "$place/said")"
+}
+none="No such file or directory"
+needs_ut="needs the program ut, as \`./quickstart build\` makes it"
+UT=$place/no-ut expect_line "UT: $place/no-ut: $none, $needs_ut" digits
+UT=$place expect_line "UT: $place: Permission denied, $needs_ut" digits --one 0
+UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` says, $needs_ut" digits
+needs_ranks='needs what starts ranks, as "srun --mpi=pmix"'
+LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks" digits
+LAUNCH="srun '" expect_line "LAUNCH: srun ': No closing quotation, $needs_ranks" digits --one 0
+damaged=$place/wrong/digits/small/two/reverse/seed-2/result.json
+mkdir -p "${damaged%/*}"
+# expect_damaged WHAT CONTENT: as a run's result.
+expect_damaged() {
+  echo "$2" >"$damaged"
+  for option in "" --report --list; do
+    expect_line "$damaged: damaged ($1); remove it, and what the run lacks is made again" digits $option
+  done
+}
+expect_damaged "*: line 1 column *" '{"evaluations": {"test": {"accur'
+expect_damaged "no JSON object" '[]'
+expect_damaged "no validation" '{"evaluations": {}, "hours": 1}'
+expect_damaged "no evaluations, no settings" '{"settings": 0, "hours": 1, "validation": null}'
+
 # The same runs task by task: each alone with two seeds, and both of a joint run.
 mkdir "$place/tables/stories-by-task"
 sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$place/tables/stories/table.json"
