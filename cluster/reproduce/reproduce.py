@@ -24,13 +24,15 @@ training, more of them for the small size, those of each evaluation, which of th
 their split, data, which of its files are needed, what `ut data` makes of it first), "columns" (run, evaluation, and
 which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another shows that one's runs
 in another way: its rows say which run, its columns which settings. What there is of "each" number from 1 has {} in the
-number's place. Of a cell's seeds the best by validation is shown; beside it, where there are several, the mean ±
-standard deviation of all and, of errors, how many are learned: not above 5 %. A * marks what was made with other
-settings than those shipped now, as far as its result.json says with which; a line below the table names them.
+number's place. Of a cell's seeds the best by validation is shown, of equal ones that with the lower loss; beside it,
+where there are several, the mean ± standard deviation of all and, of errors, how many are learned: not above 5 %. A *
+marks what was made with other settings than those shipped now, as far as its result.json says with which; a line below
+the table names them.
 """
 
 import argparse
 import fcntl
+import functools
 import json
 import math
 import os
@@ -49,6 +51,13 @@ FAILED = 5  # error in % above which a task of bAbI counts as failed
 NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every ranks sequence-parallel exchange
 exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
 evaluation-batch stop-signals sentencepiece""".split())
+# Options that set others of their source where these are not given, too; of `dropout` a run records only these.
+DROPOUT = "residual-dropout", "attention-dropout", "transition-dropout", "input-dropout"
+FOLLOWED = {"decoder-steps": "steps", "decoder-halting": "halting", "precision": "dtype",
+            **dict.fromkeys(DROPOUT, "dropout")}
+CHOICES = {("variant", "tensor2tensor"): {"norm": "pre", "residual": "signal-in", "signal": "halves",
+                                          "step-signal": "learned", "act-output": "interpolated"},
+           ("schedule", "inverse-square-root"): {"learning-rate": "2", "warmup": "8000"}}
 BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it to stop
 
 
@@ -62,6 +71,16 @@ class Trouble(Exception):
 
 class NoData(Trouble):
     """The run's data set is not there."""
+
+
+class Unusable(Trouble):
+    """What keeps every other run from being made or shown, too."""
+
+
+def no_program(variable, program, error):
+    needs = {"UT": "the program ut, as `./quickstart build` makes it",
+             "LAUNCH": 'what starts ranks, as "srun --mpi=pmix"'}
+    return Unusable(f"{variable}: {program}: {getattr(error, 'strerror', error)}, needs {needs[variable]}")
 
 
 def read_tables(directory, names):
@@ -121,14 +140,46 @@ def settings_of(words):
             name, _, word = word[2:].partition("=")
         given[name] = word
         if name == "config" and word:
-            configured |= config_lines(pathlib.Path(word))
-    return {name: value for name, value in {**configured, **given}.items() if name not in NO_SETTINGS}
+            configured |= rates_told(config_lines(pathlib.Path(word)))
+    return {name: value for name, value in {**configured, **rates_told(given)}.items() if name not in NO_SETTINGS}
+
+
+def rates_told(settings):
+    """Settings of one source, with the rates that its `dropout` sets in its place."""
+    rates = dict.fromkeys(DROPOUT, settings["dropout"]) if "dropout" in settings else {}
+    return {**rates, **{name: value for name, value in settings.items() if name != "dropout"}}
+
+
+@functools.cache
+def defaults(ut):
+    """Of the options of `ut train`, by name, as its help says them."""
+    try:
+        said = subprocess.run([ut, "train", "--help"], stdout=subprocess.PIPE, text=True).stdout
+    except OSError as error:
+        raise no_program("UT", ut, error)
+    options = [" ".join(option.split("\n\n")[0].split()) for option in said.split("\n  --")[1:]]
+    found = [re.match(r"([\w-]+).*\(default ([^()]*)\)$", option) for option in options]
+    if not any(found) and not Stop.asked:
+        raise no_program("UT", ut, "no defaults in what `train --help` says")
+    return {option[1]: option[2] for option in found if option}
+
+
+def not_given(record, usual):
+    """What options are where nobody gives them beside those of a run's record that set others."""
+    for choice, others in CHOICES.items():
+        if choice in record.items():
+            usual = {**usual, **others}
+    return {**usual, **{name: record.get(first, usual.get(first)) for name, first in FOLLOWED.items()}}
 
 
 def changes(made, now):
     """How settings that something was made with differ from those that are shipped, which are in parentheses."""
-    both = [(name, made.get(name, "default"), now.get(name, "default")) for name in {**made, **now}]
-    return [f"{name} {then} ({shipped})" for name, then, shipped in both if in_number(then) != in_number(shipped)]
+    made = rates_told(made)
+    both = {name: (made.get(name, "default"), now.get(name, "default")) for name in {**made, **now}}
+    changed = {name: values for name, values in both.items() if in_number(values[0]) != in_number(values[1])}
+    if len({changed.get(rate) for rate in DROPOUT}) == 1:  # in one word
+        changed = {name.replace(DROPOUT[0], "dropout"): changed[name] for name in changed if name not in DROPOUT[1:]}
+    return [f"{name} {then} ({shipped})" for name, (then, shipped) in changed.items()]
 
 
 def in_number(text):
@@ -182,6 +233,23 @@ def last_words(log, begin):
     return f" ({own[-1][len('ut: '):].strip()})" if own else ""
 
 
+def launcher():
+    given = os.environ.get("LAUNCH", "")
+    try:
+        return shlex.split(given)
+    except ValueError as error:
+        raise no_program("LAUNCH", given, error)
+
+
+def wrong_in(result):
+    """What of a result is not as this program writes it; or nothing."""
+    if not isinstance(result, dict):
+        return "no JSON object"
+    kinds = {"evaluations": dict, "settings": dict, "hours": (int, float), "validation": (int, float, type(None))}
+    parts = {"settings": {}, **result}
+    return ", ".join(f"no {name}" for name, kind in kinds.items() if not isinstance(parts.get(name, ...), kind))
+
+
 class Run:
     """One training: a row's settings, one of the table's runs, one seed."""
 
@@ -201,7 +269,16 @@ class Run:
 
     def result(self):
         path = self.directory / "result.json"
-        return json.loads(path.read_text()) if path.exists() else None
+        if not path.exists():
+            return None
+        try:
+            result = json.loads(path.read_text())
+            wrong = wrong_in(result)
+        except ValueError as error:
+            wrong = error
+        if wrong:
+            raise Unusable(f"{path}: damaged ({wrong}); remove it, and what the run lacks is made again")
+        return result
 
     def missing_data(self):
         """What the run lacks of its data, or None."""
@@ -225,10 +302,13 @@ class Run:
         """The evaluations by name, with options of `ut evaluate`."""
         return self.described.get("evaluate", {"test": ["--split", "test"]})
 
-    def trained_settings(self):
-        """What is set for the run, by name, as its own record has it: it may have been begun with other settings."""
+    def trained_settings(self, usual):
+        """What is set for the run, by name, as its own record has it: it may have been begun with other settings, and
+        with some that nothing sets now."""
         record = config_lines(self.directory / "options.conf")
-        return {name: record.get(name, value) for name, value in settings_of(self.train_options()).items()}
+        now, usual = settings_of(self.train_options()), not_given(record, usual)
+        return {name: value for name, value in record.items() if name not in NO_SETTINGS
+                and (name in now or in_number(value) != in_number(usual.get(name, "")))}
 
     def other_settings(self, evaluation):
         """How those that its evaluation was made with differ from those that are shipped now, where that is known."""
@@ -246,19 +326,23 @@ class Run:
         missing = self.missing_data()
         if missing is not None:
             raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
+        usual = defaults(self.options.ut)  # `ut` is there, then, before anything else is done
         self.directory.mkdir(parents=True, exist_ok=True)
         self.prepare()
-        started = (self.directory / "checkpoints" / "latest").exists()
         print(f"{self}", flush=True)
         again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
-        self.ut("train", *(again if started else self.train_options()))
+        self.ut("train", *(again if self.has_checkpoint() else self.train_options()))
         evaluations = {name: self.evaluate(name, given) for name, given in self.asked().items()}
-        settings = {"train": self.trained_settings(),
+        settings = {"train": self.trained_settings(usual),
                     "evaluate": {name: settings_of(given) for name, given in self.asked().items()}}
         result = {"evaluations": evaluations, "settings": settings, **self.told()}
         written = self.directory / "result.json.new"
         written.write_text(json.dumps(result, indent=1) + "\n")
         written.rename(self.directory / "result.json")
+
+    def has_checkpoint(self):
+        """Not by the pointer `latest`, which comes after the first one: a kill may come between them."""
+        return any(path.is_dir() and path.suffix != ".tmp" for path in self.directory.glob("checkpoints/update-*"))
 
     def prepare(self):
         """Makes the file that the data lacks, by a command of `ut data`; one of an array's jobs for all."""
@@ -292,10 +376,13 @@ class Run:
         stopped = Trouble(f"{self}: stopped; the same command goes on", STOPPED)
         if Stop.asked:
             raise stopped
-        ranks = shlex.split(os.environ.get("LAUNCH", "")) if launch else []
+        command = [*(launcher() if launch else []), self.options.ut, *arguments]
         with open(self.directory / "reproduce.log", "a") as log:
             begin = log.tell()
-            code, printed = Stop.run([*ranks, self.options.ut, *arguments], log)
+            try:
+                code, printed = Stop.run(command, log)
+            except OSError as error:
+                raise no_program("UT" if command[0] == self.options.ut else "LAUNCH", command[0], error)
             log.write(printed)
         if code == 0:
             return printed
@@ -311,7 +398,9 @@ class Run:
         log = (self.directory / "reproduce.log").read_text()
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
         sizes = next((line for line in lines if "flops_per_update" in line), {})
-        told = {"validation": max((line["accuracy"] for line in validation), default=None),
+        best = max(validation, key=lambda line: merit(line["accuracy"], line.get("validation_loss")), default={})
+        told = {"validation": best.get("accuracy"),
+                "validation_loss": best.get("validation_loss"),  # None as well where it is not finite
                 "updates": max(line["update"] for line in lines),
                 "hours": max(line.get("hours", 0) for line in lines),
                 "flops_per_update": sizes.get("flops_per_update", [])}  # least and most: positions may halt
@@ -345,10 +434,15 @@ def runs_of(tables, options):
             for seed in range(1, options.seeds + 1)]
 
 
+def merit(score, loss):
+    """Greater for the better by validation: of equal scores, as in `ut train`, that with the lower loss."""
+    return score or 0, -math.inf if loss is None else -loss
+
+
 def best_first(runs):
     """The results of a run's seeds, the best by validation first."""
     results = [result for result in (run.result() for run in runs) if result is not None]
-    return sorted(results, key=lambda result: -(result["validation"] or 0))
+    return sorted(results, key=lambda result: merit(result["validation"], result.get("validation_loss")), reverse=True)
 
 
 class Spread(list):
@@ -551,13 +645,15 @@ def make_all(runs):
     stopped it."""
     failed, without_data = 0, 0
     for run in runs:
+        run.result()  # a damaged one is told before anything is trained
+    for run in runs:
         try:
             run.make()
         except NoData as missing:
             print(missing, flush=True)
             without_data += 1
         except Trouble as trouble:
-            if trouble.code == STOPPED:
+            if trouble.code == STOPPED or isinstance(trouble, Unusable):
                 raise
             print(f"reproduce.py: {trouble}", file=sys.stderr, flush=True)
             failed += 1

@@ -105,7 +105,27 @@ def check_command(arguments):
           f"ut {' '.join(arguments)}: {made.returncode}, {made.stderr.strip()}")
 
 
+def check_settings():
+    """That options which set others are told by those that a run records."""
+    settings = place / "settings.conf"
+    settings.write_text("dropout = 0.1\nresidual-dropout = 0.3\nsteps = 2\n")
+    rates = {name: "0.1" for name in reproduce.DROPOUT} | {"residual-dropout": "0.3"}
+    configured = ["--config", str(settings)]
+    check(reproduce.settings_of(configured) == rates | {"steps": "2"}, "an explicit rate does not win")
+    given = reproduce.settings_of([*configured, "--dropout=0.2", "--input-dropout", "0"])
+    check(given == dict.fromkeys(rates, "0.2") | {"input-dropout": "0", "steps": "2"}, "words do not win over files")
+    check(reproduce.changes({"dropout": "0.10"}, given) == [
+        "residual-dropout 0.10 (0.2)", "attention-dropout 0.10 (0.2)", "transition-dropout 0.10 (0.2)",
+        "input-dropout 0.10 (0)", "steps default (2)"], "not how an older result's dropout differs")
+    usual = reproduce.defaults(os.environ["UT"])
+    record = {"steps": "9", "schedule": "inverse-square-root", "variant": "tensor2tensor", "dtype": "float64"}
+    then = {"decoder-steps": "9", "warmup": "8000", "norm": "pre", "precision": "float64", "input-dropout": "0.1"}
+    check(then.items() <= reproduce.not_given(record, usual).items(), "not what is set by others")
+    check((usual["check-ranks"], usual["vocabulary-size"]) == ("1000", "60000"), "not the help's defaults")
+
+
 tables = reproduce.read_tables(reproduce.HERE, [])
+check_settings()
 for table in tables:
     check_table(table)
 trained = reproduce.trained(tables)

@@ -29,6 +29,7 @@ evaluation-examples = 20
 max-updates = 20
 evaluate-every = 10
 epsilon = 1e-8 # is 1e-08 where a run is recorded
+dropout = 0.1
 CONF
 done
 cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
@@ -48,11 +49,22 @@ JSON
 
 [[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
 
-# A run that was begun goes on, and is not begun anew: it ends where its own options and those given now say. Its cell
-# says that these are not the table's.
+# A run that was begun goes on, and is not begun anew, also where a kill came between the first checkpoint and the
+# pointer to it: it ends where its own options and those given now say. Its cell says which are not the table's, with
+# those that were given only when it was begun. One whose first checkpoint was not finished is begun.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
-  --run-dir "$begun" --quiet >/dev/null
+  --dropout 0.3 --label-smoothing 0.2 --run-dir "$begun" --quiet >/dev/null
+rm "$begun/checkpoints/latest"
+mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
+# resumes RUN: whether train.sbatch would go on with it.
+resumes() {
+  UT=echo UT_LAUNCHER=env SLURM_SUBMIT_DIR=$place bash "$cluster/train.sbatch" --run-dir "$1" | grep -q -- ' --resume$'
+}
+resumes "$begun" || fail "train.sbatch does not go on with a run that has a checkpoint"
+for run in "$place/out/digits/small/one/copy/seed-2" "$place/none"; do
+  ! resumes "$run" || fail "train.sbatch goes on with a run that has no checkpoint: $run"
+done
 more="--threads 1 --max-updates 9" made_up digits --one 0 >/dev/null
 grep -q '"updates": 9,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
 before=$(stat -c %Y.%Z "$begun/result.json")
@@ -63,7 +75,8 @@ echo "$printed"
 [[ $(find "$place/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
 several='[0-9.]+; [0-9.]+ ± [0-9.]+ of 2'
 grep -qE "^\| One step \| $several\* \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printed" || fail "the first row is wrong"
-grep -qFx "*: made with other settings than those now shipped: max-updates 9 (20)." <<<"$printed" ||
+changed="dropout 0.3 (0.1), label-smoothing 0.2 (default), max-updates 9 (20)"
+grep -qFx "*: made with other settings than those now shipped: $changed." <<<"$printed" ||
   fail "it is not told with which settings the first row was made"
 grep -qE "^\| Two steps \| $several \| – \| $several \| – \|$" <<<"$printed" || fail "the second row is wrong"
 grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an update, .* mesh 1 × 1\.$' <<<"$printed" ||
@@ -71,7 +84,7 @@ grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an upd
 python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed, or not the mean"
 import json, pathlib, statistics, sys
 results = [json.loads(path.read_text()) for path in sorted(pathlib.Path(sys.argv[1]).glob("*/result.json"))]
-best = max(results, key=lambda result: result["validation"])
+best = max(results, key=lambda result: (result["validation"], -result["validation_loss"]))
 accuracies = [result["evaluations"]["test"]["accuracy"] for result in results]
 spread = f"{statistics.mean(accuracies):.3f} ± {abs(accuracies[0] - accuracies[1]) / 2**0.5:.3f} of 2"
 assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f}; {spread} |" in sys.argv[2]
@@ -116,6 +129,37 @@ expect 0 "usage: reproduce.py" --help
 made_up --list 2>"$place/said" | true || true
 [[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
 
+# What is wrong with a program, or with a result, is one line.
+mkdir "$place/wrong"
+# expect_line TEXT OPTION…: ends with 2 and, but for names of runs, says only this.
+expect_line() {
+  local code=0
+  made_up --out "$place/wrong" "${@:2}" >/dev/null 2>"$place/said" || code=$?
+  [[ $code == 2 && $(wc -l <"$place/said") == 1 && $(cat "$place/said") == "reproduce.py: "$1 ]] || # may be a pattern
+    fail "not '$1', but $code: $(cat "$place/said")"
+}
+none="No such file or directory"
+needs_ut="needs the program ut, as \`./quickstart build\` makes it"
+UT=$place/no-ut expect_line "UT: $place/no-ut: $none, $needs_ut" digits
+UT=$place expect_line "UT: $place: Permission denied, $needs_ut" digits --one 0
+UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` says, $needs_ut" digits
+needs_ranks='needs what starts ranks, as "srun --mpi=pmix"'
+LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks" digits
+LAUNCH="srun '" expect_line "LAUNCH: srun ': No closing quotation, $needs_ranks" digits --one 0
+damaged=$place/wrong/digits/small/two/reverse/seed-2/result.json
+mkdir -p "${damaged%/*}"
+# expect_damaged WHAT CONTENT: as a run's result.
+expect_damaged() {
+  echo "$2" >"$damaged"
+  for option in "" --report --list; do
+    expect_line "$damaged: damaged ($1); remove it, and what the run lacks is made again" digits $option
+  done
+}
+expect_damaged "*: line 1 column *" '{"evaluations": {"test": {"accur'
+expect_damaged "no JSON object" '[]'
+expect_damaged "no validation" '{"evaluations": {}, "hours": 1}'
+expect_damaged "no evaluations, no settings" '{"settings": 0, "hours": 1, "validation": null}'
+
 # The same runs task by task: each alone with two seeds, and both of a joint run.
 mkdir "$place/tables/stories-by-task"
 sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$place/tables/stories/table.json"
@@ -133,6 +177,11 @@ made() {
   printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' \
     "$4" "${5:-}" "$3" >"$place/out/stories/small/one/$1/seed-$2/result.json"
 }
+made task-1 1 0.5 0.9
+made task-1 2 '0.5, "validation_loss": 0.1' 0.95
+grep -q '^| task 1 | 5.0; ' <<<"$(made_up stories-by-task --report)" || fail "of equal seeds not that with a loss"
+made task-1 1 '0.5, "validation_loss": 0.05' 0.9
+grep -q '^| task 1 | 10.0; ' <<<"$(made_up stories-by-task --report)" || fail "of equal seeds not that with less loss"
 made task-1 1 0.5 0.9
 made task-1 2 0.9 0.95
 made task-2 1 0.5 1
