@@ -69,7 +69,8 @@ int evaluate(Session& session) {
   std::unique_ptr<core::Model> model;
   agree(session.mesh.world(), [&] { model = load_model(options, *session.task, checkpoints, session.mesh.device()); });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
-  const Evaluation result = evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit);
+  const Evaluation result =
+      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit).value();
   if (!session.speaks()) return 0;
   const bool groups_are_tasks = options.task.task == "babi";
   if (!options.json) {

@@ -17,7 +17,6 @@
 #include "launcher/options/model_options.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
-#include "launcher/run/evaluation.h"
 #include "launcher/run/trained_model.h"
 #include "launcher/start/rank_environment.h"
 
@@ -71,6 +70,7 @@ TrainingRun::TrainingRun(Session& session)
                       session.options.quiet);
     say_what_is_trained();
   });
+  if (evaluation_is_due()) evaluate();  // a stop came before it
 }
 
 void TrainingRun::say_what_is_trained() {
@@ -219,16 +219,27 @@ bool TrainingRun::rank_check_is_due() const {
   return session_.mesh.world().size() > 1 && is_due(update(), session_.options.check_ranks);
 }
 
-bool TrainingRun::evaluation_is_due() const { return is_due(update(), session_.options.evaluate_every); }
+bool TrainingRun::evaluation_is_due() const {
+  return !stop_ && update() > 0 && evaluated_at_ != update() && is_due(update(), session_.options.evaluate_every);
+}
+
 bool TrainingRun::checkpoint_is_due() const {
   const bool end_writes_it = finished();  // after an evaluation, which it is to tell of
   return is_due(update(), session_.options.checkpoint_every) && written_at_ != update() && !end_writes_it;
 }
 
+std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
+  auto made = evaluate_split(session_, *model_, split, model_->steps(), Scoring::teacher_forced,
+                             session_.options.evaluation_limit, stop_requested);
+  stop_ = !made;
+  return made;
+}
+
 void TrainingRun::evaluate() {
   const Stopwatch evaluating;
-  const Evaluation result = evaluate_split(session_, *model_, datasets::Split::validation, model_->steps(),
-                                           Scoring::teacher_forced, session_.options.evaluation_limit);
+  const std::optional<Evaluation> made = score(datasets::Split::validation);
+  if (!made) return;
+  const Evaluation& result = *made;
   since_log_.leave_out(evaluating.seconds());
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
@@ -281,10 +292,8 @@ bool TrainingRun::finished() const {
 int TrainingRun::end() {
   if (!stop_ && (evaluated_at_ != update() || !best_)) evaluate();
   if (written_at_ != update()) write_checkpoint();
-  if (!stop_) {
-    score_test_split();
-    return 0;
-  }
+  if (!stop_) score_test_split();
+  if (!stop_) return 0;
   if (session_.speaks())
     progress_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume",
                                update(), session_.options.run_dir));
@@ -298,9 +307,9 @@ void TrainingRun::score_test_split() {
   if (best_->update != update())
     core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(best_->update),
                           *model_, nullptr);
-  const Evaluation result = evaluate_split(session_, *model_, datasets::Split::test, model_->steps(),
-                                           Scoring::teacher_forced, session_.options.evaluation_limit);
-  if (!session_.speaks()) return;
+  const std::optional<Evaluation> made = score(datasets::Split::test);
+  if (!made || !session_.speaks()) return;
+  const Evaluation& result = *made;
   nlohmann::ordered_json record{{"update", best_->update},
                                 {"split", "test"},
                                 {"accuracy", result.score.symbol_accuracy()},

@@ -12,6 +12,7 @@
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/rank_checks.h"
 #include "launcher/run/best_score.h"
+#include "launcher/run/evaluation.h"
 #include "launcher/run/event_file.h"
 #include "launcher/run/input.h"
 #include "launcher/run/metrics.h"
@@ -56,7 +57,8 @@ class TrainingRun {
   /// Throws FailureOfRank where a rank's parameters are not those of the others.
   void check_ranks() { check_same_on_all_ranks(*model_, optimizer_, session_.mesh.world()); }
   bool evaluation_is_due() const;
-  /// Scores the validation split; a new best is written as a checkpoint.
+  /// Scores the validation split; a new best is written as a checkpoint. A stop that is asked for meanwhile comes
+  /// first: the run then begins with this when it goes on.
   void evaluate();
   bool checkpoint_is_due() const;
   void write_checkpoint();
@@ -77,6 +79,8 @@ class TrainingRun {
   /// Into metrics.jsonl, and for TensorBoard.
   void write_down(const nlohmann::ordered_json& record);
   double hours() const;
+  /// None where somebody asks for a stop meanwhile.
+  std::optional<Evaluation> score(datasets::Split split);
   void score_test_split();
 
   Session& session_;

@@ -118,9 +118,10 @@ void add_training(Table& table) {
            "max-updates", "end after this many", [](auto& o) -> auto& { return o.max_updates; }, 1)),
        changeable(not_negative(
            "max-hours", "end after this long; 0: no bound", [](auto& o) -> auto& { return o.max_hours; })),
-       changeable(not_negative(
+       changeable(real(
            "target-score", "end once validation reaches it, as 0.98; 0: no bound",
-           [](auto& o) -> auto& { return o.target_score; })),
+           [](auto& o) -> auto& { return o.target_score; }, "a number from 0 to 1",
+           [](double x) { return x >= 0 && x <= 1; })),
        changeable(whole(
            "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
        changeable(whole(

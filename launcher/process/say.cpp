@@ -16,6 +16,7 @@ void say(const std::string& message) {
 std::string cause_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
   const std::string said = error.what();
+  if (said.find("DefaultCPUAllocator") != std::string::npos) return "out of memory";  // at this file and line, it adds
   return said.substr(0, said.find('\n'));
 }
 

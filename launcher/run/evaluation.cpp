@@ -156,10 +156,17 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
   results.pondered.sum_over(world, steps);
 }
 
+bool any_rank(bool here, dist::Communicator& world) {
+  const at::Tensor ranks = at::full({1}, here ? 1 : 0, at::kLong);
+  world.all_reduce_sum(ranks, dist::Purpose::control);
+  return ranks.item<std::int64_t>() > 0;
+}
+
 }  // namespace
 
-Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
-                          const core::Steps& steps, Scoring scoring, std::int64_t limit) {
+std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
+                                         const core::Steps& steps, Scoring scoring, std::int64_t limit,
+                                         const std::function<bool()>& stop) {
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
@@ -172,6 +179,7 @@ Evaluation evaluate_split(const Session& session, const core::Model& model, data
   sum.text = nothing.text;
   sum.groups.assign(session.task->groups().size(), nothing);
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
+    if (stop && any_rank(stop(), session.mesh.world())) return std::nullopt;
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index)
       batch.examples.push_back(session.task->example(split, index));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,9 +51,11 @@ struct Evaluation : Results {
   double perplexity() const;
 };
 
-/// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. Collective.
-Evaluation evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
-                          const core::Steps& steps, Scoring scoring, std::int64_t limit);
+/// Scores up to `limit` (0: all) examples of a split. The ranks share the work; each gets the whole result. None where
+/// any rank's `stop`, asked before each batch, says so. Collective.
+std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
+                                         const core::Steps& steps, Scoring scoring, std::int64_t limit,
+                                         const std::function<bool()>& stop = {});
 
 /// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task);

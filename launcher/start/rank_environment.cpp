@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/parse_number.h"
@@ -34,6 +35,11 @@ std::int64_t find_local_rank(const Environment& get) {
     if (const auto number = number_in(get, name)) return *number;
   return 0;
 }
+
+/// More would spend minutes on starting, and all memory.
+constexpr std::int64_t ranks_a_core = 32;
+
+std::int64_t cores() { return std::max<std::int64_t>(1, std::thread::hardware_concurrency()); }
 
 }  // namespace
 
@@ -74,6 +80,9 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
   if (!hosts.empty() && ranks > slots)
     throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
                                      ranks, slots, options.hostfile));
+  if (hosts.empty() && !environment.is_rank && ranks > ranks_a_core * cores())
+    throw base::BadInput(fmt::format("--ranks: {} given, needs at most {} on the {} cores of this machine", ranks,
+                                     ranks_a_core * cores(), cores()));
   if (environment.is_rank) {
     if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
       throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",

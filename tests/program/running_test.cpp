@@ -205,6 +205,24 @@ TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
   EXPECT_EQ(losses_of(run).size(), done + 3);
 }
 
+/// The evaluation, of more examples than it could score in time, comes when the run goes on.
+TEST_F(Running, StopsOnRequestWhileItEvaluates) {
+  for (const std::string ranks : {"1", "2"}) {
+    const std::string run = directory_ / ("run-" + ranks);
+    const Outcome stopped = run_shell(fmt::format(
+        "{} {} --ranks {} --run-dir {} & run=$!; until grep -q '\"update\":10' {}/metrics.jsonl; do sleep 0.1; done; "
+        "sleep 0.3; kill -TERM $run; wait $run",
+        std::getenv("UT"), addition(10, "--evaluate-every 10 --evaluation-examples 200000 --evaluation-batch 50"),
+        ranks, run, run));
+    EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+    EXPECT_TRUE(records_of(run, "validation_loss").empty());
+    ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << ranks;
+    const Outcome resumed = run_ut("train --resume --max-updates 11 --evaluation-limit 50 --run-dir " + run);
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    EXPECT_EQ(records_of(run, "validation_loss").at(0).at("update"), 10);
+  }
+}
+
 TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {
   // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
   // the ranks, neither mpirun nor they are there yet.
