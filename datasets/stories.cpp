@@ -5,6 +5,7 @@
 
 #include <array>
 #include <exception>
+#include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -76,6 +77,13 @@ void write(const std::filesystem::path& file, const std::string& text) {
   }
 }
 
+/// What is there already may be what a run was trained on.
+void check_nothing_is_lost(const std::filesystem::path& file, const std::string& text) {
+  if (base::is_there(file) && base::read_file(file) != text)
+    throw base::BadInput(
+        fmt::format("{}: is there already, with other stories; remove it, or give another --out", file.string()));
+}
+
 }  // namespace
 
 void write_stories(const StoryOptions& options) {
@@ -94,15 +102,15 @@ void write_stories(const StoryOptions& options) {
   };
   const std::array<SplitFile, 3> splits = {
       {{"test", options.test}, {"valid", options.validation}, {"train", options.train}}};
+  std::map<std::filesystem::path, std::string> files;
   std::unordered_set<std::string> seen;
   const std::uint64_t key = base::mix(options.seed, static_cast<std::uint64_t>(options.facts));
-  for (std::size_t split = 0; split < splits.size(); ++split) {
-    const auto file = options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name);
-    if (splits[split].stories > 0)
-      write(file, draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen));
-    else
-      std::filesystem::remove(file);  // an earlier one, whose stories may be among the others now
-  }
+  for (std::size_t split = 0; split < splits.size(); ++split)
+    files[options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name)] =
+        draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen);
+  for (const auto& [file, text] : files) check_nothing_is_lost(file, text);
+  for (const auto& [file, text] : files)
+    if (!text.empty()) write(file, text);
 }
 
 }  // namespace ut::datasets

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "datasets/translation.h"
+#include "datasets/unicode.h"
 
 namespace ut::datasets {
 namespace {
@@ -60,11 +61,20 @@ std::string reason(const std::string& status) {
   return own == std::string::npos ? status : status.substr(own + 2);
 }
 
+/// The library would put a sign in their stead, and nobody would know.
+void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
+  for (std::size_t line = 0; line < lines.size(); ++line)
+    for (const bool source : {true, false})
+      if (!is_utf8(source ? lines.source(line) : lines.target(line)))
+        throw base::BadInput(fmt::format("{}:{}: is not UTF-8; text in UTF-8 is needed",
+                                         (source ? files.source : files.target).string(), line + 1));
+}
+
 }  // namespace
 
 std::string train_subwords(const TaskOptions& files, const SubwordTraining& training) {
   std::deque<ParallelLines> texts;
-  for (const ParallelFiles& set : translation_files(files, Split::train)) texts.emplace_back(set);
+  for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
   PairLines lines(texts);
   // The reserved ids are those of every task's vocabulary.
   const std::unordered_map<std::string, std::string> settings = {

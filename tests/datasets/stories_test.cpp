@@ -1,6 +1,7 @@
 #include "datasets/stories.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -229,8 +230,12 @@ TEST_P(Stories, SplitsAreUnlikeAndDependOnTheSeedAlone) {
   EXPECT_EQ(content("train"), train);
   StoryOptions other = options();
   other.test = 10;
+  EXPECT_THAT(tests::bad_input([&] { write_stories(other); }), testing::HasSubstr("_test.txt: is there already"));
+  EXPECT_EQ(content("test"), test);
+  std::filesystem::remove_all(other.out);
   write_stories(other);
   EXPECT_EQ(content("train"), train);
+  std::filesystem::remove_all(other.out);
   other.seed = 8;
   write_stories(other);
   EXPECT_NE(content("train"), train);

@@ -167,6 +167,11 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
               }),
               HasSubstr("--vocabulary-size 100000"));
   EXPECT_THAT(tests::bad_input([&] { train_subwords(options_, {3, "unigram", 1}); }), HasSubstr("--vocabulary-size 3"));
+  directory_.write("train.de", base::read_file(directory_.path() / "train.de").replace(0, 1, "\xdc"));
+  EXPECT_THAT(tests::bad_input([&] {
+                train_subwords(options_, {100, "unigram", 1});
+              }),
+              HasSubstr("train.de:1: is not UTF-8"));
 }
 
 class PublishedTranslation : public tests::SharedData<PublishedTranslation> {
