@@ -1,8 +1,7 @@
 """The model in PyTorch, dense and one sequence at a time, from a directory that `ut export` has written.
 
   python3 reference.py DIR…     of each prints the largest difference of its logits from DIR/examples.safetensors
-
-The README has the names of the parameters ("Models in and out"). Halting by noise (--act-kind random) is not here.
+The README has the names of the parameters ("Models in and out").
 """
 import itertools, json, math, struct, sys
 import torch
@@ -36,9 +35,10 @@ class Model:
     def __init__(self, directory):
         config = json.load(open(directory + "/config.json"))
         self.model, self.options = config["model"], config["options"]
-        self.parameters = {name: tensor.double() for name, tensor in
-                           read_safetensors(directory + "/model.safetensors").items()}
+        self.parameters = {n: t.double() for n, t in read_safetensors(directory + "/model.safetensors").items()}
         self.d, self.heads = self.options["d-model"], self.options["heads"]
+        if self.options["act-kind"] == "random" or self.options["model"] == "lstm" or "pointer" in self.parameters:
+            sys.exit(f"{directory}: halting by noise, the LSTM and pointing are not in reference.py")
 
     def __getitem__(self, name):
         return self.parameters[name]
@@ -147,4 +147,4 @@ if __name__ == "__main__":
                             if name in examples else itertools.repeat(None))
         made = torch.cat([model.logits(*pair) for pair in zip(cut("source"), cut("target"))])
         made = made[examples.get("read_rows", slice(None))]  # of a language model the words that are asked for
-        print(f"{(made - examples['logits']).abs().max().item():.3g}")
+        print(f"{(made - examples['logits']).abs().max().item():.3g} at most from the logits of {directory}")

@@ -122,6 +122,7 @@ mkdir -p "$place/some/none"
 touch "$place/some/none/qa2_train.txt"
 expect 1 "stories one task-1 seed 1: not run, no $place/some/none/qa1_*train.txt" stories --data "$place/some"
 expect 2 "no such table, there are digits, stories" nothing
+expect 2 "which tables? All of them are 12 runs; there are digits, stories"
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
 expect 2 "--run add: no such run, there are copy, reverse, task-1, task-2" --run add --report
 expect 2 "nothing to run: no such row has such a run and settings of the paper size" stories --size paper

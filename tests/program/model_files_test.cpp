@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -179,6 +180,7 @@ TEST_F(ModelFiles, LogitsAreThoseOfTheReference) {
   for (const char* variant : variants) {
     double difference = 0;
     ASSERT_TRUE(differences >> difference) << variant << ": " << compared.output;
+    differences.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     EXPECT_LT(difference, 1e-5) << variant;
   }
 }
