@@ -28,8 +28,8 @@ struct Attended {
 /// Is told of queries [query rows, d], of keys beside values [key rows, 2d], and of the heads' outputs [query rows, d].
 using AttentionLook = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
 
-/// How query rows and key rows meet: which rows belong to the same sequence, and who may see whom. Made once for a
-/// batch and used at every step.
+/// How query rows and key rows meet: which rows belong to the same sequence, and who may see whom. Made once for
+/// a batch where all rows stay, and where rows leave, or come one by one in decoding, once for a step.
 class AttentionLayout {
  public:
   /// `queries` and `keys` list the same sequences. Causal: a query sees the keys of positions up to its own. `device`:

@@ -15,7 +15,7 @@ namespace ut::core {
 double learning_rate(const ScheduleOptions& options, std::int64_t update, std::int64_t max_updates,
                      std::int64_t d_model);
 
-/// max(s, warmup)^(-1/2), the decay alone.
+/// max(s, warmup, 1)^(-1/2), the decay alone.
 double inverse_square_root_decay(std::int64_t update, std::int64_t warmup);
 
 /// Adam over the flat buffers: w -= rate * sqrt(1 - beta2^k) / (1 - beta1^k) * m / (sqrt(v) + epsilon), epsilon beside

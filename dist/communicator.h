@@ -57,17 +57,21 @@ class Communicator {
   /// Lets what is under way go on, where that takes the processor. Not collective.
   virtual void progress() {}
   /// Every rank's rows, one rank's after the other's. `local` [counts[rank], ...] -> [sum(counts), ...].
-  virtual at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                     Purpose purpose) = 0;
+  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) {
+    return start_all_gather_rows(local, counts, purpose)();
+  }
   /// The same, begun and not waited for, so that work can go on meanwhile; other collectives may come between.
   virtual Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                          Purpose purpose) = 0;
-  /// Begins to send every rank's rows to all, which arrive one rank's by one; each is to be waited for.
+  /// Begins to send every rank's rows, `local` [counts[rank()], ...], to all, which arrive one rank's by one; each is
+  /// to be waited for.
   virtual ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                             Purpose purpose) = 0;
-  /// Begins to send `rows` to rank_at(distance), and to receive `received` rows from rank_at(-distance).
+  /// Begins to send `rows` [any number, ...] to rank_at(distance), and to receive [received, ...] from
+  /// rank_at(-distance).
   virtual Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) = 0;
-  /// Sends sent[r] rows of `rows` (in the order of the ranks) to rank r; returns the rows received, in that order.
+  /// Sends sent[r] rows of `rows` [sum of sent, ...] (in the order of the ranks) to rank r; returns the rows received
+  /// [sum of received, ...], in that order.
   virtual at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,
                                      std::span<const std::int64_t> received, Purpose purpose) = 0;
   /// The ranks that give the same colour, ordered as here. Collective.

@@ -24,7 +24,8 @@ class GradientSynchronisation {
   void progress() { world_.progress(); }
   /// All are complete: waits until they are summed. Collective.
   void finish();
-  /// Whether this rank's own gradients, before they were summed, were finite; of a single rank it is not looked at.
+  /// Whether this rank's own gradients, before they were summed over ranks, were finite, as their sum over elements
+  /// says; of a single rank it is not looked at.
   /// Waits for the device.
   bool were_finite() const;
 

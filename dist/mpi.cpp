@@ -136,19 +136,6 @@ class MpiCommunicator final : public Communicator {
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
 
-  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
-    const Parts parts(counts);
-    const at::Tensor mine = local.contiguous();
-    at::Tensor all = new_rows(mine, parts.total);
-    const RowType row(mine);
-    const WaitingCall waiting(*this, purpose, "MPI_Allgatherv");
-    check(MPI_Allgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), row.get(), all.data_ptr(),
-                         parts.counts.data(), parts.begins.data(), row.get(), communicator_),
-          "MPI_Allgatherv");
-    add_sent(purpose, bytes_of(mine) * (size_ - 1));
-    return all;
-  }
-
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                  Purpose purpose) override {
     /// What MPI reads and writes until the collective is done.

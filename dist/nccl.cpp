@@ -254,10 +254,6 @@ class NcclCommunicator final : public Communicator {
     });
   }
 
-  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
-    return start_all_gather_rows(local, counts, purpose)();
-  }
-
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                  Purpose purpose) override {
     if (local.is_cpu()) return on_host().start_all_gather_rows(local, counts, purpose);

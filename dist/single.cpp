@@ -14,7 +14,6 @@ class SingleCommunicator final : public Communicator {
   std::function<void()> start_all_reduce_sum(at::Tensor, Purpose) override {
     return [] {};
   }
-  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override { return local; }
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }

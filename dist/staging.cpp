@@ -32,10 +32,6 @@ class StagedCommunicator final : public Communicator {
 
   void progress() override { host_->progress(); }
 
-  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts, Purpose purpose) override {
-    return back(host_->all_gather_rows(on_host(local), counts, purpose), local);
-  }
-
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                  Purpose purpose) override {
     return [this, local, arriving = host_->start_all_gather_rows(on_host(local), counts, purpose)] {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The papers' tables, trained again: every row by its settings file, several seeds, the paper's numbers beside ours.
 
-usage: reproduce.py TABLE… [options] [-- options of `ut train`]      --list, --report, --one: of every table by default
+usage: reproduce.py TABLE… [options] [-- options of `ut train`]      --list, --report and --one also without a table
 
   --size NAME     small (two cores, up to two hours a run, bAbI jointly more; the default) or paper (a cluster)
   --row NAME      only the row whose settings file is NAME.conf; may be given again
@@ -629,7 +629,8 @@ def main():
             print(f"{number} {run}{'' if run.result() is None else ', done'}")
         return
     if not options.tables and options.one is None and not options.report:
-        raise Trouble(f"which tables? All of them are {len(runs)} runs; there are {', '.join(table['name'] for table in tables)}")
+        names = ", ".join(table["name"] for table in tables)
+        raise Trouble(f"which tables? All of them are {len(runs)} runs; there are {names}")
     if options.one is not None and not 0 <= options.one < len(runs):
         raise Trouble(f"--one {options.one}: there are runs 0 to {len(runs) - 1}, see --list")
     if options.one is not None:

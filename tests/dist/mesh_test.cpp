@@ -22,7 +22,6 @@ class LoneRank final : public Communicator {
     all_reduce_sum(tensor, purpose);
     return [] {};
   }
-  at::Tensor all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override { return local; }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
                              Purpose) override {
     return rows;
