@@ -207,7 +207,9 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
     constexpr double slow = 1e-3;
     findings.push_back({"within", speeds(link), ""});
     if (link.latency > slow)
-      findings.back().remedy = "ranks keep cores from one another: fewer ranks, or mpirun --mca mpi_yield_when_idle 1";
+      findings.back().remedy =
+          "ranks wait for cores: end what else runs here, start fewer, or give an mpirun of your own --mca "
+          "mpi_yield_when_idle 1";
   }
   if (host->rank() == 0 && between->size() > 1) {
     const Link link = probe_link(*between);
