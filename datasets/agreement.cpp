@@ -111,6 +111,12 @@ void Agreement::read_numbers(const fs::path& directory, double train_share) {
 }
 
 void Agreement::read_training(const fs::path& directory) {
+  const fs::path validation = directory / "numpred.val";
+  if (!base::is_seen_there(validation))
+    throw base::BadInput(
+        fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or, for --agreement-form "
+                    "language-model, {} and {} (--data: their directory)",
+                    validation.string(), most_attractors, agreement_sentences, agreement_verbs));
   const fs::path train = directory / "numpred.train";
   const bool has_train = base::is_there(train);
   if (has_train) {
@@ -120,7 +126,7 @@ void Agreement::read_training(const fs::path& directory) {
   } else {
     missing_.push_back(train.filename().string());
   }
-  read_prefixes(directory / "numpred.val", [&](std::string_view line, const auto& words, std::string_view verb) {
+  read_prefixes(validation, [&](std::string_view line, const auto& words, std::string_view verb) {
     const bool validates = has_train || text_hash(line) % 10 == 0;
     add(validates ? Split::validation : Split::train, words, verb, unknown_attractors, other_number(verb));
   });
@@ -145,6 +151,9 @@ void Agreement::read_sentences(const fs::path& directory) {
   const fs::path file = directory / agreement_sentences;
   const std::string content = base::read_file(file);
   const fs::path verbs_file = directory / agreement_verbs;
+  if (!base::is_seen_there(verbs_file))
+    throw base::BadInput(fmt::format("{}: no such file; it says where the verb is in each line of {}",
+                                     verbs_file.string(), agreement_sentences));
   const std::string verbs_content = base::read_file(verbs_file);
   const std::vector<Verb> verbs = read_verbs(verbs_file, verbs_content);
   std::size_t lines = 0;

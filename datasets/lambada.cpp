@@ -18,6 +18,16 @@ const std::vector<std::string>& training_names() {
   return names;
 }
 
+constexpr const char* development_name = "lambada_development_plain_text.txt";
+constexpr const char* test_name = "lambada_test_plain_text.txt";
+
+void check_is_there(const fs::path& directory, const char* name) {
+  if (!base::is_seen_there(directory / name))
+    throw base::BadInput(
+        fmt::format("{}: no such file; LAMBADA is {}, {} and a training text (--data: their directory)",
+                    (directory / name).string(), development_name, test_name));
+}
+
 fs::path find_training(const fs::path& directory) {
   for (const std::string& name : training_names())
     if (base::is_there(directory / name)) return directory / name;
@@ -47,6 +57,7 @@ Lambada::Lambada(const TaskOptions& options)
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
+  for (const char* name : {development_name, test_name}) check_is_there(directory, name);
   training_ = find_training(directory).filename().string();
   for (const auto& [split, file] : lambada_files(directory)) read_passages(split, file);
   number_words(options.vocabulary_size, directory_);
@@ -88,9 +99,8 @@ std::string Lambada::description() const {
 std::vector<std::string> Lambada::groups() const { return {"target in context", "target not in context"}; }
 
 std::vector<std::pair<Split, fs::path>> lambada_files(const fs::path& directory) {
-  std::vector<std::pair<Split, fs::path>> files = {
-      {Split::validation, directory / "lambada_development_plain_text.txt"},
-      {Split::test, directory / "lambada_test_plain_text.txt"}};
+  std::vector<std::pair<Split, fs::path>> files = {{Split::validation, directory / development_name},
+                                                   {Split::test, directory / test_name}};
   const fs::path control = directory / "lambada_control_test_data_plain_text.txt";
   if (base::is_there(control)) files.emplace_back(Split::control, control);
   for (const fs::path& file : training_files(find_training(directory))) files.emplace_back(Split::train, file);

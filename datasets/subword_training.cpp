@@ -14,6 +14,7 @@
 namespace ut::datasets {
 namespace {
 
+constexpr std::int64_t ids_without_piece = end_of_sequence_id + 2;  // padding, end of a sequence, unknown
 constexpr std::size_t most_pairs = 2'000'000;  // that are learned from: with more, memory is what it costs
 
 /// Both lines of every n-th pair, as the library asks for them.
@@ -58,7 +59,7 @@ class PairLines final : public sentencepiece::SentenceIterator {
 /// What the library says is wrong, without what stands before it: its own sources' names, in brackets.
 std::string reason(const std::string& status) {
   const std::size_t own = status.rfind("] ");
-  return own == std::string::npos ? status : status.substr(own + 2);
+  return own == std::string::npos || own + 2 == status.size() ? status : status.substr(own + 2);
 }
 
 /// The library would put a sign in their stead, and nobody would know.
@@ -73,6 +74,11 @@ void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
 }  // namespace
 
 std::string train_subwords(const TaskOptions& files, const SubwordTraining& training) {
+  if (training.vocabulary_size <= ids_without_piece)  // the library refuses it without a reason
+    throw base::BadInput(
+        fmt::format("--vocabulary-size {}: needs more than {}, which padding, end and unknown take; each character of "
+                    "the text takes another",
+                    training.vocabulary_size, ids_without_piece));
   std::deque<ParallelLines> texts;
   for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
   PairLines lines(texts);
@@ -83,7 +89,7 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"character_coverage", fmt::format("{}", training.character_coverage)},
       {"pad_id", fmt::format("{}", padding_id)},
       {"eos_id", fmt::format("{}", end_of_sequence_id)},
-      {"unk_id", fmt::format("{}", end_of_sequence_id + 1)},
+      {"unk_id", fmt::format("{}", ids_without_piece - 1)},
       {"bos_id", "-1"},
       {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
       {"minloglevel", "2"}};

@@ -20,6 +20,13 @@ namespace fs = std::filesystem;
 
 using datasets::Published;
 
+/// Before anything is said of what will come from there.
+void check_folder(const Published& data, const std::string& from) {
+  if (from.empty() || fs::is_directory(from)) return;
+  throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
+                                   base::is_there(from) ? "not a directory" : "no such directory", data.mirrored));
+}
+
 /// Where it is taken from and its licence. Throws base::BadInput where it is at no address and no folder is given.
 std::string origin_of(const Published& data, const std::string& from) {
   if (from.empty() && data.address.empty())
@@ -148,6 +155,7 @@ int fetch_data(const Options& options) {
     fmt::print("{}", text);
     std::fflush(stdout);
   };
+  check_folder(data, given.from);
   say(origin_of(data, given.from));
 
   const UnfinishedDirectory unfinished(directory);

@@ -58,7 +58,7 @@ at::Tensor offsets_of(const dist::SequenceExchange& exchange) {
 std::string examples_of(const core::Model& model, const datasets::Task& task, const Options& options) {
   const at::NoGradGuard no_graph;
   std::vector<datasets::Example> examples;
-  const std::int64_t count = std::min(options.exchange_of_models.examples, task.size(datasets::Split::test));
+  const std::int64_t count = std::min(options.model_files.examples, task.size(datasets::Split::test));
   for (std::int64_t index = 0; index < count; ++index) examples.push_back(task.example(datasets::Split::test, index));
   const dist::Mesh mesh(dist::make_single_communicator(), 1);
   const core::Batch rows = rank_batch(examples, 0, mesh, options.exchange).rows;
@@ -82,7 +82,7 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
 }  // namespace
 
 int run_export(const Options& options) {
-  const fs::path out = fs::path(options.exchange_of_models.out).lexically_normal();
+  const fs::path out = fs::path(options.model_files.out).lexically_normal();
   if (base::is_there(out))
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
   const auto task = datasets::make_task(options.task);
@@ -95,7 +95,7 @@ int run_export(const Options& options) {
   base::write_file_whole(beside / model_config_name, config_of(model->options(), options));
   base::write_file_whole(beside / vocabulary_name, task->vocabulary().text());
   for (const datasets::KeptFile& file : task->kept_files()) base::write_file_whole(beside / file.name, file.content);
-  if (options.exchange_of_models.examples > 0)
+  if (options.model_files.examples > 0)
     base::write_file_whole(beside / "examples.safetensors", examples_of(*model, *task, options));
   fs::rename(beside, directory);
   base::sync_to_disk(fs::absolute(directory).parent_path());
@@ -104,7 +104,7 @@ int run_export(const Options& options) {
 }
 
 int run_import(const Options& options) {
-  const fs::path from = options.exchange_of_models.from;
+  const fs::path from = options.model_files.from;
   const auto task = datasets::make_task(options.task);
   const fs::path vocabulary = from / vocabulary_name;
   if (base::read_file(vocabulary) != task->vocabulary().text())

@@ -7,6 +7,7 @@
 #include "launcher/plan/mesh_choice.h"
 #include "launcher/plan/probe.h"
 #include "launcher/process/readable.h"
+#include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"
 
 namespace ut::launcher {
@@ -36,7 +37,11 @@ MachineNumbers numbers_of(const Session& session, const Hosts& hosts, const Work
   const PlanOptions& plan = session.options.plan;
   if (!plan.machine.empty()) return machine_named(plan.machine);
   if (plan.calibration.empty()) return probe_machine(session.mesh.world(), hosts, work);
-  return parse_machine_numbers(base::read_file(plan.calibration), "--calibration " + plan.calibration);
+  MachineNumbers numbers;
+  agree(session.mesh.world(), [&] {
+    numbers = parse_machine_numbers(base::read_file(plan.calibration), "--calibration " + plan.calibration);
+  });
+  return numbers;
 }
 
 nlohmann::ordered_json to_json(const Candidate& one) {
@@ -103,6 +108,16 @@ std::string describe_parts(const Seconds& seconds) {
       100 * seconds.optimizer / total);
 }
 
+/// How many meshes the ranks could have that are not in the table; empty where all are.
+std::string describe_others(const Plan& plan) {
+  std::int64_t others = 0;
+  for (std::int64_t shared = plan.work.longest + 1; shared <= plan.cluster.ranks(); ++shared)
+    if (plan.cluster.ranks() % shared == 0) ++others;
+  if (others == 0) return "";
+  return fmt::format("  and {} more, which cannot be had: a sequence would have more ranks than its {} positions\n",
+                     others, plan.work.longest);
+}
+
 std::string describe(const Plan& plan) {
   const Candidate& best = plan.all.front();
   std::string text = fmt::format("prediction, not measurement; machine: {}\n", plan.machine.source) +
@@ -114,6 +129,7 @@ std::string describe(const Plan& plan) {
   const std::int64_t chosen = best.layout.sequence_parallel;
   for (const Candidate& one : best_of_each_mesh(plan.all))
     text += table_row(one, one.layout.sequence_parallel == chosen);
+  text += describe_others(plan);
   text += fmt::format("\nbest: --sequence-parallel {}", chosen);
   if (chosen > 1)
     text += fmt::format(" --exchange {} --exchange-sends {} --shards {}", name_of(best.layout.exchange.form),

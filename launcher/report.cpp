@@ -1,8 +1,11 @@
 #include "launcher/report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -78,7 +81,14 @@ void say_what_is_left_out(const ordered_json& report) {
 
 /// As asked for, or in the first run's directory.
 std::string file_to_write(const ReportOptions& given, const std::string& name) {
-  if (given.out.empty()) return (filesystem::path(given.runs.front()) / name).string();
+  if (given.out.empty()) {
+    const filesystem::path run = given.runs.front();
+    std::error_code unseen;
+    if (filesystem::is_directory(run, unseen) && ::access(run.c_str(), W_OK | X_OK) != 0)
+      throw base::BadInput(fmt::format("{}: cannot be written to: {}; needs --out, a file in another directory",
+                                       run.string(), std::strerror(errno)));
+    return (run / name).string();
+  }
   check_output_file("--out", given.out);
   return given.out;
 }
@@ -91,17 +101,40 @@ std::string drawn_picture(const ordered_json& report, const std::string& picture
   return picture;
 }
 
+/// What the runs and tables lack for a picture that comes out empty, and what would be right.
+std::string what_is_missing(const ReportOptions& given, const std::string& picture, const ordered_json& report) {
+  if (picture == "scaling")
+    return given.scaling.empty() ? "needs --scaling FILE, a table that cluster/scaling.sh wrote"
+                                 : "no row of the table has an efficiency; needs one that cluster/scaling.sh wrote";
+  if (given.runs.empty()) return "needs the directory of a run";
+  const bool has_model = std::ranges::any_of(report["runs"], [](const auto& run) { return run.contains("model"); });
+  if (shows_model(picture) && !has_model) return "an LSTM takes no steps; needs a run of ut train --model universal";
+  const std::string halting = "one of ut train --halting act or act-copy";
+  if (picture == "ponder-words") return "no position of the first model halts; needs as the first run " + halting;
+  if (picture == "ponder" || picture == "ponder-histogram" || picture == "running")
+    return "no run has recorded positions that halt; needs " + halting;
+  if (picture == "attention") return "the first model has no encoder; needs attention-decoder, or another first run";
+  if (picture == "attention-decoder") return "the first model has no decoder; needs attention, or another first run";
+  if (picture == "attention-source")
+    return "the first model has no decoder that looks at a source; needs another first run";
+  if (picture == "perplexity") return "no run has recorded it; needs one of a language model";
+  return "no run has recorded it; needs one whose metrics.jsonl has it";
+}
+
 int write_picture(const Options& options) {
   const ReportOptions& given = options.report;
   const std::string& picture = given.picture();
   const bool as_png = !given.png.empty();
   const std::string extension = as_png ? "png" : "svg";
+  if (given.no_model && shows_model(picture))
+    throw base::BadInput(fmt::format("--{} {}: needs the model; leave --no-model out", extension, picture));
   const std::string file = file_to_write(given, picture + "." + extension);
   ordered_json report = collect(options, shows_model(picture));
   report["chosen"] = {{"stack", given.stack}, {"step", given.step}, {"layer", given.layer}, {"head", given.head}};
   const std::string svg = report_picture(report, picture);
   if (svg.empty())
-    throw base::BadInput(fmt::format("--{} {}: there is nothing of that to draw here", extension, picture));
+    throw base::BadInput(fmt::format("--{} {}: there is nothing of that to draw here: {}", extension, picture,
+                                     what_is_missing(given, picture, report)));
   if (as_png)
     write_png(svg, file);
   else

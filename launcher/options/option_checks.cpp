@@ -169,9 +169,9 @@ void check_report(const Options& options) {
 
 void check_given(const Options& options, unsigned command) {
   const bool lacks_out = (command == command_data_stories && options.data.out.empty()) ||
-                         (command == command_export && options.exchange_of_models.out.empty());
+                         (command == command_export && options.model_files.out.empty());
   if (lacks_out) throw base::BadInput("--out: not given, needs the directory to write to");
-  if (command == command_import && options.exchange_of_models.from.empty())
+  if (command == command_import && options.model_files.from.empty())
     throw base::BadInput("--from: not given, needs a directory as ut export writes one");
   if ((command == command_data_sentencepiece || command == command_data_check) && options.task.data.empty())
     throw base::BadInput("--data: not given, needs the directory of the data");

@@ -69,8 +69,9 @@ OptionEntry whole(std::string name, std::string description, Field field, std::i
   OptionEntry entry = entry_named(std::move(name), "N", std::move(description),
                                   high == unbounded ? fmt::format("a whole number of at least {}", low)
                                                     : fmt::format("a whole number from {} to {}", low, high));
+  using Number = std::remove_reference_t<decltype(field(std::declval<Options&>()))>;
+  if (high == unbounded) entry.most = fmt::format("{}", std::numeric_limits<Number>::max());
   entry.set = [=](Options& options, const std::string& text) {
-    using Number = std::remove_reference_t<decltype(field(options))>;
     const auto number = base::parse_number<Number>(text);
     if (!number || std::cmp_less(*number, low)) return false;
     if (high != unbounded && std::cmp_greater(*number, high)) return false;
@@ -97,13 +98,14 @@ OptionEntry real(std::string name, std::string description, Field field, std::st
 
 template <typename Field>
 OptionEntry not_negative(std::string name, std::string description, Field field) {
-  return real(std::move(name), std::move(description), field, "a number of at least 0",
+  return real(std::move(name), std::move(description), field, "a finite number of at least 0",
               [](double x) { return x >= 0; });
 }
 
 template <typename Field>
 OptionEntry positive(std::string name, std::string description, Field field) {
-  return real(std::move(name), std::move(description), field, "a number above 0", [](double x) { return x > 0; });
+  return real(std::move(name), std::move(description), field, "a finite number above 0",
+              [](double x) { return x > 0; });
 }
 
 /// A share of the whole: 0 is allowed, 1 is not (nothing would be left).
@@ -171,6 +173,7 @@ template <typename Field>
 OptionEntry paths(std::string name, std::string placeholder, std::string description, Field field) {
   OptionEntry entry = entry_named(std::move(name), std::move(placeholder), std::move(description), "a path");
   entry.shows_default = false;
+  entry.repeatable = true;
   entry.set = [=](Options& options, const std::string& text) {
     field(options).push_back(text);
     return !text.empty();

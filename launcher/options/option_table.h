@@ -35,10 +35,12 @@ struct OptionEntry {
   std::string placeholder;  // of the value in the help; empty: a flag, which takes no value
   std::string description;
   std::string expected;       // what a right value is, after "needs"
+  std::string most;           // the largest number, where `expected` does not say it
   bool sets_others = false;   // applied before the others of its source, because it sets what they can set apart
   bool recorded = false;      // saved in the run directory; by bench, told beside its results
   bool may_change = false;    // when resuming
   bool shows_default = true;  // in the help
+  bool repeatable = false;    // each value counts
   /// False where the text is not what is expected.
   std::function<bool(Options&, const std::string&)> set;
   std::function<std::string(const Options&)> get;

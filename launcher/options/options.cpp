@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "base/error.h"
@@ -45,6 +46,10 @@ bool starts_from_record(const CommandEntry& command) {
 }
 
 [[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
+  if (name == "config")
+    throw base::BadInput(
+        fmt::format("{}: a settings file cannot name another; leave it out, and give both files to --config", origin));
+  if (name == "help") throw base::BadInput(fmt::format("{}: is for the command line alone; leave it out", origin));
   if (find_option(name, command_train) && starts_from_record(command))
     throw base::BadInput(fmt::format("{}: is set when training and cannot be changed by ut {}", origin, command.name));
   std::vector<std::string> names = {"config", "help"};
@@ -137,9 +142,15 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
 
 std::vector<Assignment> read_config(const std::filesystem::path& path, const CommandEntry& command) {
   std::vector<Assignment> assignments;
+  std::map<std::string, int> lines;  // by name
   for (const auto& [number, name, value] : config_lines(base::read_file(path), path.string())) {
     const auto origin = fmt::format("{} line {}: {}", path.string(), number, name);
-    if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
+    const OptionEntry* entry = find_option(name, command.bit);
+    if (entry == nullptr) refuse_unknown(name, origin, command);
+    const auto [before, is_new] = lines.emplace(name, number);
+    if (!is_new && !entry->repeatable)
+      throw base::BadInput(
+          fmt::format("{}: is set in line {} already; leave one of the two out", origin, before->second));
     assignments.push_back({name, value, origin});
   }
   return assignments;
@@ -166,6 +177,13 @@ std::vector<std::string> names_of(const std::vector<Assignment>& assignments) {
   return names;
 }
 
+/// What the option needs, with its bound for a number that is beyond it.
+std::string needed_by(const OptionEntry& entry, const std::string& value) {
+  const bool is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+  return entry.most.empty() || !is_number ? entry.expected
+                                          : fmt::format("{} and at most {}", entry.expected, entry.most);
+}
+
 /// Sets the assignments of one source; the last one of a name counts.
 void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {
   for (const bool sets_others : {true, false}) {
@@ -176,8 +194,8 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
       if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
         throw base::BadInput(fmt::format("{}: is not UTF-8; give another name to the file", assignment.origin));
       if (has_line_break || !entry.set(options, assignment.value))
-        throw base::BadInput(
-            fmt::format("{}: \"{}\" given, needs {}", assignment.origin, assignment.value, entry.expected));
+        throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}", assignment.origin, assignment.value,
+                                         needed_by(entry, assignment.value)));
     }
   }
 }
@@ -225,8 +243,7 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   check_together(options);
   if (command.bit == command_evaluate) options.task.splits = {options.split};
   if (command.bit == command_decode || command.bit == command_export) options.task.splits.clear();
-  if (command.bit == command_export && options.exchange_of_models.examples > 0)
-    options.task.splits = {datasets::Split::test};
+  if (command.bit == command_export && options.model_files.examples > 0) options.task.splits = {datasets::Split::test};
   return options;
 }
 
@@ -242,7 +259,7 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   for (const auto& source : sources) apply(options, source, command);
   check_given(options, command.bit);
   if (command.bit == command_import)
-    sources.insert(sources.begin(), read_model_options(options.exchange_of_models.from, command));
+    sources.insert(sources.begin(), read_model_options(options.model_files.from, command));
   if (command.bit == command_report) {
     check_report(options);
   } else if (command.bit == command_bench || command.bit == command_plan) {
@@ -259,7 +276,9 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   options.command = command.name;
   constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_export | command_bench |
                                    command_plan | command_report;
-  if ((command.bit & with_models) != 0) check_effects(options, names_of(sources.back()));
+  // Without --task the files say what they are for, later.
+  const bool checks_one_task = command.bit == command_data_check && !options.task.task.empty();
+  if ((command.bit & with_models) != 0 || checks_one_task) check_effects(options, names_of(sources.back()));
   if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
   return options;
 }

@@ -164,7 +164,7 @@ struct Options {
   BenchOptions bench;
   PlanOptions plan;
   ScoreOptions score;
-  ModelExchangeOptions exchange_of_models;
+  ModelExchangeOptions model_files;
   ReportOptions report;
 
   /// The shipped settings: a small model that learns the papers' tasks.

@@ -147,7 +147,7 @@ void add_halting(Table& table) {
            [](double x) { return x > 0 && x <= 1; }),
        real(
            "halting-bias", "of the halting unit at the start; from 0 on most runs stay at two steps",
-           [](auto& o) -> auto& { return o.model.halting.bias; }, "a number", [](double) { return true; }),
+           [](auto& o) -> auto& { return o.model.halting.bias; }, "a finite number", [](double) { return true; }),
        not_negative(
            "ponder-weight", "of the mean ponder time in the loss", [](auto& o) -> auto& { return o.ponder_weight; })});
   table.add("Halting", command_train, true,
@@ -179,7 +179,7 @@ void add_model_choices(Table& table) {
 }
 
 void add_dropout(Table& table) {
-  table.add("Model", model_commands, false, {dropout()});
+  table.add("Model", model_commands | command_import, false, {dropout()});
   table.add("Model", model_commands, true,
             {without_default(share(
                  "residual-dropout", "on each sub-layer's output, where not --dropout",

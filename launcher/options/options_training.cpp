@@ -50,7 +50,7 @@ void add_optimizer(Table& table) {
            "beta2", "Adam: of the gradient's square", [](auto& o) -> auto& { return o.optimizer.beta2; }),
        real(
            "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; },
-           "a number of at least 1e-30", [](double x) { return x >= 1e-30; }),
+           "a finite number of at least 1e-30", [](double x) { return x >= 1e-30; }),
        not_negative(
            "weight-decay", "decoupled from the gradient", [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
        not_negative(
@@ -151,14 +151,14 @@ void add_model_files(Table& table) {
   table.add("Model files", command_export, false,
             {path(
                  "out", "DIR", "directory that is made for model.safetensors, config.json and vocabulary.txt",
-                 [](auto& o) -> auto& { return o.exchange_of_models.out; }),
+                 [](auto& o) -> auto& { return o.model_files.out; }),
              whole(
                  "examples", "of the test split, whose symbols and logits go into examples.safetensors",
-                 [](auto& o) -> auto& { return o.exchange_of_models.examples; }, 0)});
+                 [](auto& o) -> auto& { return o.model_files.examples; }, 0)});
   table.add("Model files", command_import, false,
             {path(
                 "from", "DIR", "directory that ut export, or another program, has made",
-                [](auto& o) -> auto& { return o.exchange_of_models.from; })});
+                [](auto& o) -> auto& { return o.model_files.from; })});
 }
 
 void add_run(Table& table) {

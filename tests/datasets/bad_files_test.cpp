@@ -137,6 +137,12 @@ TEST_P(BadFiles, DirectoryInPlaceOfAFileIsNamed) {
               HasSubstr(GetParam().altered + ": is a directory"));
 }
 
+TEST_P(BadFiles, FileInPlaceOfTheDirectoryIsNoDirectory) {
+  const std::string file = directory_.write("file", "").string();
+  EXPECT_THAT(tests::bad_input([&] { make_task(options("file")); }),
+              testing::StartsWith("--data " + file + ": not a directory; needs that of the "));
+}
+
 TEST_P(BadFiles, NulByteIsRefusedWithItsLine) {
   EXPECT_THAT(refused(good() + GetParam().line + std::string(1, '\0') + "\n"), HasSubstr(place() + "a NUL byte"));
 }
@@ -163,6 +169,22 @@ TEST_P(BadFiles, LineOfAHundredMegabytesIsRefusedSoon) {
   rusage after{};
   ::getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 500'000);  // KiB, those of this test's own text included
+}
+
+TEST(Pieces, AreMoreThanTheIdsThatNoPieceHas) {
+  const tests::TemporaryDirectory directory;
+  tests::write_toy_parallel_text(directory, 20, 1);
+  TaskOptions options;
+  options.data = directory.path().string();
+  for (const std::int64_t size : {1, 3})
+    EXPECT_EQ(
+        tests::bad_input([&] {
+          train_subwords(options, {size, "unigram", 1});
+        }),
+        fmt::format("--vocabulary-size {}: needs more than 3, which padding, end and unknown take; each character "
+                    "of the text takes another",
+                    size));
+  EXPECT_THAT(tests::bad_input([&] { train_subwords(options, {4, "unigram", 1}); }), HasSubstr("can be made: Vocab"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, BadFiles, testing::ValuesIn(families()),

@@ -87,7 +87,9 @@ TEST_F(LambadaFiles, BadLinesAndMissingFilesAreNamed) {
   const std::string file = directory_.write("lambada_test_plain_text.txt", "a cat\nword\n").string();
   EXPECT_EQ(refused(), file + ":2: 1 words; a passage is two at least, of which the last is asked for");
   std::filesystem::remove(file);
-  EXPECT_EQ(refused(), file + ": no such file");
+  EXPECT_EQ(refused(), file +
+                           ": no such file; LAMBADA is lambada_development_plain_text.txt, "
+                           "lambada_test_plain_text.txt and a training text (--data: their directory)");
   directory_.write("lambada_test_plain_text.txt", "a cat\n");
   std::filesystem::remove_all(directory_.path() / "train-novels");
   EXPECT_EQ(refused().find("--data " + directory_.path().string() + ": no training text; it needs one of train-novels"),

@@ -155,7 +155,14 @@ TEST_F(BadInput, OptionsOfARunAreDataToo) {
     return run_ut("evaluate --run-dir " + run_directory());
   };
   using namespace std::string_literals;
-  expect_refused(refused_with(whole + "d-model = 1048576\nffn = 1048576\n"), HasSubstr("parameters"));
+  std::string large = whole;
+  for (const std::string name : {"d-model", "ffn"}) {
+    const std::string small = "\n" + name + " = 8\n";
+    ASSERT_NE(large.find(small), std::string::npos);
+    large.replace(large.find(small), small.size(), "\n" + name + " = 1048576\n");
+  }
+  expect_refused(refused_with(large), HasSubstr("parameters"));
+  expect_refused(refused_with(whole + "ffn = 8\n"), HasSubstr("ffn: is set in line"));
   expect_refused(refused_with(whole + "\x1b[2J = \xff\n"), HasSubstr("\\x1b[2J"));
   expect_refused(refused_with(whole + "heads = 2\0\n"s), HasSubstr("options.conf"));
   expect_refused(refused_with(whole + "steps = 99999999999999999999\n"), HasSubstr("steps"));

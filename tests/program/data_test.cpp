@@ -120,6 +120,11 @@ TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.errors, AllOf(HasSubstr("babi.tar.xz: SHA-256 is "), HasSubstr("but should be 9cbe9244")));
   EXPECT_THAT(fetch("lambada --from " + mirror.path().string()).errors, HasSubstr("has no lambada.tar.xz"));
+  const Outcome nowhere = fetch("babi --from " + mirror / "nosuch");
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_EQ(nowhere.output, "");
+  EXPECT_THAT(nowhere.errors, HasSubstr("nosuch: no such directory; needs a folder with babi.tar.xz"));
+  EXPECT_THAT(fetch("babi --from " + mirror / "babi.tar.xz").errors, HasSubstr("babi.tar.xz: not a directory"));
   EXPECT_THAT(found(), testing::IsEmpty());
 }
 

@@ -76,7 +76,14 @@ TEST(Plan, WhatIsWrongIsSaidInOneLine) {
     const Outcome outcome = run_ut("plan " + options);
     EXPECT_EQ(outcome.exit_code, 2) << options;
     EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::Not(HasSubstr("rank 0")));
   }
+}
+
+TEST(Plan, SaysHowManyMeshesCannotBeHad) {
+  const std::string longest = "plan --machine h200 --ranks 1000 --length ";
+  EXPECT_THAT(run_ut(longest + "40").output, HasSubstr("\n  and 7 more, which cannot be had: "));
+  EXPECT_THAT(run_ut(longest + "1000").output, testing::Not(HasSubstr("cannot be had")));
 }
 
 TEST(Plan, ChoosesTheMeshOfATrainingThatLeavesItOpen) {

@@ -252,13 +252,30 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
   directory_.write("run/metrics.jsonl", "{\"update\":1,\"loss\":2}\n");
   expect_refused(run, "no checkpoint yet");
   expect_refused(run + " --no-model --out /nowhere/at/all.html", "there is no directory");
-  expect_refused(run + " --no-model --svg attention", "nothing of that to draw");
+  expect_refused(run + " --no-model --svg attention", "needs the model; leave --no-model out");
+  expect_refused(run + " --no-model --svg ponder",
+                 "no run has recorded positions that halt; needs one of ut train --h");
+  expect_refused(run + " --no-model --svg scaling", "needs --scaling FILE");
   expect_refused(run + " --no-model --svg nonsense", "needs one of loss, score");
   expect_refused(fmt::format("{} --no-model --scaling {}", run, directory_.write("table.csv", "a,b\n1,2\n").string()),
                  "has no column kind");
   EXPECT_FALSE(std::filesystem::exists(run + "/report.html"));
   EXPECT_EQ(run_ut("report --no-model " + run).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(run + "/report.html"));
+}
+
+TEST_F(Report, ARunThatCannotBeWrittenToIsBadInput) {
+  write_run("run", "{\"update\":1,\"loss\":2}\n");
+  const std::string run = directory_ / "run";
+  const std::string read_only =
+      fmt::format("unshare --mount sh -c 'mount --bind {0} {0} && mount -o remount,bind,ro {0} && ", run);
+  if (run_shell(read_only + "true'").exit_code != 0) GTEST_SKIP() << "nothing can be mounted here";
+  const Outcome refused = run_shell(read_only + "$UT report --no-model " + run + "'");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.errors, "ut: " + run + ": cannot be written to: Read-only file system; needs --out, a file in " +
+                                "another directory\n");
+  EXPECT_EQ(run_shell(read_only + "$UT report --no-model --out " + directory_ / "page.html" + " " + run + "'").errors,
+            "");
 }
 
 TEST_F(Report, PicturesOfCurvesNeedNoModel) {
@@ -278,7 +295,7 @@ TEST_F(Report, PerplexityIsDrawnWhereARunHasIt) {
   const std::string picture = drawn((directory_ / "run") + " --svg perplexity");
   EXPECT_THAT(picture, HasSubstr("Perplexity on the validation split"));
   EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
-  expect_refused((directory_ / "other") + " --svg perplexity", "nothing of that to draw");
+  expect_refused((directory_ / "other") + " --svg perplexity", "needs one of a language model");
 }
 
 TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
@@ -294,7 +311,7 @@ TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
   EXPECT_FALSE(runs.at(0).contains("model"));
   EXPECT_THAT(runs.at(0).at("left_out").get<std::string>(), HasSubstr("an LSTM takes no steps"));
   EXPECT_TRUE(runs.at(1).contains("model"));
-  expect_refused(lstm + " --svg attention", "nothing of that to draw");
+  expect_refused(lstm + " --svg attention", "an LSTM takes no steps; needs a run of ut train --model universal");
 }
 
 TEST_F(Report, DrawsEveryPictureAlone) {

@@ -110,6 +110,25 @@ TEST(Options, ConfigErrorsNameFileAndLine) {
   const auto open = scratch.write("open.conf", "data = \"a\n");
   EXPECT_THAT(train_refused({"--config", open}), HasSubstr("quotes"));
   EXPECT_THAT(train_refused({"--config", scratch / "none"}), HasSubstr("no such file"));
+  const auto another = scratch.write("another.conf", "config = value.conf\n");
+  EXPECT_EQ(train_refused({"--config", another}),
+            another.string() +
+                " line 1: config: a settings file cannot name another; leave it out, and give both files "
+                "to --config");
+  const auto help = scratch.write("help.conf", "help = true\n");
+  EXPECT_THAT(train_refused({"--config", help}), HasSubstr("help: is for the command line alone"));
+}
+
+TEST(Options, AFileSetsAnOptionOnce) {
+  const tests::TemporaryDirectory scratch;
+  const auto twice = scratch.write("twice.conf", "d-model = 32\nheads = 2\nd-model = 16\n");
+  EXPECT_EQ(train_refused({"--config", twice}),
+            twice.string() + " line 3: d-model: is set in line 1 already; leave one of the two out");
+  const auto several = scratch.write("several.conf", "reference = a\nreference = b\n");
+  EXPECT_EQ(parse_options({"score", "--config", several}).score.references, (Words{"a", "b"}));
+  const auto other = scratch.write("other.conf", "d-model = 64\n");
+  const auto first = scratch.write("first.conf", "d-model = 32\n");
+  EXPECT_EQ(train({"--config", first, "--config", other}).model.d_model, 64);
 }
 
 TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
@@ -140,6 +159,17 @@ TEST(Options, WrongValuesAreRefusedByName) {
                                     {"--stop-signals", ""},   {"--stop-signals", "TERM,KILL"}};
   for (const auto& words : wrong)
     EXPECT_THAT(train_refused(words), AllOf(HasSubstr(words[0] + ": \"" + words[1] + "\""), HasSubstr("needs ")));
+}
+
+TEST(Options, NumbersTooLargeAreRefusedWithTheBound) {
+  EXPECT_EQ(train_refused({"--learning-rate", "inf"}), "--learning-rate: \"inf\" given, needs a finite number above 0");
+  EXPECT_THAT(train_refused({"--max-hours", "1e999"}), HasSubstr("needs a finite number of at least 0"));
+  EXPECT_THAT(train_refused({"--halting-bias", "nan"}), HasSubstr("needs a finite number"));
+  EXPECT_EQ(train_refused({"--seed", "18446744073709551616"}),
+            "--seed: \"18446744073709551616\" given, needs a whole number of at least 0 and at most "
+            "18446744073709551615");
+  EXPECT_THAT(train_refused({"--log-every", "9223372036854775808"}), HasSubstr("at most 9223372036854775807"));
+  EXPECT_EQ(train_refused({"--seed", "x"}), "--seed: \"x\" given, needs a whole number of at least 0");
 }
 
 TEST(Options, HeadsAndLayersAreAsManyAsDropoutTellsApart) {
@@ -256,8 +286,40 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   }
   EXPECT_EQ(refused({"report", "one", "--png", "attention", "--step", "2", "--layer", "1", "--head", "2"}), "");
   EXPECT_EQ(refused({"report", "one", "--svg", "running", "--stack", "decoder"}), "");
+  const auto refused_as_useless = [](const std::string& name) { return HasSubstr(name + ": does nothing here"); };
+  EXPECT_THAT(train_refused({"--device", "cpu", "--share-gpus"}), refused_as_useless("--share-gpus"));
+  EXPECT_EQ(train_refused({"--device", "cuda", "--share-gpus"}), "");
+  for (const Words& more : {Words{"--examples", "2"}, Words{"--first-example", "2"}, Words{"--split", "validation"},
+                            Words{"--checkpoint", "latest"}, Words{"--example-rows", "9"}}) {
+    Words all = {"report", "one"};
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_EQ(refused(all), "") << more.front();
+    all.emplace_back("--no-model");
+    EXPECT_THAT(refused(all), refused_as_useless(more.front()));
+  }
+  for (const Words& more :
+       {Words{"--longest-pair", "9"}, Words{"--train-set", "a"}, Words{"--sentencepiece", "pieces.model"}}) {
+    Words all = {"data", "check", "there", more[0], more[1]};
+    EXPECT_EQ(refused(all), "") << more.front();
+    all.insert(all.end(), {"--task", "translation"});
+    EXPECT_EQ(refused(all), "") << more.front();
+    all.back() = "lambada";
+    EXPECT_THAT(refused(all), refused_as_useless(more.front()));
+  }
   // A settings file may serve more than one purpose.
   EXPECT_EQ(train_refused({"--config", scratch.write("all.conf", "max-steps = 9\nbabi-memory = 3\n")}), "");
+}
+
+TEST(Options, SetsOfAnotherSplitThanThatScoredAreRefused) {
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({"--task", "translation", "--data", "there"}));
+  const auto evaluated = [&](const char* split, const char* set) {
+    return refused({"evaluate", "--run-dir", scratch / "run", "--split", split, set, "a"});
+  };
+  EXPECT_THAT(evaluated("validation", "--test-set"), HasSubstr("--test-set: does nothing here, needs --split test"));
+  EXPECT_THAT(evaluated("test", "--validation-set"), HasSubstr("needs --split validation"));
+  EXPECT_EQ(evaluated("validation", "--validation-set"), "");
+  EXPECT_EQ(evaluated("test", "--test-set"), "");
 }
 
 TEST(Options, BesideThoseThatTakeTheirPlaceAreRefused) {
@@ -585,6 +647,17 @@ TEST(Score, TakesOneReferenceOrSeveral) {
   EXPECT_FALSE(options.score.bleu.lower_cased);
   EXPECT_THAT(refused({"score"}), HasSubstr("--reference: not given"));
   EXPECT_THAT(refused({"score", "--tokenize", "14"}), HasSubstr("13a, intl, none, tokenised-split"));
+}
+
+TEST(Import, TakesAllDropoutRatesAtOnce) {
+  const tests::TemporaryDirectory scratch;
+  scratch.write("model/config.json",
+                R"({"options": {"task": "copy", "residual-dropout": 0.1, "attention-dropout": 0.1}})");
+  const Options options = parse_options(
+      {"import", "--from", scratch / "model", "--run-dir", "nowhere", "--dropout", "0.2", "--input-dropout", "0"});
+  EXPECT_EQ(options.model.residual_dropout, 0.2);
+  EXPECT_EQ(options.model.attention_dropout, 0.2);
+  EXPECT_EQ(options.model.input_dropout, 0);
 }
 
 TEST(Help, IsAskedForAnywhere) {
