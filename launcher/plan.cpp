@@ -110,9 +110,13 @@ std::string describe_parts(const Seconds& seconds) {
 
 /// How many meshes the ranks could have that are not in the table; empty where all are.
 std::string describe_others(const Plan& plan) {
+  const std::int64_t ranks = plan.cluster.ranks();
   std::int64_t others = 0;
-  for (std::int64_t shared = plan.work.longest + 1; shared <= plan.cluster.ranks(); ++shared)
-    if (plan.cluster.ranks() % shared == 0) ++others;
+  for (std::int64_t divisor = 1; divisor * divisor <= ranks; ++divisor) {
+    if (ranks % divisor != 0) continue;
+    others += divisor > plan.work.longest ? 1 : 0;
+    others += divisor * divisor != ranks && ranks / divisor > plan.work.longest ? 1 : 0;
+  }
   if (others == 0) return "";
   return fmt::format("  and {} more, which cannot be had: a sequence would have more ranks than its {} positions\n",
                      others, plan.work.longest);

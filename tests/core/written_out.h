@@ -129,10 +129,10 @@ class WrittenOut {
     return state;
   }
 
-  const ModelOptions options_;
-  const std::map<std::string, at::Tensor> parameters_;
-  const DropoutKey key_;
-  const ExampleSequence sequence_;
+  ModelOptions options_;
+  std::map<std::string, at::Tensor> parameters_;
+  DropoutKey key_;
+  ExampleSequence sequence_;
 };
 
 }  // namespace ut::core

@@ -47,7 +47,7 @@ TEST(DataCheck, SaysWithWhichOptionsToTrain) {
   const TemporaryDirectory directory;
   const std::string data = directory / "stories";
   ASSERT_EQ(run_ut("data stories --facts 2 --train 100 --validation 0 --test 100 --out " + data).exit_code, 0);
-  EXPECT_EQ(run_ut("data stories --facts 2 --train 100 --validation 9 --test 100 --out " + data).exit_code, 2);
+  EXPECT_EQ(run_ut("data stories --facts 2 --train 200 --validation 0 --test 100 --out " + data).exit_code, 2);
   EXPECT_THAT(run_ut("data check " + data).output,
               testing::EndsWith(data + ": can be trained on: --task babi --babi-task 2\n"));
 }
