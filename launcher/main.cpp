@@ -69,6 +69,15 @@ int run_command(const Options& options, const std::vector<std::string>& argument
                            options.stop_signals, metrics});
 }
 
+/// Processes side by side would write the same files. Throws base::BadInput.
+void check_alone(const std::string& command) {
+  const RankEnvironment environment = rank_environment();
+  if (environment.is_rank && environment.world > 1)
+    throw base::BadInput(
+        fmt::format("ut {}: mpirun or srun has started {} processes, but it works in one; leave it out", command,
+                    environment.world));
+}
+
 /// A file opened later would otherwise get the number of a standard stream that is closed, and what is printed.
 void open_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -97,7 +106,9 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   const auto alone = commands_of_one_process().find(options.command);
-  return alone != commands_of_one_process().end() ? alone->second(options) : run_command(options, arguments);
+  if (alone == commands_of_one_process().end()) return run_command(options, arguments);
+  check_alone(options.command);
+  return alone->second(options);
 }
 
 }  // namespace

@@ -276,6 +276,14 @@ TEST_F(BadInput, RanksThatDoNotFit) {
   expect_nothing_written();
 }
 
+TEST_F(BadInput, RanksOfACommandForOneProcess) {
+  const Outcome outcome =
+      run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, AllOf(HasSubstr("ut data stories: mpirun or srun has started 2"), HasSubstr("leave it")));
+  expect_nothing_written();
+}
+
 TEST_F(BadInput, InputThatCannotBeReadIsNotItsEnd) {
   make_run();
   expect_refused(run_shell("$UT decode --run-dir " + run_directory() + " < /"),
