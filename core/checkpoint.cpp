@@ -64,6 +64,11 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
   }
 }
 
+void write_state(const fs::path& checkpoint, json whole) {
+  whole["digest"] = digest_of(whole);
+  base::write_file_whole(checkpoint / state_file, whole.dump(2) + "\n");
+}
+
 /// Writes the files of a checkpoint into a directory of its own.
 void write_files(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {
   if (!fs::is_directory(directory.parent_path()))
@@ -78,8 +83,7 @@ void write_files(const fs::path& directory, const Model& model, const Adam& opti
   };
   add(model_file, model_bytes(model));
   add(optimizer_file, optimizer_bytes(model, optimizer));
-  whole["digest"] = digest_of(whole);
-  base::write_file_whole(directory / state_file, whole.dump(2) + "\n");
+  write_state(directory, std::move(whole));
 }
 
 /// Of files that are not as they were written.
@@ -179,6 +183,13 @@ void write_checkpoint(const fs::path& directory, const Model& model, const Adam&
   point_at(directory, "latest", optimizer.updates());
   for (const fs::path& later : all_checkpoints(directory))
     if (update_of(later.filename().string()) > optimizer.updates()) remove_checkpoint(later);
+}
+
+void replace_state(const fs::path& checkpoint, const json& state) {
+  const json before = read_state(checkpoint);
+  json whole = state;
+  for (const char* kept : {"format", "update", "digests"}) whole[kept] = before.at(kept);
+  write_state(checkpoint, std::move(whole));
 }
 
 json read_state(const fs::path& checkpoint) {

@@ -19,6 +19,10 @@ namespace ut::core {
 void write_checkpoint(const std::filesystem::path& directory, const Model& model, const Adam& optimizer,
                       const nlohmann::json& state);
 
+/// Replaces what the caller wants back of a checkpoint that is there; at any kill it has the old or the new. Throws as
+/// read_state(), or std::runtime_error where it cannot be written.
+void replace_state(const std::filesystem::path& checkpoint, const nlohmann::json& state);
+
 /// A checkpoint's state.json, its digest checked. Throws base::BadInput where it is missing, altered or cut short, and
 /// names the newest earlier checkpoint that is whole.
 nlohmann::json read_state(const std::filesystem::path& checkpoint);

@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "core/depthwise_threads.h"
 #include "core/gpu_rows.h"
 #include "core/row_teams.h"
 
@@ -155,6 +156,35 @@ void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, con
     const ScaleAndBiasThreads<scalar_t> threads{normalised, given,   partial.mutable_data_ptr<scalar_t>(),
                                                 rows,       columns, rows_summed_at_once};
     launch(threads, gradient.device());
+  });
+}
+
+void gpu_depthwise(const at::Tensor& known, const at::Tensor& table, const at::Tensor& kernel,
+                   const at::Tensor& result) {
+  AT_DISPATCH_FLOATING_TYPES(known.scalar_type(), "depthwise", [&] {
+    const DepthwiseThreads<scalar_t> threads{known.const_data_ptr<scalar_t>(),
+                                             table.const_data_ptr<std::int64_t>(),
+                                             kernel.const_data_ptr<scalar_t>(),
+                                             result.mutable_data_ptr<scalar_t>(),
+                                             table.size(0),
+                                             table.size(1),
+                                             known.size(1)};
+    launch(threads, known.device());
+  });
+}
+
+void gpu_depthwise_kernel_gradient(const at::Tensor& known, const at::Tensor& table, const at::Tensor& gradient,
+                                   const at::Tensor& partial) {
+  AT_DISPATCH_FLOATING_TYPES(known.scalar_type(), "depthwise_backward", [&] {
+    const DepthwiseKernelThreads<scalar_t> threads{known.const_data_ptr<scalar_t>(),
+                                                   table.const_data_ptr<std::int64_t>(),
+                                                   gradient.const_data_ptr<scalar_t>(),
+                                                   partial.mutable_data_ptr<scalar_t>(),
+                                                   table.size(0),
+                                                   table.size(1),
+                                                   known.size(1),
+                                                   rows_summed_at_once};
+    launch(threads, known.device());
   });
 }
 

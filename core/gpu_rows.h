@@ -38,4 +38,11 @@ void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tens
 void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
                          const at::Tensor& of_sum, const at::Tensor& partial);
 
+/// Fills `result` [rows, columns] with what core/depthwise.h says of `known` rows that `table` [rows, width] names.
+void gpu_depthwise(const at::Tensor& known, const at::Tensor& table, const at::Tensor& kernel,
+                   const at::Tensor& result);
+/// Fills `partial` [rows / rows_summed_at_once, rounded up, width, columns] with what adds up to the kernel's gradient.
+void gpu_depthwise_kernel_gradient(const at::Tensor& known, const at::Tensor& table, const at::Tensor& gradient,
+                                   const at::Tensor& partial);
+
 }  // namespace ut::core

@@ -28,5 +28,9 @@ void gpu_way_back_of_sum(const NormalisedSum&, const at::Tensor&, const at::Tens
                          const at::Tensor&) {
   not_there();
 }
+void gpu_depthwise(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) { not_there(); }
+void gpu_depthwise_kernel_gradient(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
+  not_there();
+}
 
 }  // namespace ut::core

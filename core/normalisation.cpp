@@ -12,7 +12,7 @@
 namespace ut::core {
 namespace {
 
-constexpr double epsilon = 1e-6;
+constexpr double norm_epsilon = 1e-6;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ LayerNorm::LayerNorm(Parameters& parameters, const std::string& name, std::int64
       bias_(parameters.add_constant(name + ".bias", {d_model}, 0)) {}
 
 at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
-  return at::layer_norm(x, scale_.sizes(), scale_, bias_, epsilon);
+  return at::layer_norm(x, scale_.sizes(), scale_, bias_, norm_epsilon);
 }
 
 at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutKey& key,
@@ -30,7 +30,7 @@ at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double ra
     return (*this)(add_dropped(x, y, rate, key, rows));
   const double dropped = key.active ? rate : 0;
   const NormalisedSum made =
-      normalised_sum(x.detach().contiguous(), y.detach().contiguous(), scale_.detach(), bias_.detach(), epsilon,
+      normalised_sum(x.detach().contiguous(), y.detach().contiguous(), scale_.detach(), bias_.detach(), norm_epsilon,
                      dropped, row_draw(key, dropped), identities_of(rows, x.device()));
   return dist::with_backward(
       made.output, {x, y, scale_, bias_},

@@ -12,10 +12,9 @@ namespace ut::core {
 Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
                      std::span<const std::int64_t> place, const Reach& first, const Reach& second) {
   const auto* position = local.position.const_data_ptr<std::int64_t>();
-  const std::int64_t beyond = known.size(0);
   std::vector<std::int64_t> inner;         // numbers among the seen rows
-  std::vector<std::int64_t> first_table;   // [inner rows * width of the first]: known rows
-  std::vector<std::int64_t> second_table;  // [local rows * width of the second]: inner rows; -1 beyond the ends
+  std::vector<std::int64_t> first_table;   // [inner rows * width of the first]: known rows; -1 beyond the ends
+  std::vector<std::int64_t> second_table;  // [local rows * width of the second]: inner rows; likewise
   std::vector<std::int64_t> inner_offsets{0};
   for (std::size_t sequence = 0; sequence + 1 < local.offsets.size(); ++sequence) {
     const std::int64_t begin = seen.offsets[sequence];
@@ -28,27 +27,21 @@ Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dis
         inner_of_position[static_cast<std::size_t>(next)] = static_cast<std::int64_t>(inner.size());
         inner.push_back(begin + next);
         for (auto at = next - first.before; at <= next + first.after; ++at)
-          first_table.push_back(at < 0 || at >= length ? beyond : place[static_cast<std::size_t>(begin + at)]);
+          first_table.push_back(at < 0 || at >= length ? -1 : place[static_cast<std::size_t>(begin + at)]);
       }
       for (auto at = position[row] - second.before; at <= position[row] + second.after; ++at)
         second_table.push_back(at < 0 || at >= length ? -1 : inner_of_position[static_cast<std::size_t>(at)]);
     }
     inner_offsets.push_back(static_cast<std::int64_t>(inner.size()));
   }
-  for (auto& row : second_table)
-    if (row < 0) row = static_cast<std::int64_t>(inner.size());
-  const auto look = [](const at::Tensor& rows, const std::vector<std::int64_t>& table, std::int64_t width) {
-    const at::Tensor zeros = at::zeros({1, rows.size(1)}, rows.options());
-    const auto windows = static_cast<std::int64_t>(table.size()) / width;
-    return at::cat({rows, zeros})
-        .index_select(0, dist::on_device(table, rows.device()))
-        .view({windows, width, rows.size(1)});
+  const auto over = [](const at::Tensor& rows, const std::vector<std::int64_t>& table, const Reach& reach) {
+    return dist::Neighbours{rows, dist::on_device(table, rows.device()).view({-1, reach.width()})};
   };
   const at::Tensor numbers = at::tensor(inner, at::kLong);
-  return {look(known, first_table, first.width()),
+  return {over(known, first_table, first),
           {seen.sequence.index_select(0, numbers), seen.position.index_select(0, numbers), std::move(inner_offsets)},
-          [look, table = std::move(second_table), second](const at::Tensor& hidden) {
-            return look(hidden, table, second.width());
+          [over, table = std::move(second_table), second](const at::Tensor& hidden) {
+            return over(hidden, table, second);
           }};
 }
 

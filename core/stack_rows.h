@@ -32,10 +32,10 @@ struct Reach {
 
 /// What two convolutions one after the other look at.
 struct Windows {
-  at::Tensor first;  // [inner rows, width of the first, c]
+  dist::Neighbours first;
   dist::Rows inner;  // where the first is needed
-  /// What the first gives [inner rows, c] -> what the second looks at [local rows, width of the second, c].
-  std::function<at::Tensor(const at::Tensor&)> second;
+  /// What the first gives [inner rows, c] -> what the second, of the local rows, looks at.
+  std::function<dist::Neighbours(const at::Tensor&)> second;
 };
 
 /// The rows that a stack revises, and how they see one another. Rows that have halted for good and are seen by others
@@ -85,7 +85,7 @@ std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& excha
                                              const dist::Rows* memory, double balance);
 
 /// The windows of `local` rows over `known` [known rows, c], in which place[row] is the place of each of the rows
-/// `seen`: all positions of the same sequences, from 0. Zeros stand beyond a sequence's ends.
+/// `seen`: all positions of the same sequences, from 0.
 Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
                      std::span<const std::int64_t> place, const Reach& first, const Reach& second);
 

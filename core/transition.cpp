@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "core/depthwise.h"
 #include "core/products.h"
 #include "core/relu_dropout.h"
 
@@ -39,54 +40,51 @@ class FeedForward final : public Transition {
   at::Tensor bias2_;    // [d]
 };
 
-/// One filter a channel over neighbouring positions, then an affine map of each position.
-class SeparableConvolution {
- public:
-  SeparableConvolution(Parameters& parameters, const std::string& name, std::int64_t width, std::int64_t in,
-                       std::int64_t out, bool causal, at::ScalarType type)
-      : type_(type),
-        reach_{causal ? width - 1 : width / 2, causal ? 0 : width / 2},
-        depthwise_(parameters.add_kernel(name + ".depthwise", {width, in}, width, width)),
-        pointwise_(parameters.add_kernel(name + ".pointwise", {in, out}, in, out)),
-        bias_(parameters.add_constant(name + ".bias", {out}, 0)) {}
+/// How far a filter of so many positions looks: in a decoder back alone.
+Reach reach_of(std::int64_t width, bool causal) { return {causal ? width - 1 : width / 2, causal ? 0 : width / 2}; }
 
-  const Reach& reach() const { return reach_; }
-
-  /// `windows` [rows, width, in] -> [rows, out]
-  at::Tensor operator()(const at::Tensor& windows) const {
-    return multiply_add(bias_, (windows * depthwise_).sum(1), pointwise_, type_);
-  }
-
- private:
-  at::ScalarType type_;  // of products
-  Reach reach_;
-  at::Tensor depthwise_;  // [width, in]
-  at::Tensor pointwise_;  // [in, out]
-  at::Tensor bias_;       // [out]
-};
-
-/// Depthwise 3, pointwise, ReLU, depthwise 5, pointwise.
+/// Two convolutions of one filter a channel over neighbouring positions, 3 and then 5, an affine map of each position
+/// after both, a ReLU between.
 class ConvolutionTransition final : public Transition {
  public:
   ConvolutionTransition(Parameters& parameters, const std::string& name, const ModelOptions& options, bool causal)
-      : dropout_rate_(options.transition_dropout),
-        first_(parameters, name + ".convolution1", 3, options.d_model, options.ffn, causal, product_type(options)),
-        second_(parameters, name + ".convolution2", 5, options.ffn, options.d_model, causal, product_type(options)) {}
+      : type_(product_type(options)),
+        dropout_rate_(options.transition_dropout),
+        causal_(causal),
+        depthwise1_(parameters.add_kernel(name + ".convolution1.depthwise", {width1, options.d_model}, width1, width1)),
+        pointwise1_(parameters.add_kernel(name + ".convolution1.pointwise", {options.d_model, options.ffn},
+                                          options.d_model, options.ffn)),
+        bias1_(parameters.add_constant(name + ".convolution1.bias", {options.ffn}, 0)),
+        depthwise2_(parameters.add_kernel(name + ".convolution2.depthwise", {width2, options.ffn}, width2, width2)),
+        pointwise2_(parameters.add_kernel(name + ".convolution2.pointwise", {options.ffn, options.d_model}, options.ffn,
+                                          options.d_model)),
+        bias2_(parameters.add_constant(name + ".convolution2.bias", {options.d_model}, 0)) {}
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, const dist::Rows&, StackRows& rows,
                      std::size_t layer, const DropoutKey& key) const override {
     const at::Tensor sent = copied.defined() ? at::cat({x, copied}) : x;
-    const Windows windows = rows.windows(layer, sent, first_.reach(), second_.reach());
-    const at::Tensor hidden = at::relu(first_(windows.first));  // [inner rows, ffn]
-    return second_(
-        windows.second(dropout(hidden, dropout_rate_, key.with_site(Site::transition_hidden), windows.inner)));
+    const Windows windows = rows.windows(layer, sent, reach_of(width1, causal_), reach_of(width2, causal_));
+    const at::Tensor product =
+        multiply(depthwise(windows.first, depthwise1_), pointwise1_, type_).to(bias1_.scalar_type());
+    const at::Tensor hidden =  // [inner rows, ffn]
+        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), windows.inner);
+    return multiply_add(bias2_, depthwise(windows.second(hidden), depthwise2_), pointwise2_, type_);
   }
   bool sees_neighbours() const override { return true; }
 
  private:
+  static constexpr std::int64_t width1 = 3;
+  static constexpr std::int64_t width2 = 5;
+
+  at::ScalarType type_;  // of products
   double dropout_rate_;
-  SeparableConvolution first_;
-  SeparableConvolution second_;
+  bool causal_;
+  at::Tensor depthwise1_;  // [3, d]
+  at::Tensor pointwise1_;  // [d, ffn]
+  at::Tensor bias1_;       // [ffn]
+  at::Tensor depthwise2_;  // [5, ffn]
+  at::Tensor pointwise2_;  // [ffn, d]
+  at::Tensor bias2_;       // [d]
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Halo {
   at::Tensor to_send;   // [rows sent] int64: local rows, grouped by the rank they go to
   RowNumbers sent;      // [ranks]
   RowNumbers received;  // [ranks]
-  at::Tensor table;     // [local rows * width] int64: rows of (local, received, one row of zeros)
+  at::Tensor table;     // [local rows, width] int64: rows of (local, received), or -1
 };
 
 class CutExchange final : public SequenceExchange {
@@ -44,14 +44,11 @@ class CutExchange final : public SequenceExchange {
             order = holdings_.order] { return select_rows(coming(), order); };
   }
 
-  at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
+  Neighbours neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
     const Halo& halo = halo_for(before, after);
-    const at::Tensor received =
-        all_to_all(rows.index_select(0, halo.to_send), halo.sent, halo.received, group());  // of one rank: none
-    const at::Tensor outside = at::zeros({1, rows.size(1)}, rows.options());
-    return at::cat({rows, received, outside})
-        .index_select(0, halo.table)
-        .view({local_.count(), before + 1 + after, rows.size(1)});
+    if (group().size() == 1) return {rows, halo.table};
+    return {at::cat({rows, all_to_all(rows.index_select(0, halo.to_send), halo.sent, halo.received, group())}),
+            halo.table};
   }
 
   at::Tensor sum(const at::Tensor& values) const override { return all_sum(values, group()); }
@@ -110,7 +107,7 @@ class CutExchange final : public SequenceExchange {
         if (holder_of(row) == rank) place.emplace(row, local_.count() + static_cast<std::int64_t>(place.size()));
     }
     halo.to_send = on_device(to_send, group().device());
-    halo.table = on_device(neighbour_table(place, before, after), group().device());
+    halo.table = on_device(neighbour_table(place, before, after), group().device()).view({-1, before + 1 + after});
     return halo;
   }
 
@@ -132,7 +129,6 @@ class CutExchange final : public SequenceExchange {
 
   RowNumbers neighbour_table(const std::map<std::int64_t, std::int64_t>& received_place, std::int64_t before,
                              std::int64_t after) const {
-    const std::int64_t outside = local_.count() + static_cast<std::int64_t>(received_place.size());
     const auto mine = static_cast<std::size_t>(group().rank());
     RowNumbers table;
     for (std::size_t index = 0; index + 1 < all_.offsets.size(); ++index)
@@ -140,7 +136,7 @@ class CutExchange final : public SequenceExchange {
         if (holder_of(row) != mine) continue;
         for (auto at = row - before; at <= row + after; ++at) {
           const bool is_outside = at < all_.offsets[index] || at >= all_.offsets[index + 1];
-          table.push_back(is_outside ? outside : holder_of(at) == mine ? place_of(at) : received_place.at(at));
+          table.push_back(is_outside ? -1 : holder_of(at) == mine ? place_of(at) : received_place.at(at));
         }
       }
     return table;

@@ -23,6 +23,13 @@ struct Holdings {
   at::Tensor order;                  // [all rows] int64: where each stands when every rank's rows follow one another
 };
 
+/// What each row of a convolution over positions looks at.
+struct Neighbours {
+  at::Tensor known;  // [known rows, c]
+  at::Tensor table;  // [rows, width] int64, on their device: numbers of known rows, one position further in each
+                     // column; -1 beyond a sequence's ends
+};
+
 /// How the ranks that share sequences tell one another their positions' representations. Made for one batch; every
 /// rank of the group calls the same functions in the same order. Differentiable: a backward pass runs the matching
 /// collectives in reverse.
@@ -41,9 +48,8 @@ class SequenceExchange {
   at::Tensor gather(const at::Tensor& rows) const { return start_gather(rows)(); }
 
   /// For a convolution over positions: for each local row its neighbours `before` positions earlier to `after`
-  /// positions later in its sequence, itself included; zeros beyond the sequence's ends.
-  /// `rows` [local rows, c] -> [local rows, before + 1 + after, c].
-  virtual at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const = 0;
+  /// positions later in its sequence, itself included. `rows` [local rows, c].
+  virtual Neighbours neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const = 0;
 
   /// The sum of `values` over the ranks that share these sequences, the same bits on each.
   virtual at::Tensor sum(const at::Tensor& values) const = 0;

@@ -31,19 +31,16 @@ class PaddedExchange final : public dist::SequenceExchange {
     return [all = rows.index_select(0, seen_rows_)] { return all; };
   }
 
-  at::Tensor neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
-    const at::Tensor outside = at::zeros({1, rows.size(1)}, rows.options());
+  dist::Neighbours neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
     const auto* real = real_.const_data_ptr<bool>();
     std::vector<std::int64_t> table;
     for (std::int64_t row = 0; row < local_.count(); ++row)
       for (std::int64_t offset = -before; offset <= after; ++offset) {
         const std::int64_t position = row % length_ + offset;
         const bool is_seen = position >= 0 && position < length_ && real[row + offset];
-        table.push_back(is_seen ? row + offset : local_.count());
+        table.push_back(is_seen ? row + offset : -1);
       }
-    return at::cat({rows, outside})
-        .index_select(0, at::tensor(table, at::kLong))
-        .view({local_.count(), before + 1 + after, rows.size(1)});
+    return {rows, at::tensor(table, at::kLong).view({local_.count(), before + 1 + after})};
   }
 
   at::Tensor sum(const at::Tensor& values) const override { return values; }

@@ -73,6 +73,15 @@ at::Tensor expected_neighbours(const Rows& rows, const Sequences& sequences, con
   return result;
 }
 
+/// What each row sees, zeros where that is nothing. [rows, places, columns]
+at::Tensor windows_of(const Neighbours& seen) {
+  const at::Tensor zeros = at::zeros({1, seen.known.size(1)}, seen.known.options());
+  const at::Tensor places = at::where(seen.table < 0, seen.known.size(0), seen.table);
+  return at::cat({seen.known, zeros})
+      .index_select(0, places.flatten())
+      .view({places.size(0), places.size(1), seen.known.size(1)});
+}
+
 /// The gradient of (neighbours * weights).sum(), over all rows, with respect to each of `rows`. [rows, columns]
 at::Tensor expected_neighbours_gradient(const Rows& rows, const Sequences& sequences, const Reach& reach) {
   at::Tensor result = at::zeros({rows.count(), columns}, at::kDouble);
@@ -139,7 +148,7 @@ TEST(SequenceExchange, NeighboursAreTheRowsBesideEachAndZerosBeyondTheEnds) {
   for_draws([](const SequenceExchange& exchange, const Sequences& sequences, const Communicator&) {
     for (const Reach reach : {Reach{1, 1}, {2, 2}, {2, 0}, {4, 0}, {1, 1}}) {
       at::Tensor rows = values_of(exchange.local(), 1).requires_grad_();
-      const at::Tensor neighbours = exchange.neighbours(rows, reach.before, reach.after);
+      const at::Tensor neighbours = windows_of(exchange.neighbours(rows, reach.before, reach.after));
       EXPECT_TRUE(neighbours.equal(expected_neighbours(exchange.local(), sequences, reach)))
           << reach.before << " before, " << reach.after << " after";
       (neighbours * weights_of(exchange.local(), reach)).sum().backward();
@@ -153,7 +162,7 @@ TEST(SequenceExchange, RunsBackwardThroughSeveralSteps) {
   for_draws([](const SequenceExchange& exchange, const Sequences& sequences, Communicator& group) {
     const auto steps = [](const SequenceExchange& over, at::Tensor state) {
       for (int step = 0; step < 3; ++step) {
-        state = at::sin(over.neighbours(state, 2, 2).sum(1)) + state;
+        state = at::sin(windows_of(over.neighbours(state, 2, 2)).sum(1)) + state;
         state = state + 0.1 * at::tanh(over.gather(state)).sum(0);
       }
       return (state * state).sum();
