@@ -57,9 +57,8 @@ Lambada::Lambada(const TaskOptions& options)
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
-  for (const char* name : {development_name, test_name}) check_is_there(directory, name);
-  training_ = find_training(directory).filename().string();
   for (const auto& [split, file] : lambada_files(directory)) read_passages(split, file);
+  training_ = find_training(directory).filename().string();
   number_words(options.vocabulary_size, directory_);
 }
 
@@ -99,6 +98,7 @@ std::string Lambada::description() const {
 std::vector<std::string> Lambada::groups() const { return {"target in context", "target not in context"}; }
 
 std::vector<std::pair<Split, fs::path>> lambada_files(const fs::path& directory) {
+  for (const char* name : {development_name, test_name}) check_is_there(directory, name);
   std::vector<std::pair<Split, fs::path>> files = {{Split::validation, directory / development_name},
                                                    {Split::test, directory / test_name}};
   const fs::path control = directory / "lambada_control_test_data_plain_text.txt";

@@ -37,8 +37,8 @@ class Lambada final : public MissingWord {
   std::int64_t too_short_ = 0;  // training lines
 };
 
-/// The files that a directory of LAMBADA's is read from, in that order, and the split of each. Those of the validation
-/// and the test split are named whether they are there or not. Throws base::BadInput where there is no training text.
+/// The files that a directory of LAMBADA's is read from, in that order, and the split of each. Throws base::BadInput
+/// where one that is needed is not there.
 std::vector<std::pair<Split, std::filesystem::path>> lambada_files(const std::filesystem::path& directory);
 
 }  // namespace ut::datasets

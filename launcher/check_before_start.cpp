@@ -12,9 +12,10 @@
 
 namespace ut::launcher {
 
-void check_before_start(const Options& options, bool ranks_start_here) {
+void check_before_start(const Options& options) {
   at::set_num_threads(1);  // the process that starts ranks waits for signals, and no thread may take them from it
-  if (ranks_start_here) choose_communicator(options.communicator, choose_device(options.device, find_gpus(), 0));
+  if (options.hostfile.empty())
+    choose_communicator(options.communicator, choose_device(options.device, find_gpus(), 0));
   if (options.task.task.empty()) return;
   const auto task = datasets::make_task(options.task);
   if (options.command != "train") {

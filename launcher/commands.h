@@ -17,6 +17,6 @@ bool plan_measures_ranks(const Options& options);
 
 /// What can be said before ranks start: reads the data and looks at the run directory, writes nothing.
 /// Throws base::BadInput.
-void check_before_start(const Options& options, bool ranks_start_here);
+void check_before_start(const Options& options);
 
 }  // namespace ut::launcher

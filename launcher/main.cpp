@@ -63,7 +63,7 @@ int run_command(const Options& options, const std::vector<std::string>& argument
     if (options.command == "train") catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
-  check_before_start(options, hosts.empty());
+  check_before_start(options);
   const std::string metrics = options.command == "train" ? metrics_file(options.run_dir).string() : "";
   return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments, hosts, options.timeout,
                            options.stop_signals, metrics});

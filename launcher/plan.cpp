@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "launcher/commands.h"
@@ -111,15 +113,13 @@ std::string describe_parts(const Seconds& seconds) {
 /// How many meshes the ranks could have that are not in the table; empty where all are.
 std::string describe_others(const Plan& plan) {
   const std::int64_t ranks = plan.cluster.ranks();
-  std::int64_t others = 0;
-  for (std::int64_t divisor = 1; divisor * divisor <= ranks; ++divisor) {
-    if (ranks % divisor != 0) continue;
-    others += divisor > plan.work.longest ? 1 : 0;
-    others += divisor * divisor != ranks && ranks / divisor > plan.work.longest ? 1 : 0;
-  }
-  if (others == 0) return "";
-  return fmt::format("  and {} more, which cannot be had: a sequence would have more ranks than its {} positions\n",
-                     others, plan.work.longest);
+  std::set<std::int64_t> others;
+  for (std::int64_t divisor = 1; divisor * divisor <= ranks; ++divisor)
+    if (ranks % divisor == 0) others.insert({divisor, ranks / divisor});
+  const auto beyond = std::ranges::count_if(others, [&](auto shared) { return shared > plan.work.longest; });
+  if (beyond == 0) return "";
+  return fmt::format("  and {} more, not considered: a sequence would have more ranks than its {} positions\n", beyond,
+                     plan.work.longest);
 }
 
 std::string describe(const Plan& plan) {

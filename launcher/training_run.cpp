@@ -70,6 +70,7 @@ TrainingRun::TrainingRun(Session& session)
                       session.options.quiet);
     say_what_is_trained();
   });
+  session.update = update();
   if (evaluation_is_due()) evaluate();  // a stop came before it
 }
 
@@ -104,7 +105,8 @@ void TrainingRun::say_what_is_trained() {
 std::string TrainingRun::nothing_left() const {
   const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
                             : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
-                                            : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
+                            : best_->score >= 1                      ? "--target-score 0"
+                                                : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
   return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
 }
 
@@ -115,6 +117,7 @@ void TrainingRun::write_down(const nlohmann::ordered_json& record) {
 
 std::string TrainingRun::resume() {
   const Options& options = session_.options;
+  check_run_directory(options);
   const auto directory = checkpoint_directory(options.run_dir);
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);
@@ -237,35 +240,33 @@ std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
 
 void TrainingRun::evaluate() {
   const Stopwatch evaluating;
-  const std::optional<Evaluation> made = score(datasets::Split::validation);
-  if (!made) return;
-  const Evaluation& result = *made;
+  const std::optional<Evaluation> result = score(datasets::Split::validation);
+  if (!result) return;
   since_log_.leave_out(evaluating.seconds());
   evaluated_at_ = update();
   const bool is_language_model = !session_.task->has_source();
-  const BestScore found{result.accuracy(), result.loss, update()};
+  const BestScore found{result->accuracy(), result->loss, update()};
   const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
   if (is_best) best_ = found;
   if (session_.speaks()) {
     nlohmann::ordered_json record{{"update", update()},
                                   {"split", "validation"},
-                                  {"validation_loss", result.loss},
-                                  {"accuracy", result.score.symbol_accuracy()},
-                                  {"sequence_accuracy", result.score.sequence_accuracy()}};
-    if (is_language_model) record["perplexity"] = result.perplexity();
+                                  {"validation_loss", result->loss},
+                                  {"accuracy", result->score.symbol_accuracy()},
+                                  {"sequence_accuracy", result->score.sequence_accuracy()}};
+    if (is_language_model) record["perplexity"] = result->perplexity();
     write_down(record);
-    progress_->say(fmt::format("update {}: validation {}{}", update(), describe(result, *session_.task),
+    progress_->say(fmt::format("update {}: validation {}{}", update(), describe(*result, *session_.task),
                                is_best ? ", best so far" : ""));
   }
-  if (!is_best) return;
-  if (written_at_ != update()) write_checkpoint();
-  if (session_.speaks()) core::point_at(directory_->checkpoints(), "best", update());
+  if (written_at_ == update())
+    replace_state();
+  else if (is_best)
+    write_checkpoint();
+  if (is_best && session_.speaks()) core::point_at(directory_->checkpoints(), "best", update());
 }
 
-void TrainingRun::write_checkpoint() {
-  written_at_ = update();
-  if (!session_.speaks()) return;
-  const Stopwatch writing;
+nlohmann::json TrainingRun::state() const {
   nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
                        {"samples", cursor_.sample},
                        {"training_examples", session_.task->size(datasets::Split::train)},
@@ -277,7 +278,19 @@ void TrainingRun::write_checkpoint() {
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_}};
   if (best_) add_best_score(state, *best_);
-  core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state);
+  return state;
+}
+
+void TrainingRun::replace_state() const {
+  if (!session_.speaks()) return;
+  core::replace_state(directory_->checkpoints() / core::checkpoint_name(update()), state());
+}
+
+void TrainingRun::write_checkpoint() {
+  written_at_ = update();
+  if (!session_.speaks()) return;
+  const Stopwatch writing;
+  core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                session_.options.keep_every);
   since_log_.leave_out(writing.seconds());
@@ -307,18 +320,17 @@ void TrainingRun::score_test_split() {
   if (best_->update != update())
     core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(best_->update),
                           *model_, nullptr);
-  const std::optional<Evaluation> made = score(datasets::Split::test);
-  if (!made || !session_.speaks()) return;
-  const Evaluation& result = *made;
+  const std::optional<Evaluation> result = score(datasets::Split::test);
+  if (!result || !session_.speaks()) return;
   nlohmann::ordered_json record{{"update", best_->update},
                                 {"split", "test"},
-                                {"accuracy", result.score.symbol_accuracy()},
-                                {"sequence_accuracy", result.score.sequence_accuracy()}};
-  if (!session_.task->has_source()) record["perplexity"] = result.perplexity();
+                                {"accuracy", result->score.symbol_accuracy()},
+                                {"sequence_accuracy", result->score.sequence_accuracy()}};
+  if (!session_.task->has_source()) record["perplexity"] = result->perplexity();
   if (!metrics_->has(record)) write_down(record);  // it has where a run that was done was resumed
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
   progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update,
-                                describe(result, *session_.task), world.size(), plural(world.size()), seconds));
+                                describe(*result, *session_.task), world.size(), plural(world.size()), seconds));
 }
 
 double TrainingRun::hours() const { return earlier_hours_ + since_start_.seconds() / 3600; }

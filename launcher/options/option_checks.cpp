@@ -66,9 +66,6 @@ void check_together(const Options& options) {
         "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
   if (model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
-  if (options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
-    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
-                                     options.keep_every, options.checkpoint_every));
   const std::string& task = options.task.task;
   if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
     throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
@@ -79,6 +76,14 @@ void check_together(const Options& options) {
         fmt::format("--warmup: {} given, needs fewer than --max-updates, which is {}, for the cosine "
                     "schedule",
                     schedule.warmup, options.max_updates));
+}
+
+void check_training(const Options& options) {
+  if (options.target_score > 1)
+    throw base::BadInput(fmt::format("--target-score: {} given, needs a number from 0 to 1", options.target_score));
+  if (options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
+    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
+                                     options.keep_every, options.checkpoint_every));
 }
 
 void check_unchanged(const Options& recorded, const Options& options) {

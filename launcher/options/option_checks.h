@@ -8,6 +8,8 @@ namespace ut::launcher {
 
 /// Of the model and how ranks share it.
 void check_together(const Options& options);
+/// Of how it is trained, which commands that only read a run leave as it was.
+void check_training(const Options& options);
 /// Of a run that goes on: options that were `recorded` when it began and may not change.
 void check_unchanged(const Options& recorded, const Options& options);
 void check_bench(const Options& options);

@@ -177,11 +177,12 @@ std::vector<std::string> names_of(const std::vector<Assignment>& assignments) {
   return names;
 }
 
-/// What the option needs, with its bound for a number that is beyond it.
+/// What the option needs, with its bound for a number that may be beyond it.
 std::string needed_by(const OptionEntry& entry, const std::string& value) {
   const bool is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
-  return entry.most.empty() || !is_number ? entry.expected
-                                          : fmt::format("{} and at most {}", entry.expected, entry.most);
+  return entry.most.empty() || !is_number || value.size() < entry.most.size()
+             ? entry.expected
+             : fmt::format("{} and at most {}", entry.expected, entry.most);
 }
 
 /// Sets the assignments of one source; the last one of a name counts.
@@ -241,6 +242,7 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   if (options.task.task.empty())
     throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
   check_together(options);
+  if ((command.bit & (command_train | command_import)) != 0) check_training(options);
   if (command.bit == command_evaluate) options.task.splits = {options.split};
   if (command.bit == command_decode || command.bit == command_export) options.task.splits.clear();
   if (command.bit == command_export && options.model_files.examples > 0) options.task.splits = {datasets::Split::test};

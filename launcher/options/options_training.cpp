@@ -67,7 +67,8 @@ const std::vector<std::pair<std::string, int>>& signal_names() {
 /// Names of signals, with commas between them.
 OptionEntry stop_signals() {
   OptionEntry entry =
-      entry_named("stop-signals", "NAMES", "what asks for a checkpoint and an end after the update; USR1 always does",
+      entry_named("stop-signals", "NAMES",
+                  "what asks for a checkpoint and an end after the update, or within an evaluation; USR1 always does",
                   "names of signals, as TERM,USR1,INT, among TERM, USR1, USR2, INT, HUP and XCPU");
   entry.set = [](Options& options, const std::string& text) {
     options.stop_signals.clear();
@@ -118,10 +119,9 @@ void add_training(Table& table) {
            "max-updates", "end after this many", [](auto& o) -> auto& { return o.max_updates; }, 1)),
        changeable(not_negative(
            "max-hours", "end after this long; 0: no bound", [](auto& o) -> auto& { return o.max_hours; })),
-       changeable(real(
+       changeable(not_negative(
            "target-score", "end once validation reaches it, as 0.98; 0: no bound",
-           [](auto& o) -> auto& { return o.target_score; }, "a number from 0 to 1",
-           [](double x) { return x >= 0 && x <= 1; })),
+           [](auto& o) -> auto& { return o.target_score; })),
        changeable(whole(
            "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
        changeable(whole(

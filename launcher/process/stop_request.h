@@ -7,7 +7,8 @@ namespace ut::launcher {
 /// What a training that was asked to stop exits with: EX_TEMPFAIL, to be gone on with.
 inline constexpr int stopped_on_request = 75;
 
-/// From now on these signals ask for a stop after the update that is being worked on, instead of ending the program.
+/// From now on these signals ask for a stop after the update or batch of an evaluation that is being worked on, instead
+/// of ending the program.
 /// SIGUSR1 always does: it is what ranks get from the process that starts them. Threads that are made later hold them
 /// back, too; to be called before there are any.
 void catch_stop_requests(std::span<const int> signals);
@@ -16,7 +17,8 @@ void catch_stop_requests(std::span<const int> signals);
 /// comes then is a request, too, once they are caught. Where nothing catches it, it is let through by this.
 void release_stop_requests();
 
-/// Whether this rank was asked to stop. The ranks agree on it at the end of an update.
+/// Whether this rank was asked to stop. The ranks agree on it at the end of an update and before a batch of an
+/// evaluation.
 bool stop_requested();
 
 }  // namespace ut::launcher

@@ -81,8 +81,9 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
     throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
                                      ranks, slots, options.hostfile));
   if (hosts.empty() && !environment.is_rank && ranks > ranks_a_core * cores())
-    throw base::BadInput(fmt::format("--ranks: {} given, needs at most {} on the {} cores of this machine", ranks,
-                                     ranks_a_core * cores(), cores()));
+    throw base::BadInput(fmt::format("--ranks: {} {}, needs at most {} on the {} cores of this machine", ranks,
+                                     options.ranks > 0 ? "given" : "in the run's record", ranks_a_core * cores(),
+                                     cores()));
   if (environment.is_rank) {
     if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
       throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",

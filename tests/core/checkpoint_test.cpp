@@ -64,6 +64,17 @@ class Checkpoint : public testing::Test {
   Adam adam_{{}, model_.parameters()};
 };
 
+TEST_F(Checkpoint, CanBeToldWhatCameAfterIt) {
+  update(3);
+  const fs::path path = write();
+  replace_state(path, {{"cursor", 18}});
+  const json state = read_state(path);
+  EXPECT_EQ(state.at("cursor"), 18);
+  EXPECT_EQ(state.at("update"), 3);
+  EXPECT_FALSE(state.contains("best"));
+  EXPECT_EQ(load_refusal(path), "");
+}
+
 TEST_F(Checkpoint, ComesBackAsItWas) {
   update(3);
   const fs::path path = write();

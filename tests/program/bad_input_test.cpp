@@ -263,6 +263,9 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
   make_run();
   expect_refused(train(tiny), AllOf(HasSubstr(run_directory()), HasSubstr("--resume")));
   expect_refused(run_ut("train --resume --d-model 16 --run-dir " + run_directory()), HasSubstr("--d-model"));
+  std::filesystem::remove_all(run_directory() + "/checkpoints");
+  for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})
+    expect_refused(run_ut("train --resume --run-dir " + run_directory() + ranks), HasSubstr("leave out --resume"));
 }
 
 TEST_F(BadInput, RanksThatDoNotFit) {

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double unmoved = 1e-9;  // relative
+constexpr double unmoved = 1e-9;
 constexpr const char* one_example = "--train-examples 1 --batch 1";
 constexpr const char* four_examples = "--train-examples 4 --batch 4";
 

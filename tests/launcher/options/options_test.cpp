@@ -262,6 +262,7 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   EXPECT_EQ(train_refused({"--keep-every", "7"}),
             "--keep-every 7: needs a multiple of --checkpoint-every, which is 500");
   EXPECT_EQ(train_refused({"--keep-every", "0", "--checkpoint-every", "9"}), "");
+  EXPECT_EQ(train_refused({"--target-score", "98"}), "--target-score: 98 given, needs a number from 0 to 1");
   EXPECT_THAT(refused("bench", {"--bench-skew", "0.5"}), HasSubstr("--bench-ponder"));
   EXPECT_THAT(train_refused({"--batch", "9", "--batch-rows", "90"}), HasSubstr("--batch: does nothing here"));
   const Words babi = {"--task", "babi", "--data", "there", "--halting", "none"};
