@@ -9,11 +9,13 @@
 
 #include "core/add_dropped.h"
 #include "core/attention.h"
+#include "core/depthwise.h"
 #include "core/dropout.h"
 #include "core/normalisation.h"
 #include "core/products.h"
 #include "core/relu_dropout.h"
 #include "dist/rows.h"
+#include "dist/sequence_exchange.h"
 
 namespace ut::core {
 namespace {
@@ -22,13 +24,17 @@ constexpr double rate = 0.1;
 constexpr std::int64_t d_model = 256;
 constexpr std::int64_t heads = 4;
 
-dist::Rows rows_of_length(std::int64_t sequences, std::int64_t length) {
+dist::Sequences sequences_of_length(std::int64_t sequences, std::int64_t length) {
   dist::Sequences all;
   for (std::int64_t id = 0; id < sequences; ++id) {
     all.ids.push_back(id);
     all.lengths.push_back(length);
   }
-  return dist::rows_of(all, 0, 1);
+  return all;
+}
+
+dist::Rows rows_of_length(std::int64_t sequences, std::int64_t length) {
+  return dist::rows_of(sequences_of_length(sequences, length), 0, 1);
 }
 
 DropoutKey dropout_key() { return DropoutKey::for_update(1, 2); }
@@ -93,6 +99,25 @@ void normalised_residual_dropout_library(benchmark::State& state) {
   there_and_back(state, [&] { return at::layer_norm(x + at::dropout(y, rate, true), {d_model}, scale, bias); });
 }
 
+constexpr std::int64_t filter_width = 5;
+
+void depthwise_ours(benchmark::State& state) {
+  const auto group = dist::make_single_communicator();
+  const auto exchange = dist::make_exchange(sequences_of_length(32, 40), *group);
+  const at::Tensor x = leaf({1280, 4 * d_model});
+  const at::Tensor kernel = leaf({filter_width, 4 * d_model});
+  there_and_back(state, [&] { return depthwise(exchange->neighbours(x, filter_width / 2, filter_width / 2), kernel); });
+}
+void depthwise_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, 4 * d_model});
+  const at::Tensor kernel = leaf({4 * d_model, 1, filter_width});
+  there_and_back(state, [&] {
+    return at::conv1d(x.view({32, 40, 4 * d_model}).transpose(1, 2), kernel, {}, 1, filter_width / 2, 1, 4 * d_model)
+        .transpose(1, 2)
+        .reshape({1280, 4 * d_model});
+  });
+}
+
 /// Ours adds the weight's gradient where it is kept; the library's comes as a tensor of its own, which is added then.
 void product_ours(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
@@ -150,6 +175,8 @@ BENCHMARK(residual_dropout_ours);
 BENCHMARK(residual_dropout_library);
 BENCHMARK(normalised_residual_dropout_ours);
 BENCHMARK(normalised_residual_dropout_library);
+BENCHMARK(depthwise_ours);
+BENCHMARK(depthwise_library);
 BENCHMARK(product_ours);
 BENCHMARK(product_library);
 BENCHMARK(attention_ours)->Apply(sizes);
