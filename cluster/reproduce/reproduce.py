@@ -51,6 +51,8 @@ FAILED = 5  # error in % above which a task of bAbI counts as failed
 NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every ranks sequence-parallel exchange
 exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
 evaluation-batch stop-signals sentencepiece""".split())
+# Of these, what an evaluation is started with like the training before it.
+RANKS = "ranks sequence-parallel threads hostfile timeout device communicator share-gpus".split()
 # Options that set others of their source where these are not given, too; of `dropout` a run records only these.
 DROPOUT = "residual-dropout", "attention-dropout", "transition-dropout", "input-dropout"
 FOLLOWED = {"decoder-steps": "steps", "decoder-halting": "halting", "precision": "dtype",
@@ -142,6 +144,16 @@ def settings_of(words):
         if name == "config" and word:
             configured |= rates_told(config_lines(pathlib.Path(word)))
     return {name: value for name, value in {**configured, **rates_told(given)}.items() if name not in NO_SETTINGS}
+
+
+def those_named(names, words):
+    """Of options of `ut` given in words those of these names, with their values."""
+    found, kept = [], False
+    for word in words:
+        if word.startswith("--"):
+            kept = word[2:].partition("=")[0] in names
+        found += [word] if kept else []
+    return found
 
 
 def rates_told(settings):
@@ -365,7 +377,8 @@ class Run:
     def evaluate(self, name, given):
         """None where the data has no such split, and need not have it."""
         try:
-            said = self.ut("evaluate", "--run-dir", str(self.directory), "--json", *given)
+            said = self.ut("evaluate", "--run-dir", str(self.directory), "--json", *given,
+                           *those_named(RANKS, self.options.more))
         except Trouble as trouble:
             if name in self.described.get("optional", []) and "this data has none" in str(trouble):
                 return None

@@ -144,6 +144,18 @@ needs_ut="needs the program ut, as \`./quickstart build\` makes it"
 UT=$place/no-ut expect_line "UT: $place/no-ut: $none, $needs_ut" digits
 UT=$place expect_line "UT: $place: Permission denied, $needs_ut" digits --one 0
 UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` says, $needs_ut" digits
+
+# Evaluations are started like the training before them.
+cat >"$place/ut" <<SH
+#!/bin/sh
+echo "\$@" >>"$place/calls"
+exec "$UT" "\$@"
+SH
+chmod +x "$place/ut"
+UT=$place/ut more="--ranks 2 --threads 1 --sequence-parallel 1 --max-updates 11" made_up digits --one 0 \
+  --out "$place/on-two" >/dev/null
+grep -q '^evaluate .*--ranks 2 --threads 1 --sequence-parallel 1$' "$place/calls" || fail "$(cat "$place/calls")"
+
 needs_ranks='needs what starts ranks, as "srun --mpi=pmix"'
 LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks" digits
 LAUNCH="srun '" expect_line "LAUNCH: srun ': No closing quotation, $needs_ranks" digits --one 0
