@@ -38,7 +38,8 @@ void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tens
 void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
                          const at::Tensor& of_sum, const at::Tensor& partial);
 
-/// Fills `result` [rows, columns] with what core/depthwise.h says of `known` rows that `table` [rows, width] names.
+/// Fills `result` [rows, columns] with what core/depthwise.h says of `known` rows that `table` [rows, width] names;
+/// products are rounded before they are added, which the host need not do, here and in the next.
 void gpu_depthwise(const at::Tensor& known, const at::Tensor& table, const at::Tensor& kernel,
                    const at::Tensor& result);
 /// Fills `partial` [rows / rows_summed_at_once, rounded up, width, columns] with what adds up to the kernel's gradient.

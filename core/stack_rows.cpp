@@ -3,42 +3,71 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "dist/on_device.h"
+#include "dist/select_rows.h"
 
 namespace ut::core {
+
+namespace {
+
+/// Rows that are met, numbered in the order in which they are met first.
+class MetRows {
+ public:
+  explicit MetRows(std::size_t rows) : number_(rows, -1) {}
+
+  std::int64_t number(std::int64_t row) {
+    std::int64_t& number = number_[static_cast<std::size_t>(row)];
+    if (number < 0) {
+      number = std::ssize(met_);
+      met_.push_back(row);
+    }
+    return number;
+  }
+  const std::vector<std::int64_t>& met() const { return met_; }
+
+ private:
+  std::vector<std::int64_t> number_;  // [rows]: -1 where not met
+  std::vector<std::int64_t> met_;
+};
+
+}  // namespace
 
 Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
                      std::span<const std::int64_t> place, const Reach& first, const Reach& second) {
   const auto* position = local.position.const_data_ptr<std::int64_t>();
-  std::vector<std::int64_t> inner;         // numbers among the seen rows
-  std::vector<std::int64_t> first_table;   // [inner rows * width of the first]: known rows; -1 beyond the ends
-  std::vector<std::int64_t> second_table;  // [local rows * width of the second]: inner rows; likewise
+  MetRows inner(place.size());
+  MetRows looked_at(place.size());  // by the first; others are not kept for the way back
+  std::vector<std::int64_t> first_table;
+  std::vector<std::int64_t> second_table;
   std::vector<std::int64_t> inner_offsets{0};
   for (std::size_t sequence = 0; sequence + 1 < local.offsets.size(); ++sequence) {
     const std::int64_t begin = seen.offsets[sequence];
-    const std::int64_t length = seen.offsets[sequence + 1] - begin;
-    std::vector<std::int64_t> inner_of_position(static_cast<std::size_t>(length), -1);
-    std::int64_t next = 0;  // the first position that was not yet looked at
+    const std::int64_t end = seen.offsets[sequence + 1];
+    const auto look = [&](std::int64_t from, const Reach& reach, MetRows& among, std::vector<std::int64_t>& table) {
+      for (auto at = from - reach.before; at <= from + reach.after; ++at)
+        table.push_back(at < begin || at >= end ? -1 : among.number(at));
+    };
+    std::int64_t next = begin;  // the first row that was not yet looked at by the second
     for (auto row = local.offsets[sequence]; row < local.offsets[sequence + 1]; ++row) {
-      const std::int64_t end = std::min(length, position[row] + second.after + 1);
-      for (next = std::max({next, position[row] - second.before, std::int64_t{0}}); next < end; ++next) {
-        inner_of_position[static_cast<std::size_t>(next)] = static_cast<std::int64_t>(inner.size());
-        inner.push_back(begin + next);
-        for (auto at = next - first.before; at <= next + first.after; ++at)
-          first_table.push_back(at < 0 || at >= length ? -1 : place[static_cast<std::size_t>(begin + at)]);
+      const std::int64_t here = begin + position[row];
+      for (next = std::max(next, here - second.before); next < std::min(end, here + second.after + 1); ++next) {
+        inner.number(next);
+        look(next, first, looked_at, first_table);
       }
-      for (auto at = position[row] - second.before; at <= position[row] + second.after; ++at)
-        second_table.push_back(at < 0 || at >= length ? -1 : inner_of_position[static_cast<std::size_t>(at)]);
+      look(here, second, inner, second_table);
     }
-    inner_offsets.push_back(static_cast<std::int64_t>(inner.size()));
+    inner_offsets.push_back(std::ssize(inner.met()));
   }
   const auto over = [](const at::Tensor& rows, const std::vector<std::int64_t>& table, const Reach& reach) {
     return dist::Neighbours{rows, dist::on_device(table, rows.device()).view({-1, reach.width()})};
   };
-  const at::Tensor numbers = at::tensor(inner, at::kLong);
-  return {over(known, first_table, first),
+  std::vector<std::int64_t> places;
+  for (const std::int64_t row : looked_at.met()) places.push_back(place[static_cast<std::size_t>(row)]);
+  const at::Tensor numbers = at::tensor(inner.met(), at::kLong);
+  return {over(dist::select_rows(known, dist::on_device(places, known.device())), first_table, first),
           {seen.sequence.index_select(0, numbers), seen.position.index_select(0, numbers), std::move(inner_offsets)},
           [over, table = std::move(second_table), second](const at::Tensor& hidden) {
             return over(hidden, table, second);

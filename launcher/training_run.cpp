@@ -105,8 +105,8 @@ void TrainingRun::say_what_is_trained() {
 std::string TrainingRun::nothing_left() const {
   const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
                             : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
-                            : best_->score >= 1                      ? "--target-score 0"
-                                                : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
+                            : best_->score > 0.9999                  ? "--target-score 0"
+                                                    : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
   return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
 }
 
@@ -117,7 +117,7 @@ void TrainingRun::write_down(const nlohmann::ordered_json& record) {
 
 std::string TrainingRun::resume() {
   const Options& options = session_.options;
-  check_run_directory(options);
+  if (session_.speaks()) check_run_directory(options);  // ranks would take its lock for one another's
   const auto directory = checkpoint_directory(options.run_dir);
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);

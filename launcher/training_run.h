@@ -76,11 +76,11 @@ class TrainingRun {
   void say_what_is_trained();
   /// Which limit the run has reached.
   std::string nothing_left() const;
-  /// Into metrics.jsonl, and for TensorBoard.
   /// What a checkpoint says beside the model.
   nlohmann::json state() const;
   /// In the checkpoint that is there already, as after a stop, which does not tell of what came after.
   void replace_state() const;
+  /// Into metrics.jsonl, and for TensorBoard.
   void write_down(const nlohmann::ordered_json& record);
   double hours() const;
   /// None where somebody asks for a stop meanwhile.

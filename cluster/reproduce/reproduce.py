@@ -52,7 +52,7 @@ NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every 
 exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
 evaluation-batch stop-signals sentencepiece""".split())
 # Of these, what an evaluation is started with like the training before it.
-RANKS = "ranks sequence-parallel threads hostfile timeout device communicator share-gpus".split()
+START = "ranks sequence-parallel threads hostfile timeout device communicator".split()
 # Options that set others of their source where these are not given, too; of `dropout` a run records only these.
 DROPOUT = "residual-dropout", "attention-dropout", "transition-dropout", "input-dropout"
 FOLLOWED = {"decoder-steps": "steps", "decoder-halting": "halting", "precision": "dtype",
@@ -133,7 +133,7 @@ def config_lines(path):
     return {name.strip(): value.strip() for name, equals, value in lines if equals}
 
 
-def settings_of(words):
+def told_in(words):
     """What options of `ut` set, by name: those given in words before those of the files that --config names."""
     configured, given = {}, {}
     name = ""
@@ -143,17 +143,17 @@ def settings_of(words):
         given[name] = word
         if name == "config" and word:
             configured |= rates_told(config_lines(pathlib.Path(word)))
-    return {name: value for name, value in {**configured, **rates_told(given)}.items() if name not in NO_SETTINGS}
+    return {**configured, **rates_told(given)}
 
 
-def those_named(names, words):
-    """Of options of `ut` given in words those of these names, with their values."""
-    found, kept = [], False
-    for word in words:
-        if word.startswith("--"):
-            kept = word[2:].partition("=")[0] in names
-        found += [word] if kept else []
-    return found
+def settings_of(words):
+    """Those of them that are settings of a result."""
+    return {name: value for name, value in told_in(words).items() if name not in NO_SETTINGS}
+
+
+def start_of(words):
+    """Those of them that say how ranks are started, as options."""
+    return [f"--{name}={value}" if value else f"--{name}" for name, value in told_in(words).items() if name in START]
 
 
 def rates_told(settings):
@@ -378,7 +378,7 @@ class Run:
         """None where the data has no such split, and need not have it."""
         try:
             said = self.ut("evaluate", "--run-dir", str(self.directory), "--json", *given,
-                           *those_named(RANKS, self.options.more))
+                           *start_of(self.options.more))
         except Trouble as trouble:
             if name in self.described.get("optional", []) and "this data has none" in str(trouble):
                 return None

@@ -29,7 +29,7 @@ inline constexpr double dropped_weights = 2;             // of the weights, each
 
 inline constexpr double hidden = 7;     // transition.cpp: of the hidden rows, bias and its gradient, ReLU
 inline constexpr double outputs = 2;    // of the transition's outputs, bias and its gradient
-inline constexpr double windows = 10;   // of a convolution's neighbours and weights
+inline constexpr double windows = 4.5;  // depthwise.cpp: of each row's neighbours, there and back
 inline constexpr double dropout = 4;    // add_dropped.cpp, relu_dropout.cpp: of what is dropped from
 inline constexpr double residual = 14;  // normalised_sum.cpp: sum, norm, and what comes back through both ways
 
@@ -49,7 +49,7 @@ inline constexpr double leaving_rows = 50;       // running_rows.cpp
 inline constexpr double self_attention = 70;     // with its residual sum and norm
 inline constexpr double cross_attention = 75;    // likewise
 inline constexpr double feed_forward = 25;       // likewise
-inline constexpr double convolution = 50;        // likewise
+inline constexpr double convolution = 40;        // likewise
 inline constexpr double dropout = 4;             // of rows
 inline constexpr double dropped_weights = 4;     // of attention
 inline constexpr double redrawn_weights = 8;     // the same, where they are drawn again on the way back

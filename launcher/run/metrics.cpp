@@ -18,7 +18,7 @@ bool is_kept(const std::string& line, std::int64_t update) {
 }
 
 /// The path, after truncate_after().
-const std::filesystem::path& truncated(const std::filesystem::path& path, std::int64_t update) {
+std::filesystem::path truncated(std::filesystem::path path, std::int64_t update) {
   truncate_after(path, update);
   return path;
 }

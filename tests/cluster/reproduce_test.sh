@@ -154,7 +154,7 @@ SH
 chmod +x "$place/ut"
 UT=$place/ut more="--ranks 2 --threads 1 --sequence-parallel 1 --max-updates 11" made_up digits --one 0 \
   --out "$place/on-two" >/dev/null
-grep -q '^evaluate .*--ranks 2 --threads 1 --sequence-parallel 1$' "$place/calls" || fail "$(cat "$place/calls")"
+grep -q '^evaluate .*--ranks=2 --threads=1 --sequence-parallel=1$' "$place/calls" || fail "$(cat "$place/calls")"
 
 needs_ranks='needs what starts ranks, as "srun --mpi=pmix"'
 LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks" digits

@@ -116,13 +116,17 @@ TEST(Bench, ActivationsGrowWithSteps) {
 }
 
 TEST(Bench, ActivationsGrowWithPonderTimeWhereHaltedRowsAreLeftOut) {
-  const auto activations = [](int ponder) {
-    return bench(
-               fmt::format("--d-model 64 --ffn 256 --batch 16 --steps 12 --halting act-copy --bench-ponder {}", ponder))
-        .at("activation_bytes")
-        .get<double>();
-  };
-  EXPECT_LT(activations(3), 0.4 * activations(12));  // a quarter, and what does not depend on steps
+  for (const std::string transition : {"feed-forward", "separable-convolution"}) {
+    const auto activations = [&transition](int ponder) {
+      return bench(fmt::format("--d-model 64 --ffn 256 --batch 16 --steps 12 --halting act-copy --transition {} "
+                               "--bench-ponder {}",
+                               transition, ponder))
+          .at("activation_bytes")
+          .get<double>();
+    };
+    // A quarter, and what does not depend on steps.
+    EXPECT_LT(activations(3), 0.4 * activations(12)) << transition;
+  }
 }
 
 TEST(Bench, AnUpdateFindsTheBuffersOfTheOneBefore) {
