@@ -66,8 +66,9 @@ Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dis
   };
   std::vector<std::int64_t> places;
   for (const std::int64_t row : looked_at.met()) places.push_back(place[static_cast<std::size_t>(row)]);
+  const bool are_all = std::ssize(places) == known.size(0) && std::ranges::is_sorted(places);
   const at::Tensor numbers = at::tensor(inner.met(), at::kLong);
-  return {over(dist::select_rows(known, dist::on_device(places, known.device())), first_table, first),
+  return {over(are_all ? known : dist::select_rows(known, dist::on_device(places, known.device())), first_table, first),
           {seen.sequence.index_select(0, numbers), seen.position.index_select(0, numbers), std::move(inner_offsets)},
           [over, table = std::move(second_table), second](const at::Tensor& hidden) {
             return over(hidden, table, second);

@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
+#include "datasets/dependencies.h"
 
 namespace ut::datasets {
 namespace {
@@ -48,8 +50,6 @@ bool has_prefixes(const fs::path& directory) {
   return false;
 }
 
-std::string_view other_number(std::string_view verb) { return verb == "VBZ" ? "VBP" : "VBZ"; }
-
 /// The verb of a sentence.
 struct Verb {
   std::size_t place = 0;  // among the sentence's words, from 0
@@ -84,7 +84,9 @@ fs::path find_agreement_directory(const std::string& data, const std::string& fo
   const fs::path directory = data_directory(data, "numpred.* files");
   for (const fs::path& place :
        {directory, directory / "linzen2016_rnn_agr_simple", directory / "linzen2016_gulordava_filtered_testset"})
-    if (has_prefixes(place) || (form == "language-model" && base::is_there(place / agreement_sentences))) return place;
+    if (base::is_there(place / dependencies_table) || has_prefixes(place) ||
+        (form == "language-model" && base::is_there(place / agreement_sentences)))
+      return place;
   return {};
 }
 
@@ -93,16 +95,36 @@ Agreement::Agreement(const TaskOptions& options)
                              {{"number-prediction", Form::class_of_it}, {"language-model", Form::all_words}})) {
   const fs::path found = find_agreement_directory(options.data, options.agreement_form);
   const fs::path directory = found.empty() ? fs::path(options.data) : found;
-  directory_ = directory.string();
   const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);
-  if (has_sentences && options.agreement_train_share > 0)
+  const bool has_table = !has_sentences && !has_prefixes(directory) && base::is_there(directory / dependencies_table);
+  if ((has_table || has_sentences) && options.agreement_train_share > 0)
     throw base::BadInput(fmt::format("--agreement-train-share: does nothing here, {} is split by itself; leave it out",
-                                     (directory / agreement_sentences).string()));
+                                     (directory / (has_table ? dependencies_table : agreement_sentences)).string()));
   if (has_sentences)
     read_sentences(directory);
+  else if (has_table)
+    read_table(directory / dependencies_table);
   else
     read_numbers(directory, options.agreement_train_share);
+  directory_ = (has_table ? directory / dependencies_table : directory).string();
   number_words(std::numeric_limits<std::int64_t>::max(), directory_);
+}
+
+void Agreement::read_table(const fs::path& file) {
+  const std::string content = base::read_file(file);
+  std::optional<VerbForms> forms;
+  if (form() == Form::all_words) forms.emplace(content, file.string());
+  for_each_dependency(content, file.string(), [&](std::string_view line, const Dependency& dependency) {
+    const std::uint64_t hundredth = text_hash(line) % 100;
+    const Split split = hundredth < 9 ? Split::train : hundredth == 9 ? Split::validation : Split::test;
+    const bool counts = dependency.attractors == dependency.nouns && dependency.attractors <= most_attractors;
+    if (dependency.verb == 0 || (split == Split::test && !counts)) return;
+    std::vector<std::string_view> words = dependency.words;
+    words.resize(dependency.verb);
+    const auto [right, wrong] =
+        forms ? forms->right_and_wrong(dependency) : std::pair(std::string(dependency.number), std::string());
+    add(split, words, right, counts ? static_cast<std::uint8_t>(dependency.attractors) : unknown_attractors, wrong);
+  });
 }
 
 void Agreement::read_numbers(const fs::path& directory, double train_share) {
@@ -114,9 +136,9 @@ void Agreement::read_training(const fs::path& directory) {
   const fs::path validation = directory / "numpred.val";
   if (!base::is_seen_there(validation))
     throw base::BadInput(
-        fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or, for --agreement-form "
-                    "language-model, {} and {} (--data: their directory)",
-                    validation.string(), most_attractors, agreement_sentences, agreement_verbs));
+        fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or {}, unpacked, or, for "
+                    "--agreement-form language-model, {} and {} (--data: their directory)",
+                    validation.string(), most_attractors, dependencies_table, agreement_sentences, agreement_verbs));
   const fs::path train = directory / "numpred.train";
   const bool has_train = base::is_there(train);
   if (has_train) {

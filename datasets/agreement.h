@@ -25,24 +25,29 @@ std::filesystem::path find_agreement_directory(const std::string& data, const st
 /// lines of numpred.val are the training examples but for about a tenth, by a hash of the line, which is the validation
 /// split. They are few, and fewer have attractors: `agreement_train_share` of each test file, by the same hash, can be
 /// trained on too, and is no test then.
+/// Where there are no numpred.* files, reads dependencies_table: of 100 lines 9 are training examples and one is for
+/// validation, as in the authors' code, but by a hash of the line; the rest are tests where all nouns between subject
+/// and verb are attractors, up to 5 of them.
 /// language-model: a decoder learns to predict every next word; scored is whether, after the words before the verb, its
-/// right form is likelier than the wrong one. The verb's form is as rare words are in the numpred.* files, which have
-/// no other: its part of speech, VBZ or VBP; training sentences end with it, as in the authors' code. Where the
-/// directory has subj_agr_filtered.text and .gold (Gulordava et al., 2018: whole sentences, the verb's place and both
-/// its forms), these are read instead: seven tenths of the sentences, by a hash of the line, are learned as a whole, a
-/// tenth is the validation split and the rest the test. Where one of the forms was never seen, the answer counts as
-/// wrong.
+/// right form is likelier than the wrong one. Training sentences end with the verb, as in the authors' code. Its forms
+/// are, in the table, those of VerbForms; in the numpred.* files, which have none, parts of speech, VBZ and VBP. Where
+/// the directory has subj_agr_filtered.text and .gold (Gulordava et al., 2018: whole sentences, the verb's place and
+/// both its forms), these are read instead: seven tenths of the sentences, by a hash of the line, are learned as a
+/// whole, a tenth is the validation split and the rest the test. Where one of the forms was never seen, the answer
+/// counts as wrong.
 class Agreement final : public MissingWord {
  public:
   /// Uses data, agreement_form and agreement_train_share. Throws base::BadInput naming file and line, what is missing,
-  /// or the share where there are sentences.
+  /// or the share where there is none to take it of.
   explicit Agreement(const TaskOptions& options);
 
   std::string description() const override;
-  /// By attractors; the last is that of training and validation examples of files that do not say.
+  /// By attractors; the last is that of training and validation examples of files that do not say, and of the table's
+  /// where not all nouns are attractors, or more than 5 are.
   std::vector<std::string> groups() const override;
 
  private:
+  void read_table(const std::filesystem::path& file);
   void read_numbers(const std::filesystem::path& directory, double train_share);
   void read_training(const std::filesystem::path& directory);
   void read_tests(const std::filesystem::path& directory, double train_share);

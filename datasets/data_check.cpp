@@ -13,6 +13,7 @@
 #include "base/philox.h"
 #include "datasets/agreement.h"
 #include "datasets/babi_directory.h"
+#include "datasets/dependencies.h"
 #include "datasets/lambada.h"
 #include "datasets/parallel_text.h"
 #include "datasets/translation.h"
@@ -128,7 +129,9 @@ std::vector<fs::path> agreement_files(const TaskOptions& options) {
   if (directory.empty()) return {};
   if (options.agreement_form == "language-model" && base::is_there(directory / agreement_sentences))
     return {directory / agreement_sentences, directory / agreement_verbs};
-  return files_beginning("numpred.", directory);
+  std::vector<fs::path> files = files_beginning("numpred.", directory);
+  if (files.empty()) files.push_back(directory / dependencies_table);
+  return files;
 }
 
 /// The files of text that a task is read from.

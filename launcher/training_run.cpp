@@ -103,10 +103,11 @@ void TrainingRun::say_what_is_trained() {
 }
 
 std::string TrainingRun::nothing_left() const {
+  const double reached = best_ ? std::ceil(best_->score * 1e4) / 1e4 : 0;  // up: at the digits shown, it does go on
   const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
                             : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
-                            : best_->score > 0.9999                  ? "--target-score 0"
-                                                    : fmt::format("--target-score above {:.4g}, or 0,", best_->score);
+                            : reached >= 1                           ? "--target-score 0"
+                                           : fmt::format("--target-score above {:.4f}, or 0,", reached);
   return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
 }
 

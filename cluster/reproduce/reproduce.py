@@ -52,7 +52,7 @@ NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every 
 exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
 evaluation-batch stop-signals sentencepiece""".split())
 # Of these, what an evaluation is started with like the training before it.
-START = "ranks sequence-parallel threads hostfile timeout device communicator".split()
+START = "ranks sequence-parallel threads hostfile timeout device communicator share-gpus".split()
 # Options that set others of their source where these are not given, too; of `dropout` a run records only these.
 DROPOUT = "residual-dropout", "attention-dropout", "transition-dropout", "input-dropout"
 FOLLOWED = {"decoder-steps": "steps", "decoder-halting": "halting", "precision": "dtype",
@@ -153,7 +153,8 @@ def settings_of(words):
 
 def start_of(words):
     """Those of them that say how ranks are started, as options."""
-    return [f"--{name}={value}" if value else f"--{name}" for name, value in told_in(words).items() if name in START]
+    told = {name: value for name, value in told_in(words).items() if name in START and value != "false"}
+    return [f"--{name}" if value in ("", "true") else f"--{name}={value}" for name, value in told.items()]
 
 
 def rates_told(settings):

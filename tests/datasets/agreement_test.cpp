@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/dependencies.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
 
@@ -87,9 +88,9 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   std::filesystem::remove(directory_.path() / "numpred.val");
   EXPECT_EQ(refused(),
             directory_ / "numpred.val" +
-                ": no such file; agreement is it and numpred.test.0 to numpred.test.5, or, for "
-                "--agreement-form language-model, subj_agr_filtered.text and subj_agr_filtered.gold (--data: "
-                "their directory)");
+                ": no such file; agreement is it and numpred.test.0 to numpred.test.5, or agr_50_mostcommon_10K.tsv, "
+                "unpacked, or, for --agreement-form language-model, subj_agr_filtered.text and subj_agr_filtered.gold "
+                "(--data: their directory)");
   directory_.write("numpred.val", "VBP\tthe owls\n");
   for (const std::string name : {"numpred.test.0", "numpred.test.2"}) std::filesystem::remove(directory_.path() / name);
   EXPECT_NE(refused().find("no test examples"), std::string::npos);
@@ -126,6 +127,87 @@ TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
   EXPECT_EQ(task.groups()[static_cast<std::size_t>(asked.group)], "2 attractors");
   EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "ranking"); }),
             "--agreement-form ranking: there is no such form; needs one of number-prediction, language-model");
+}
+
+/// The published table, of which enough falls into each split.
+class AgreementTable : public testing::Test {
+ protected:
+  static constexpr int lines = 3000;
+
+  void SetUp() override {
+    std::string table = "sentence\tverb_pos\tn_intervening\tn_diff_intervening\tverb_index\n";
+    for (int line = 0; line < lines; ++line) {
+      table += fmt::format("the cats{} by trees and by the tree sleep well\tVBP\t2\t{}\t9\n", line, line % 2 + 1);
+      table += fmt::format("a cat{} sleeps\tVBZ\t0\t0\t3\n", line);
+      table += fmt::format("an owl{} 's\tVBZ\t6\t6\t3\n", line);
+      table += fmt::format("sleeps cat{}\tVBZ\t0\t0\t1\n", line);
+    }
+    directory_.write(dependencies_table, table);
+  }
+  std::map<std::string, int> groups(const Agreement& task, Split split) const {
+    std::map<std::string, int> counts;
+    for (std::int64_t index = 0; index < task.size(split); ++index)
+      ++counts[task.groups()[static_cast<std::size_t>(task.example(split, index).group)]];
+    return counts;
+  }
+
+  tests::TemporaryDirectory directory_;
+};
+
+TEST_F(AgreementTable, IsCutAsTheAuthorsCutItAndTestedWhereAllNounsAreAttractors) {
+  const Agreement task = read_agreement(directory_.path());
+  // Of a share of the lines of a kind, five standard deviations.
+  const auto expect_share = [](int found, double share) {
+    EXPECT_NEAR(found, lines * share, 5 * std::sqrt(lines * share * (1 - share)));
+  };
+  const auto train = groups(task, Split::train);
+  EXPECT_EQ(train.size(), 3u);
+  expect_share(train.at("0 attractors"), 0.09);
+  expect_share(train.at("2 attractors"), 0.09 / 2);
+  expect_share(train.at("attractors unknown"), 0.09 / 2 + 0.09);
+  const auto validation = groups(task, Split::validation);
+  EXPECT_EQ(validation.size(), 3u);
+  expect_share(validation.at("0 attractors"), 0.01);
+  const auto test = groups(task, Split::test);
+  EXPECT_EQ(test.size(), 2u);
+  expect_share(test.at("0 attractors"), 0.9);
+  expect_share(test.at("2 attractors"), 0.9 / 2);
+}
+
+TEST_F(AgreementTable, HasTheWordsBeforeTheVerb) {
+  const Agreement task = read_agreement(directory_.path());
+  EXPECT_NE(task.description().find(directory_ / dependencies_table), std::string::npos);
+  for (std::int64_t index = 0; index < task.size(Split::train); ++index) {
+    const Example example = task.example(Split::train, index);
+    const bool plural = task.render({example.answer}) == "VBP";
+    ASSERT_EQ(example.source.size(), plural ? 9u : 3u);
+    EXPECT_EQ(plural, task.render(example.source[1]) == "tree");
+  }
+}
+
+TEST_F(AgreementTable, ALanguageModelLearnsUpToTheVerbAndRanksItsForms) {
+  const Agreement task = read_agreement(directory_.path(), "language-model");
+  std::set<std::string> learned;
+  for (std::int64_t index = 0; index < task.size(Split::train); ++index) {
+    const auto& target = task.example(Split::train, index).target;
+    learned.insert(task.render({target[target.size() - 2]}));
+  }
+  EXPECT_EQ(learned, (std::set<std::string>{"sleep", "sleeps", "VBZ"}));
+  std::set<std::string> asked;
+  for (std::int64_t index = 0; index < task.size(Split::test); ++index) {
+    const Example example = task.example(Split::test, index);
+    asked.insert(task.render({example.target.back()}) + " or " + task.render({example.rival}));
+  }
+  EXPECT_EQ(asked, (std::set<std::string>{"sleep or sleeps", "sleeps or sleep"}));
+}
+
+TEST_F(AgreementTable, TakesNoShareAndIsNotReadWhereThereAreTheFilesMadeOfIt) {
+  EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "number-prediction", 0.5); }),
+            "--agreement-train-share: does nothing here, " + directory_ / dependencies_table +
+                " is split by itself; leave it out");
+  directory_.write("numpred.val", "VBD\tthe owls\n");
+  EXPECT_NE(tests::bad_input([&] { read_agreement(directory_.path()); }).find("'VBD' before the tab"),
+            std::string::npos);
 }
 
 /// Whole sentences, of which enough fall into each split.

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "datasets/agreement.h"
+#include "datasets/dependencies.h"
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
 #include "tests/bad_input.h"
@@ -160,6 +161,19 @@ TEST_F(CheckedData, AgreementIsFoundBelowAsItIsFetched) {
   EXPECT_EQ(found.options, "--task agreement");
   directory_.write("linzen2016_rnn_agr_simple/numpred.val", "VBD\tthe cat\n");
   EXPECT_THAT(check("agreement").errors, ElementsAre(HasSubstr("numpred.val:1: 'VBD' before the tab")));
+}
+
+TEST_F(CheckedData, TheTableOfAgreementIsLookedAt) {
+  std::string table = "sentence\tverb_pos\tverb_index\tn_intervening\tn_diff_intervening\n";
+  for (int line = 0; line < 500; ++line) table += fmt::format("the cat{} sleeps\tVBZ\t3\t0\t0\n", line);
+  directory_.write(dependencies_table, table + "a \xff cat is\tVBZ\t4\t0\t0\n");
+  EXPECT_THAT(tasks(), ElementsAre("agreement"));
+  const DataCheck found = check("agreement");
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_THAT(found.warnings, Contains(HasSubstr("agr_50_mostcommon_10K.tsv:502: is not UTF-8")));
+  EXPECT_THAT(found.description, Contains(HasSubstr("longest source 3 rows")));
+  directory_.write(dependencies_table, "sentence\n");
+  EXPECT_THAT(check("agreement").errors, ElementsAre(HasSubstr(":1: no column verb_pos")));
 }
 
 TEST_F(CheckedData, ControlPassagesAreLookedAt) {

@@ -1,5 +1,6 @@
-// Sentences before a verb, numpred.*; or, in two parts, whole sentences and their verbs.
+// Sentences before a verb, numpred.*, or the table of dependencies; or, in two parts, whole sentences and their verbs.
 
+#include "datasets/dependencies.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/task.h"
 
@@ -7,9 +8,7 @@ namespace {
 
 using namespace ut;
 
-void try_prefixes(const std::string& content) {
-  static const tests::TemporaryDirectory directory;
-  for (const std::string file : {"val", "test.0", "test.5"}) tests::put(directory, "numpred." + file, content);
+void try_files(const tests::TemporaryDirectory& directory) {
   datasets::TaskOptions options;
   options.task = "agreement";
   options.data = directory.path().string();
@@ -17,6 +16,18 @@ void try_prefixes(const std::string& content) {
     options.agreement_form = form;
     tests::try_task(options);
   }
+}
+
+void try_prefixes(const std::string& content) {
+  static const tests::TemporaryDirectory directory;
+  for (const std::string file : {"val", "test.0", "test.5"}) tests::put(directory, "numpred." + file, content);
+  try_files(directory);
+}
+
+void try_table(const std::string& content) {
+  static const tests::TemporaryDirectory directory;
+  tests::put(directory, datasets::dependencies_table, content);
+  try_files(directory);
 }
 
 void try_sentences(const std::string& sentences, const std::string& verbs) {
@@ -34,9 +45,11 @@ void try_sentences(const std::string& sentences, const std::string& verbs) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<std::string> parts = tests::parts_of(data, size, 2);
-  if (parts[1].empty())
+  if (parts[1].empty()) {
     try_prefixes(parts[0]);
-  else
+    try_table(parts[0]);
+  } else {
     try_sentences(parts[0], parts[1]);
+  }
   return 0;
 }
