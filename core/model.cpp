@@ -24,7 +24,8 @@ Model::Model(const ModelOptions& options, std::uint64_t seed, at::Device device)
       table_(parameters_.add_normal("table", {options.vocabulary, options.d_model},
                                     1 / std::sqrt(static_cast<double>(options.d_model)))) {
   if (options.words_per_row > 1)
-    word_mask_ = parameters_.add_constant("word_mask", {options.words_per_row, options.d_model}, 1);
+    // Of ones, as the authors' is, it says nothing of the words' order, and what hangs on that is hardly learned.
+    word_mask_ = parameters_.add_normal("word_mask", {options.words_per_row, options.d_model}, 1);
   if (options.points) pointer_ = parameters_.add_kernel("pointer", {options.d_model, 1}, options.d_model, 1);
 }
 

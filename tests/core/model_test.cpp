@@ -39,5 +39,24 @@ INSTANTIATE_TEST_SUITE_P(, WholeModel,
                          testing::Combine(testing::Values(Halting::none, Halting::act_copy),
                                           testing::Values(Recompute::none, Recompute::step)));
 
+TEST(Model, TellsARowsWordsInOneOrderFromThoseInAnotherBeforeItHasLearned) {
+  ModelOptions options = small_options();
+  options.architecture = Architecture::encoder;
+  options.words_per_row = 3;
+  UniversalTransformer model(options, 3);
+  const auto group = dist::make_single_communicator();
+  const auto logits = [&](std::vector<std::int64_t> words) -> at::Tensor {
+    ExampleSequence sequence;
+    sequence.source = {{2}, std::move(words)};
+    sequence.answer = 4;
+    const at::NoGradGuard no_graph;
+    const Batch batch = make_batch(std::vector{sequence}, options.architecture, *group);
+    return model.forward(batch, model.steps(), {}).logits;
+  };
+  const at::Tensor before = logits({3, 4, 5});
+  EXPECT_TRUE(before.allclose(logits({3, 4, 5}), 0, 0));
+  EXPECT_GT((before - logits({5, 4, 3})).abs().max().item<double>(), 1e-3);
+}
+
 }  // namespace
 }  // namespace ut::core
