@@ -118,13 +118,20 @@ void Agreement::read_table(const fs::path& file) {
     const std::uint64_t hundredth = text_hash(line) % 100;
     const Split split = hundredth < 9 ? Split::train : hundredth == 9 ? Split::validation : Split::test;
     const bool counts = dependency.attractors == dependency.nouns && dependency.attractors <= most_attractors;
-    if (dependency.verb == 0 || (split == Split::test && !counts)) return;
+    if (dependency.verb == 0 || (split == Split::test && !counts)) {
+      ++left_out_;
+      return;
+    }
     std::vector<std::string_view> words = dependency.words;
     words.resize(dependency.verb);
     const auto [right, wrong] =
         forms ? forms->right_and_wrong(dependency) : std::pair(std::string(dependency.number), std::string());
     add(split, words, right, counts ? static_cast<std::uint8_t>(dependency.attractors) : unknown_attractors, wrong);
   });
+  for (const auto& [split, share] : {std::pair(Split::train, 9), std::pair(Split::validation, 1)})
+    if (size(split) == 0)
+      throw base::BadInput(fmt::format("{}: none of its lines is a {} example; {} of 100 are, so that more are needed",
+                                       file.string(), name_of(split), share));
 }
 
 void Agreement::read_numbers(const fs::path& directory, double train_share) {
@@ -207,8 +214,11 @@ std::string Agreement::description() const {
   std::string text =
       fmt::format("agreement: {}: {} training, {} validation and {} test sentences, {} symbols", directory_,
                   size(Split::train), size(Split::validation), size(Split::test), vocabulary().size());
-  if (form() == Form::all_words)
-    text += fmt::format("; {} test sentences have a verb form that is none of them", unanswerable(Split::test));
+  if (const auto unknown = unanswerable(Split::test); form() == Form::all_words && unknown > 0)
+    text += fmt::format("; a form of the verb of {} test sentences is not among the symbols", unknown);
+  if (left_out_ > 0)
+    text += fmt::format("; {} more have other nouns than up to {} attractors, or nothing, before the verb", left_out_,
+                        most_attractors);
   if (!missing_.empty()) text += fmt::format("; missing: {}", fmt::join(missing_, ", "));
   return text;
 }

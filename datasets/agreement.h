@@ -55,6 +55,7 @@ class Agreement final : public MissingWord {
 
   std::string directory_;
   std::vector<std::string> missing_;  // files that can be done without
+  std::int64_t left_out_ = 0;         // lines of the table that are in no split
 };
 
 }  // namespace ut::datasets

@@ -53,6 +53,8 @@ class Reader {
     if (empty_line_ != 0) fail(empty_line_, "empty line; only the end of the file may be empty");
     const std::string_view text = read_number(line);
     if (const std::size_t tab = text.find('\t'); tab == std::string_view::npos) {
+      if (text.find('?') != std::string_view::npos)
+        fail(line_, "a question without a tab; it is 'NUMBER QUESTION<tab>ANSWER'");
       stories_.back().facts.push_back(sentence(text, "statement"));
     } else {
       read_question(text.substr(0, tab), text.substr(tab + 1));

@@ -224,7 +224,8 @@ std::string babi_task_options(const TaskOptions& options) {
   std::erase_if(whole, [&](std::int64_t task) {
     return find_babi_file(directory, task, "train").empty() || find_babi_file(directory, task, "test").empty();
   });
-  if (std::ssize(whole) == babi_task_count) return "";
+  if (std::ssize(whole) == babi_task_count)
+    return fmt::format(" --babi-task N, where N is 1 to {} or all", babi_task_count);
   if (whole.empty()) return " --babi-task all";
   if (whole.size() == 1) return fmt::format(" --babi-task {}", whole.front());
   return fmt::format(" --babi-task N, where N is {} or all", fmt::join(whole, ", "));

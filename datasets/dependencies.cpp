@@ -45,8 +45,10 @@ class Fields {
     for (std::size_t column = 0; column < needed_columns.size(); ++column) {
       const auto found = std::ranges::find(fields_, needed_columns[column]);
       if (found == fields_.end())
-        fail(fmt::format("no column {}; the first line names the columns, and of these there must be {}",
-                         needed_columns[column], fmt::join(needed_columns, ", ")));
+        fail(fmt::format(
+            "no column {}; the first line names the columns, with tabs between them, and of these there must be "
+            "{}",
+            needed_columns[column], fmt::join(needed_columns, ", ")));
       columns_[column] = static_cast<std::size_t>(found - fields_.begin());
     }
   }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,16 +39,23 @@ std::string origin_of(const Published& data, const std::string& from) {
   return fmt::format("{}: {}\nlicence: {}\n{}", data.name, place, data.licence, published);
 }
 
+/// What is said of a program that has failed.
+std::string failure(const std::string& program, const ProgramEnd& end) {
+  return fmt::format("{}: failed{}", program, end.code < 0 ? "" : fmt::format(" with {}", end.code));
+}
+
+void check_started(const std::string& program, const ProgramEnd& end) {
+  if (end.not_started != 0)
+    throw base::BadInput(
+        fmt::format("{}: cannot be run: {}; the program is needed here", program, std::strerror(end.not_started)));
+}
+
 /// Runs a program to its end, its standard output in a file where one is named. Throws base::BadInput where there is
 /// no such program or it fails.
 void run_needed(const std::vector<std::string>& words, const fs::path& output = {}) {
   const ProgramEnd end = run_program(words, output);
-  if (end.not_started != 0)
-    throw base::BadInput(fmt::format("{}: cannot be run: {}; the program is needed here", words.front(),
-                                     std::strerror(end.not_started)));
-  if (!end.is_well())
-    throw base::BadInput(
-        fmt::format("{}: failed{}", words.front(), end.code < 0 ? "" : fmt::format(" with {}", end.code)));
+  check_started(words.front(), end);
+  if (!end.is_well()) throw base::BadInput(failure(words.front(), end));
 }
 
 std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinished) {
@@ -87,8 +95,13 @@ fs::path archive_of(const Published& data, const Options& options, const Unfinis
   const std::string& from = options.data.from;
   if (from.empty()) {
     fs::path archive = unfinished / "archive";
-    run_needed({"curl", "--fail", "--location", "--show-error", options.quiet ? "--silent" : "--no-silent", "--output",
-                archive.string(), data.address});
+    const ProgramEnd end =
+        run_program({"curl", "--fail", "--location", "--show-error", options.quiet ? "--silent" : "--no-silent",
+                     "--output", archive.string(), data.address});
+    check_started("curl", end);
+    if (!end.is_well())
+      throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has {}",
+                                           data.address, failure("curl", end), data.mirrored));
     return archive;
   }
   fs::path archive = fs::path(from) / data.mirrored;

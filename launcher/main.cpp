@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -94,6 +95,7 @@ void check_output() {
 
 int run(const std::vector<std::string>& arguments) {
   open_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
   throw_when_out_of_memory();
   const Options options = parse_options(arguments);
   if (options.command != "train") release_stop_requests();

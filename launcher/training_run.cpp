@@ -134,9 +134,11 @@ std::string TrainingRun::resume() {
   earlier_hours_ = read.number("hours", 0);
   time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
   best_ = best_score_in(read);
-  // What is done again now had a better one.
-  if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
+  const bool is_of_others = read.whole("evaluation_limit", options.evaluation_limit) != options.evaluation_limit;
+  if (is_of_others) evaluated_at_ = -1;
+  // What is done again now had a better one; or it was scored on other examples.
+  if (best_ && (is_of_others || !core::has_checkpoint(directory, best_->update))) best_.reset();
   // The files' digests are in the state; whether the best is there, the directory says.
   return fmt::format("{} {}", state.dump(), best_.has_value());
 }
@@ -277,7 +279,8 @@ nlohmann::json TrainingRun::state() const {
                        {"decoder_steps", model_->steps().decoder},
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
-                       {"evaluated_at", evaluated_at_}};
+                       {"evaluated_at", evaluated_at_},
+                       {"evaluation_limit", session_.options.evaluation_limit}};
   if (best_) add_best_score(state, *best_);
   return state;
 }

@@ -141,7 +141,7 @@ class Model:
 
 
 if __name__ == "__main__":
-    for directory in sys.argv[1:]:
+    for directory in sys.argv[1:] or sys.exit("usage: reference.py DIR..., each as `ut export --examples N` wrote it"):
         model, examples = Model(directory), read_safetensors(directory + "/examples.safetensors")
         cut = lambda name: (examples[name].split(examples[name + "_offsets"].diff().tolist())  # into the examples' rows
                             if name in examples else itertools.repeat(None))

@@ -73,7 +73,7 @@ void check_together(const Options& options) {
   const auto& schedule = options.optimizer.schedule;
   if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
     throw base::BadInput(
-        fmt::format("--warmup: {} given, needs fewer than --max-updates, which is {}, for the cosine "
+        fmt::format("--warmup: {}, needs fewer than --max-updates, which is {}, for the cosine "
                     "schedule",
                     schedule.warmup, options.max_updates));
 }

@@ -128,7 +128,7 @@ struct Options {
   std::int64_t nonfinite_limit = 10;   // updates in a row that may be left out
   std::int64_t check_ranks = 1000;     // updates between comparisons of the ranks' parameters; 0: none
   std::int64_t evaluation_batch = 64;  // sequences, over all ranks
-  std::int64_t evaluation_limit = 0;   // examples per evaluation; 0: all
+  std::int64_t evaluation_limit = 0;   // examples per evaluation, from all over the split; 0: all
 
   std::int64_t ranks = 0;                       // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;              // those of the run that is resumed; 0: unknown

@@ -40,8 +40,8 @@ void add_sentencepiece(Table& table) {
        one_of("model-kind", "how text is cut", [](auto& o) -> auto& { return o.data.pieces.kind; }, {"unigram", "bpe"}),
        real(
            "character-coverage", "share of the text's characters that pieces are made of; the rarest are not",
-           [](auto& o) -> auto& { return o.data.pieces.character_coverage; }, "a number above 0 and up to 1",
-           [](double x) { return x > 0 && x <= 1; }),
+           [](auto& o) -> auto& { return o.data.pieces.character_coverage; }, "a number from 0.98 to 1",
+           [](double x) { return x >= 0.98 && x <= 1; }),
        output_path("FILE", "where the model is written; without it sentencepiece.model in --data")});
 }
 

@@ -45,7 +45,7 @@ void add_evaluation(Table& table) {
                 [](auto& o) -> auto& { return o.evaluation_batch; }, 1))});
   table.add("Evaluation", command_train | command_evaluate, true,
             {changeable(whole(
-                "evaluation-limit", "examples per evaluation; 0: all",
+                "evaluation-limit", "examples per evaluation, from all over the split; 0: all",
                 [](auto& o) -> auto& { return o.evaluation_limit; }, 0))});
   table.add("Evaluation", command_evaluate, false,
             {flag(

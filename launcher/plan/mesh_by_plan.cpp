@@ -43,8 +43,9 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   used.sequence_parallel = layout.sequence_parallel;
   if (options.plan_exchange) used.exchange = layout.exchange;
   if (world.rank() == 0 && !options.quiet && !options.json)
-    fmt::print("mesh as ut plan has it: data-parallel {}, sequence-parallel {}, exchange {}\n",
-               layout.ranks() / layout.sequence_parallel, layout.sequence_parallel, exchange_name(layout));
+    fmt::print("mesh as ut plan has it: data-parallel {}, sequence-parallel {}{}\n",
+               layout.ranks() / layout.sequence_parallel, layout.sequence_parallel,
+               layout.sequence_parallel > 1 ? ", exchange " + exchange_name(layout) : "");
   return used;
 }
 

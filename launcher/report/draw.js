@@ -330,7 +330,7 @@ var draw = (function () {
   // One map with its words. spec: as cells(), and {label, width, halted: {key: true}: those that others see as they
   // ended, x, y: names of the axes}. Leaves spec.frame.
   function map(spec) {
-    var left = Math.max(66, longest_of(spec.queries) * letter + 14);
+    var left = Math.max(longest_of(spec.queries), spec.y.length + 2) * letter + 14;
     var slope = longest_of(spec.keys) * letter;
     var top = slope * 0.82 + 34;
     var size = Math.max(9, Math.min(42, (spec.width - left - slope * 0.58 - 12) / spec.keys.length));

@@ -142,24 +142,18 @@ class Inside {
   ordered_json maps_;
 };
 
-/// The checkpoint that is asked for; the newest where the best is and there is none yet.
-std::string checkpoint_of(const Options& run) {
-  const auto directory = checkpoint_directory(run.run_dir);
-  if (core::all_checkpoints(directory).empty()) throw base::BadInput("the run has no checkpoint yet");
-  return run.checkpoint == "best" && !std::filesystem::exists(directory / "best") ? "latest" : run.checkpoint;
-}
-
 }  // namespace
 
 ordered_json look_inside(const Options& run, const ReportOptions& report) {
   const at::NoGradGuard no_graph;
   Options used = run;
-  used.checkpoint = checkpoint_of(run);
+  used.checkpoint = chosen_checkpoint(run).filename().string();
   Inside inside(used);
   const datasets::Task& task = inside.task();
-  ordered_json shown{
-      {"checkpoint", core::find_checkpoint(checkpoint_directory(run.run_dir), used.checkpoint).filename().string()},
-      {"examples", ordered_json::array()}};
+  ordered_json shown{{"checkpoint", used.checkpoint}, {"examples", ordered_json::array()}};
+  if (report.first_example >= task.size(run.split))
+    throw base::BadInput(fmt::format("--first-example {}: the split has {} examples, numbered from 0",
+                                     report.first_example, task.size(run.split)));
   const std::int64_t end = std::min(task.size(run.split), report.first_example + examples_looked_at);
   const auto most = static_cast<std::size_t>(report.example_rows);
   for (auto number = report.first_example; number < end && std::ssize(shown["examples"]) < report.examples; ++number)
@@ -170,7 +164,7 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
     throw base::BadInput(
         fmt::format("of {} examples from number {} on none has at most {} positions; give another --example-rows, "
                     "--first-example or --split",
-                    std::max<std::int64_t>(0, end - report.first_example), report.first_example, report.example_rows));
+                    end - report.first_example, report.first_example, report.example_rows));
   return shown;
 }
 

@@ -109,10 +109,10 @@ bool is_empty(const datasets::Example& example) {
   return example.source == std::vector<std::vector<std::int64_t>>{{datasets::end_of_sequence_id}};
 }
 
-/// Decodes the examples of a split from number `first` on.
+/// Decodes examples of a split, which have these numbers there.
 void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch,
-                   std::span<const datasets::Example> examples, std::int64_t first, datasets::Split split,
-                   const core::Steps& steps, const Session& session) {
+                   std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
+                   datasets::Split split, const core::Steps& steps, const Session& session) {
   const datasets::Task& task = *session.task;
   const core::Decoded decoded =
       core::decode(model, batch.rows, batch.sources, steps, decoding_options(session.options, task, examples),
@@ -127,7 +127,7 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
     datasets::count(score, output, reference);
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
     if (task.is_scored_as_text())
-      count_text(sum, output, examples[index], task.right_text(split, first + static_cast<std::int64_t>(index)), task);
+      count_text(sum, output, examples[index], task.right_text(split, numbers[index]), task);
   }
 }
 
@@ -181,14 +181,16 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
     if (stop && any_rank(stop(), session.mesh.world())) return std::nullopt;
     datasets::Batch batch;
-    for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index)
-      batch.examples.push_back(session.task->example(split, index));
+    std::vector<std::int64_t> numbers;
+    for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
+      numbers.push_back(index * size / count);  // of the whole split, whose groups may come one after the other
+      batch.examples.push_back(session.task->example(split, numbers.back()));
+    }
     const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);
     sum.labels += decodes ? 0 : batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
     if (decodes)
-      count_decoded(sum, model, mine, examples, begin + static_cast<std::int64_t>(mine.first_example), split, steps,
-                    session);
+      count_decoded(sum, model, mine, examples, std::span(numbers).subspan(mine.first_example), split, steps, session);
     else
       count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, session);
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
@@ -34,10 +35,17 @@ void check_size(const core::ModelOptions& model, const std::filesystem::path& fi
                                      file.string(), bytes, parameter_count(model)));
 }
 
-std::vector<std::filesystem::path> chosen_checkpoints(const Options& options) {
+std::filesystem::path chosen_checkpoint(const Options& options) {
   const auto directory = checkpoint_directory(options.run_dir);
-  if (options.average > 0) return core::newest_checkpoints(directory, options.average);
-  return {core::find_checkpoint(directory, options.checkpoint)};
+  if (core::all_checkpoints(directory).empty())
+    throw base::BadInput(fmt::format("--run-dir {}: the run has no checkpoint yet", options.run_dir));
+  const bool is_yet_to_come = options.checkpoint == "best" && !base::is_there(directory / "best");
+  return core::find_checkpoint(directory, is_yet_to_come ? "latest" : options.checkpoint);
+}
+
+std::vector<std::filesystem::path> chosen_checkpoints(const Options& options) {
+  if (options.average > 0) return core::newest_checkpoints(checkpoint_directory(options.run_dir), options.average);
+  return {chosen_checkpoint(options)};
 }
 
 std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,

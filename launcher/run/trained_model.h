@@ -11,8 +11,12 @@
 
 namespace ut::launcher {
 
-/// The checkpoints that evaluate, decode and export work with: `--checkpoint` of `--run-dir`, or the newest
-/// `--average`, the newest first. Throws base::BadInput where there are none, or fewer.
+/// The checkpoint that `--checkpoint` of `--run-dir` means: the newest where the best is and there is none yet. Throws
+/// base::BadInput where there is no such checkpoint.
+std::filesystem::path chosen_checkpoint(const Options& options);
+
+/// The checkpoints that evaluate, decode and export work with: that one, or the newest `--average`, the newest first.
+/// Throws base::BadInput where there are none, or fewer.
 std::vector<std::filesystem::path> chosen_checkpoints(const Options& options);
 
 /// The trained model that the mean of the checkpoints' parameters makes. Throws base::BadInput where one of them is not

@@ -250,6 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Files, MalformedBabi,
                                          Malformed{"1 a.\n2 b\0?\tz\n"s, ":2: a NUL byte"},
                                          Malformed{"1\n2 b?\tz\n", ":1: statement without"},
                                          Malformed{"1 \n2 b?\tz\n", ":1: statement without"},
+                                         Malformed{"1 a.\n2 b? c 1\n3 b?\tc\n", ":2: a question without a tab"},
                                          Malformed{"1 a.\n2 b.\n", ": no questions"}, Malformed{"", ": no questions"},
                                          Malformed{"\n\n", ": no questions"}));
 

@@ -114,7 +114,7 @@ TEST_F(CheckedData, OfBabiOnlyTheTasksThatAreThereAreSpokenOf) {
         write(fmt::format("qa{}_{}{}.txt", task, task == 5 ? "five_" : "", split));
   found = check("babi");
   EXPECT_THAT(found.description, Contains(HasSubstr("bAbI all tasks from")));
-  EXPECT_EQ(found.options, "--task babi");
+  EXPECT_EQ(found.options, "--task babi --babi-task N, where N is 1 to 20 or all");
 }
 
 TEST_F(CheckedData, WholeSentencesOfAgreementAreReadWhereTheyAreAlone) {

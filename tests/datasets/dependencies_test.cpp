@@ -92,7 +92,8 @@ TEST_F(Dependencies, BadLinesAreNamed) {
 TEST_F(Dependencies, ColumnsThatAreMissingAreNamed) {
   write("", "sentence\tverb_pos\tverb_index\tn_intervening\n");
   EXPECT_EQ(refused(),
-            "table:1: no column n_diff_intervening; the first line names the columns, and of these there "
+            "table:1: no column n_diff_intervening; the first line names the columns, with tabs between them, and of "
+            "these there "
             "must be sentence, verb_pos, verb_index, n_intervening, n_diff_intervening");
 }
 

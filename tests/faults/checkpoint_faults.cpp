@@ -105,6 +105,13 @@ TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
   }
 }
 
+TEST_F(Checkpoints, BeyondTheSizeThatFilesMayHaveEndTheRun) {
+  const tests::Outcome limited = tests::run_shell(
+      fmt::format("ulimit -f 8; $UT {} --run-dir {}", small_training(100) + "--quiet --d-model 64 --ranks 1 ", run_));
+  EXPECT_EQ(limited.exit_code, 1);
+  EXPECT_THAT(limited.errors, MatchesRegex("ut: [^\n]*/checkpoints/[^\n]*File too large[^\n]*\n"));
+}
+
 TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
   const FaultyRun faulty = run_with_fault("slow:-1:1", small_training(17), run_, std::chrono::seconds(60));
   ASSERT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;

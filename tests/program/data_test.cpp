@@ -181,7 +181,10 @@ TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
   EXPECT_EQ(std::ranges::count(missing.errors, '\n'), 1) << missing.errors;
   const TemporaryDirectory tools;
   std::filesystem::permissions(tools.write("curl", "#!/bin/sh\nexit 22\n"), std::filesystem::perms::owner_all);
-  EXPECT_THAT(fetch("babi", tools.path().string() + ":$PATH").errors, HasSubstr("curl: failed with 22"));
+  const Outcome failed = fetch("babi", tools.path().string() + ":$PATH");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.errors, AllOf(HasSubstr("tasks_1-20_v1-2.tar.gz: not fetched: curl: failed with 22"),
+                                   HasSubstr("with --from a folder is enough that has babi.tar.xz")));
   EXPECT_THAT(found(), testing::IsEmpty());
   EXPECT_THAT(fetch("nosuch").errors, AllOf(HasSubstr("nosuch"), HasSubstr("multi30k")));
 }

@@ -60,7 +60,7 @@ class EvaluationOfCopy : public testing::Test {
 
 TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
   const Outcome exported =
-      run_ut(fmt::format("export --run-dir {} --out {} --examples 21", run(), *directory / "model"));
+      run_ut(fmt::format("export --run-dir {} --out {} --examples 40", run(), *directory / "model"));
   ASSERT_EQ(exported.exit_code, 0) << exported.errors;
   const core::Safetensors examples = core::read_safetensors(*directory / "model/examples.safetensors");
   const at::Tensor logits = examples.at("logits");
@@ -69,7 +69,7 @@ TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
   const at::Tensor is_symbol = labels.ne(end_of_sequence);
   const at::Tensor offsets = examples.at("target_offsets");
   double right_sequences = 0;
-  for (std::int64_t sequence = 0; sequence < 21; ++sequence)
+  for (std::int64_t sequence = 0; sequence < 40; ++sequence)
     right_sequences +=
         right.slice(0, offsets[sequence].item<std::int64_t>(), offsets[sequence + 1].item<std::int64_t>())
             .all()
@@ -77,15 +77,25 @@ TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
   const double accuracy = right.masked_select(is_symbol).to(at::kDouble).mean().item<double>();
   const double loss = -at::log_softmax(logits.to(at::kDouble), 1).gather(1, labels.unsqueeze(1)).mean().item<double>();
   ASSERT_GT(right_sequences, 0);
-  ASSERT_LT(right_sequences, 21);
+  ASSERT_LT(right_sequences, 40);
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 2", " --ranks 2 --sequence-parallel 1"}) {
     SCOPED_TRACE(ranks);
-    const json scores = evaluated(" --teacher-forced --evaluation-limit 21" + ranks);
-    EXPECT_EQ(scores.at("sequences"), 21);
+    const json scores = evaluated(" --teacher-forced" + ranks);
+    EXPECT_EQ(scores.at("sequences"), 40);
     EXPECT_NEAR(scores.at("accuracy").get<double>(), accuracy, 1e-12);
-    EXPECT_NEAR(scores.at("sequence_accuracy").get<double>(), right_sequences / 21, 1e-12);
+    EXPECT_NEAR(scores.at("sequence_accuracy").get<double>(), right_sequences / 40, 1e-12);
     EXPECT_NEAR(scores.at("loss").get<double>(), loss, 1e-5);
   }
+}
+
+TEST_F(EvaluationOfCopy, OfFewerExamplesTakesThemFromAllOverTheSplit) {
+  const json all = evaluated(" --teacher-forced");
+  for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"}) {
+    const json few = evaluated(" --teacher-forced --evaluation-limit 20" + ranks);
+    EXPECT_EQ(few.at("sequences"), 20);
+    EXPECT_EQ(few.at("evaluation_limit"), 20);
+  }
+  EXPECT_EQ(evaluated(" --teacher-forced --evaluation-limit 1000").at("loss"), all.at("loss"));
 }
 
 TEST_F(EvaluationOfCopy, IsOfTheCheckpointThatIsAskedFor) {
@@ -106,6 +116,23 @@ TEST_F(EvaluationOfCopy, SearchesAsItIsTold) {
   const std::vector<std::string> short_outputs = decoded("--checkpoint update-50 --decode-extra 0");
   for (std::size_t line = 0; line < inputs().size(); ++line)
     EXPECT_LE(short_outputs[line].size(), inputs()[line].size() + 1) << inputs()[line];  // a source has an end mark
+}
+
+TEST(Evaluation, OfFewerExamplesHasSomeOfEachGroup) {
+  const TemporaryDirectory directory;
+  for (const std::string facts : {"1", "2"})
+    ASSERT_EQ(run_ut(fmt::format("data stories --facts {} --train 100 --test 100 --out {}", facts, directory / "data"))
+                  .exit_code,
+              0);
+  const std::string run = directory / "run";
+  const Outcome trained = run_ut(fmt::format(
+      "train --task babi --babi-task all --data {} --d-model 16 --heads 2 --ffn 32 --steps 1 --batch 8 --threads 1 "
+      "--max-updates 1 --evaluate-every 0 --run-dir {}",
+      directory / "data", run));
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  const json scores = json_of_ut("evaluate --json --evaluation-limit 10 --run-dir " + run);
+  for (const std::string task : {"task 1", "task 2"})
+    EXPECT_EQ(scores.at("groups").at(task).at("sequences"), 5) << scores;
 }
 
 }  // namespace

@@ -379,7 +379,7 @@ TEST_F(Report, APictureIsOfTheExampleThatIsAskedFor) {
   EXPECT_EQ(run_ut(command + "7").output, (directory_ / "run/attention.svg") + ": attention of example 7\n");
   const Outcome beyond = run_ut(command + "20");
   EXPECT_EQ(beyond.exit_code, 2);
-  EXPECT_THAT(beyond.errors, HasSubstr("of 0 examples from number 20 on"));
+  EXPECT_THAT(beyond.errors, HasSubstr("--first-example 20: the split has 20 examples, numbered from 0"));
 }
 
 TEST_F(Report, ScalingOfOneKindMayBeOfSeveralCurves) {

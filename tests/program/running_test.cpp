@@ -231,6 +231,34 @@ TEST_F(Running, StopsOnRequestWhileItEvaluates) {
   }
 }
 
+TEST_F(Running, GoesOnWithTheNewestWhereNoneIsTheBestYet) {
+  const std::string run = directory_ / "run";
+  const Outcome stopped = run_shell(fmt::format("timeout --preserve-status -s TERM 3 {} {} --run-dir {}",
+                                                std::getenv("UT"), addition(1000000, "--evaluate-every 0"), run));
+  ASSERT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  ASSERT_FALSE(std::filesystem::exists(run + "/checkpoints/best"));
+  const auto done = losses_of(run).size();
+  EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run).at("updates"), nlohmann::json({done}));
+}
+
+/// A score on some examples says nothing of one on others.
+TEST_F(Running, ComparesScoresOfTheSameExamples) {
+  const std::string run = directory_ / "run";
+  const auto train = [&run](const std::string& options) {
+    const Outcome outcome = run_ut(options + " --run-dir " + run);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  };
+  train(addition(4, "--evaluate-every 2 --evaluation-limit 1"));
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 2);
+  train("train --resume");
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 2);
+  train("train --resume --evaluation-limit 3");
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
+  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000004\n");
+  train("train --resume");
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
+}
+
 TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {
   // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
   // the ranks, neither mpirun nor they are there yet.
