@@ -51,8 +51,8 @@ struct Evaluation : Results {
   double perplexity() const;
 };
 
-/// Scores up to `limit` (0: all) examples of a split, from all over it. The ranks share the work; each gets the whole result. None where
-/// any rank's `stop`, asked before each batch, says so. Collective.
+/// Scores up to `limit` (0: all) examples of a split, from all over it. The ranks share the work; each gets the whole
+/// result. None where any rank's `stop`, asked before each batch, says so. Collective.
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                                          const core::Steps& steps, Scoring scoring, std::int64_t limit,
                                          const std::function<bool()>& stop = {});

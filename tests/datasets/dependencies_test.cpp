@@ -41,7 +41,7 @@ TEST_F(Dependencies, AreReadByTheNamesOfColumns) {
   for_each([&](std::string_view line, const Dependency& dependency) {
     verbs.emplace_back(dependency.words[dependency.verb]);
     if (verbs.size() > 1) return;
-    EXPECT_TRUE(line.starts_with("the cats") && line.ends_with("1"));
+    EXPECT_TRUE(line.starts_with("the cats") && line.ends_with('1'));
     EXPECT_EQ(dependency.words.size(), 7u);
     EXPECT_EQ(dependency.verb, 5u);
     EXPECT_EQ(dependency.number, "VBP");
