@@ -1,8 +1,17 @@
 #include "core/gemm.h"
 
 #include "core/blas.h"
+#include "core/tile_product.h"
 
 namespace ut::core {
+
+void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
+          const Factor<float>& b, float kept, MatrixRows<float> c) {
+  if (suits_tiles(rows, columns, inner))
+    multiply_in_tiles(rows, columns, inner, scale, a, b, kept, c);
+  else
+    library_gemm(rows, columns, inner, scale, a, b, kept, c);
+}
 
 void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, double scale, const Factor<double>& a,
           const Factor<double>& b, double kept, MatrixRows<double> c) {

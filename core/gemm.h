@@ -33,15 +33,19 @@ Factor<std::remove_const_t<Number>> transposed(const MatrixRows<Number>& rows) {
 }
 
 /// c [rows, columns] = scale * a b + kept * c, of a [rows, inner] and b [inner, columns], without what a tensor
-/// operation takes for itself. In float32 by the library that is fastest on this kind of processor; throws
-/// std::runtime_error where it fails. No signal may be handled meanwhile on the thread's own stack: oneDNN 2.6 uses the
-/// stack pointer for other memory.
+/// operation takes for itself.
 void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
           const Factor<float>& b, float kept, MatrixRows<float> c);
 void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, double scale, const Factor<double>& a,
           const Factor<double>& b, double kept, MatrixRows<double> c);
 
-/// The name and version of float32's library.
+/// The first by the library that is fastest on this kind of processor, which takes some time for itself; throws
+/// std::runtime_error where it fails. No signal may be handled meanwhile on the thread's own stack: oneDNN 2.6 uses the
+/// stack pointer for other memory.
+void library_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
+                  const Factor<float>& b, float kept, const MatrixRows<float>& c);
+
+/// Its name and version.
 std::string gemm_library();
 
 }  // namespace ut::core

@@ -3,13 +3,10 @@
 #include <cstddef>
 #include <span>
 
+#include "core/instructions.h"
 #include "core/row_draw.h"
 
 namespace ut::core {
-
-enum class Instructions { plain, avx2, avx512f };
-/// Of those that this processor has.
-Instructions best_instructions();
 
 /// What a row's draw drops becomes zero; the other columns are multiplied by `scale`. `from` are the columns from
 /// `first` on; so many are written to `to`. `to` may be `from`. The same bits with all instructions.

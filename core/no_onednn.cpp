@@ -6,8 +6,8 @@
 
 namespace ut::core {
 
-void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
-          const Factor<float>& b, float kept, MatrixRows<float> c) {
+void library_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
+                  const Factor<float>& b, float kept, const MatrixRows<float>& c) {
   blas_gemm(sgemm_, rows, columns, inner, scale, a, b, kept, c);
 }
 

@@ -49,8 +49,8 @@ const Library& library() {
 
 }  // namespace
 
-void gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
-          const Factor<float>& b, float kept, MatrixRows<float> c) {
+void library_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
+                  const Factor<float>& b, float kept, const MatrixRows<float>& c) {
   const auto letter = [](const Factor<float>& factor) { return factor.transposed ? 'T' : 'N'; };
   const int status = library().sgemm(letter(a), letter(b), rows, columns, inner, scale, a.rows.data, a.rows.stride,
                                      b.rows.data, b.rows.stride, kept, c.data, c.stride);

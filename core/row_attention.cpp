@@ -38,7 +38,11 @@ std::int64_t row_room(std::int64_t keys) {
 class Weights {
  public:
   Weights(const RowSpans& spans, const AttentionSite& site, std::int64_t columns)
-      : spans_(spans), site_(site), rate_(site.dropout.active ? site.dropout_rate : 0), columns_(columns) {}
+      : spans_(spans),
+        site_(site),
+        rate_(site.dropout.active ? site.dropout_rate : 0),
+        draw_(row_draw(site.dropout, rate_)),
+        columns_(columns) {}
 
   /// visit(sequence, head, room for `buffers` blocks of weights), each pair once, on any thread.
   template <class Number, class Visit>
@@ -75,19 +79,21 @@ class Weights {
     return visible;
   }
 
-  /// Dropout on a query's weights [count], or on their gradient.
+  bool drops() const { return rate_ > 0; }
+
+  /// Dropout on a query's weights [count]; `kept` may be `weights`.
   template <class Number>
-  void keep(std::size_t sequence, std::int64_t row, std::int64_t head, Number* weights, std::int64_t count) const {
-    if (rate_ == 0) return;
+  void keep(std::size_t sequence, std::int64_t row, std::int64_t head, const Number* weights, std::int64_t count,
+            Number* kept) const {
     const auto number = static_cast<std::size_t>(row);
-    const RowDraw draw = row_draw(site_.dropout, rate_)
-                             .of_row(spans_.sequence[number], spans_.position[number],
-                                     static_cast<std::uint32_t>(site_.dropout.first_head + head));
+    const RowDraw draw = draw_.of_row(spans_.sequence[number], spans_.position[number],
+                                      static_cast<std::uint32_t>(site_.dropout.first_head + head));
     for (const KeySpan::Run& run : spans_.keys[sequence].runs) {
       if (run.first >= count) return;
-      Number* of_run = weights + run.first;
-      const std::span<const Number> seen(of_run, static_cast<std::size_t>(std::min(run.count, count - run.first)));
-      keep_columns(draw, static_cast<std::size_t>(run.position), seen, static_cast<Number>(1 / (1 - rate_)), of_run);
+      const std::span<const Number> seen(weights + run.first,
+                                         static_cast<std::size_t>(std::min(run.count, count - run.first)));
+      keep_columns(draw, static_cast<std::size_t>(run.position), seen, static_cast<Number>(1 / (1 - rate_)),
+                   kept + run.first);
     }
   }
 
@@ -100,6 +106,7 @@ class Weights {
   const RowSpans& spans_;
   const AttentionSite& site_;
   double rate_;
+  RowDraw draw_;
   std::int64_t columns_;  // of a head
 };
 
@@ -109,9 +116,13 @@ auto of_keys(const Rows& rows, const KeySpan& keys) {
   return Rows{rows.row(keys.row), rows.stride * keys.stride};
 }
 
+template <class Number>
+constexpr Number of_none = -std::numeric_limits<Number>::infinity();  // the logarithm of a sum over nothing
+
 /// output, log_sum: over what was met before and `part`, log_sum_of_part.
 template <class Number>
 void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_of_part, std::int64_t columns) {
+  if (log_sum_of_part == of_none<Number>) return;
   const Number most = std::max(log_sum, log_sum_of_part);
   const Number before = std::exp(log_sum - most);
   const Number added = std::exp(log_sum_of_part - most);
@@ -120,9 +131,10 @@ void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_o
   log_sum = most + std::log(sum);
 }
 
+/// `met_before`: whether output and log_sum are over any keys so far.
 template <class Number>
 void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans, const AttentionSite& site,
-            const at::Tensor& output, const at::Tensor& log_sum) {
+            bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
   of.for_each_head<Number>(2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
@@ -133,21 +145,24 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
     const auto sums = columns_to_fill<Number>(log_sum, head);
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       const MatrixRows<Number> weights{scratch, row_room(seen)};
-      const MatrixRows<Number> part{weights.row(count), columns};
       std::array<Number, queries_at_once> log_sums;
       gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);
-        if (visible > 0)
-          log_sums[static_cast<std::size_t>(row)] = softmax(weights.row(row), static_cast<std::size_t>(visible));
+        log_sums[static_cast<std::size_t>(row)] =
+            visible > 0 ? softmax(weights.row(row), static_cast<std::size_t>(visible)) : of_none<Number>;
         std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
-        of.keep(sequence, first + row, head, weights.row(row), visible);
+        if (of.drops()) of.keep(sequence, first + row, head, weights.row(row), visible, weights.row(row));
       }
+      const MatrixRows<Number> part = met_before ? MatrixRows<Number>{weights.row(count), columns} : out.from(first);
       gemm(count, columns, seen, 1, as_stored(weights), as_stored(v), 0, part);
-      for (std::int64_t row = 0; row < count; ++row)
-        if (of.visible_keys(sequence, first + row) > 0)
-          merge(out.row(first + row), *sums.row(first + row), part.row(row), log_sums[static_cast<std::size_t>(row)],
-                columns);
+      for (std::int64_t row = 0; row < count; ++row) {
+        const Number log_sum_of_part = log_sums[static_cast<std::size_t>(row)];
+        if (met_before)
+          merge(out.row(first + row), *sums.row(first + row), part.row(row), log_sum_of_part, columns);
+        else
+          *sums.row(first + row) = log_sum_of_part;
+      }
     });
   });
 }
@@ -159,7 +174,7 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
                      const at::Tensor& keys_values_gradient) {
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
-  of.for_each_head<Number>(2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
+  of.for_each_head<Number>(of.drops() ? 3 : 2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
     const KeySpan& keys = spans.keys[sequence];
     const auto k = of_keys(columns_of<Number>(keys_values, head * columns), keys);
     const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), keys);
@@ -172,24 +187,25 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     const auto to_v = of_keys(columns_to_fill<Number>(keys_values_gradient, (site.heads + head) * columns), keys);
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       const MatrixRows<Number> weights{scratch, row_room(seen)};
-      const MatrixRows<Number> dropped{weights.row(count), weights.stride};  // then their gradients
+      const MatrixRows<Number> gradients = {weights.row(count), weights.stride};
+      const MatrixRows<Number> dropped = of.drops() ? gradients.from(count) : weights;
       gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t visible = of.visible_keys(sequence, first + row);
         exponentials(weights.row(row), static_cast<std::size_t>(visible), *sums.row(first + row));
         std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
-        std::copy_n(weights.row(row), seen, dropped.row(row));
-        of.keep(sequence, first + row, head, dropped.row(row), visible);
+        if (!of.drops()) continue;
+        of.keep(sequence, first + row, head, weights.row(row), visible, dropped.row(row));
+        std::fill(dropped.row(row) + visible, dropped.row(row) + seen, Number{0});
       }
       gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), 1, to_v);
-      gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, dropped);
+      gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
       for (std::int64_t row = 0; row < count; ++row) {
-        of.keep(sequence, first + row, head, dropped.row(row), of.visible_keys(sequence, first + row));
         const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
-        multiply_differences(weights.row(row), mean, dropped.row(row), static_cast<std::size_t>(seen));
+        softmax_back(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
       }
-      gemm(count, columns, seen, of.scale<Number>(), as_stored(dropped), as_stored(k), 1, to_q.from(first));
-      gemm(seen, columns, count, of.scale<Number>(), transposed(dropped), as_stored(q.from(first)), 1, to_k);
+      gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), 1, to_q.from(first));
+      gemm(seen, columns, count, of.scale<Number>(), transposed(gradients), as_stored(q.from(first)), 1, to_k);
     });
   });
 }
@@ -242,8 +258,9 @@ void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
   RECORD_USER_SCOPE("attention");
   AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention", [&] {
-    attend<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, output_, log_sum_);
+    attend<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, met_, output_, log_sum_);
   });
+  met_ = true;
 }
 
 at::Tensor RowAttention::output() const { return output_.to(type_); }

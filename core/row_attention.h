@@ -71,6 +71,7 @@ class RowAttention {
   at::Tensor query_;    // [query rows, d]
   at::Tensor output_;   // [query rows, d]
   at::Tensor log_sum_;  // [query rows, heads]: the logarithm of the sum of exp(logit)
+  bool met_ = false;    // any keys so far
 };
 
 }  // namespace ut::core

@@ -1,6 +1,5 @@
 #include "core/row_kernels.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +8,34 @@
 // GCC makes vector instructions of them.
 namespace ut::core {
 namespace {
+
+/// As many numbers side by side as sums are taken over, whatever the processor's vectors hold.
+template <class Number>
+struct Side {
+  using Lanes __attribute__((vector_size(lanes * sizeof(Number)))) = Number;
+  using Anywhere __attribute__((vector_size(lanes * sizeof(Number)), aligned(alignof(Number)), may_alias)) = Number;
+};
+
+/// Of all lanes: more and more of them by turning them about one another.
+template <class Number, class Join>
+[[gnu::always_inline]] inline Number joined(typename Side<Number>::Lanes& all, const Join& join) {
+  using Lanes = typename Side<Number>::Lanes;
+  Lanes other = __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+  join(all, other);
+  other = __builtin_shufflevector(all, all, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+  join(all, other);
+  other = __builtin_shufflevector(all, all, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+  join(all, other);
+  other = __builtin_shufflevector(all, all, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  join(all, other);
+  return all[0];
+}
+
+template <class Number>
+[[gnu::always_inline]] inline Number summed(typename Side<Number>::Lanes& all) {
+  return joined<Number>(
+      all, [](auto& into, const auto& other) __attribute__((always_inline)) { into += other; });
+}
 
 template <class Number>
 [[gnu::always_inline]] inline void add_bias_and_relu_of(Number* __restrict x, const Number* __restrict bias,
@@ -58,16 +85,19 @@ template <class Number>
 }
 [[gnu::always_inline]] inline double exponential(double x) { return std::exp(x); }
 
+/// Of whole vectors.
 template <class Number>
 [[gnu::always_inline]] inline Number largest_of(const Number* x, std::size_t columns) {
-  Number most[lanes];
-  std::fill_n(most, lanes, x[0]);
-  std::size_t column = 0;
-  for (; column + lanes <= columns; column += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      most[lane] = most[lane] < x[column + lane] ? x[column + lane] : most[lane];
-  for (; column < columns; ++column) most[0] = most[0] < x[column] ? x[column] : most[0];
-  return *std::max_element(most, most + lanes);
+  using Anywhere = typename Side<Number>::Anywhere;
+  const auto take_larger = [](auto& most, const auto& other) __attribute__((always_inline)) {
+    most = most < other ? other : most;
+  };
+  typename Side<Number>::Lanes most = *reinterpret_cast<const Anywhere*>(x);
+  for (std::size_t column = lanes; column < columns; column += lanes) {
+    const typename Side<Number>::Lanes here = *reinterpret_cast<const Anywhere*>(x + column);
+    take_larger(most, here);
+  }
+  return joined<Number>(most, take_larger);
 }
 
 template <class Number>
@@ -81,23 +111,35 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline Number sum_of(const Number* x, std::size_t columns) {
-  Number sums[lanes] = {};
+  typename Side<Number>::Lanes sums = {};
   std::size_t column = 0;
   for (; column + lanes <= columns; column += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[column + lane];
-  Number sum = 0;
-  for (const Number part : sums) sum += part;
+    sums += *reinterpret_cast<const typename Side<Number>::Anywhere*>(x + column);
+  Number sum = summed<Number>(sums);
   for (; column < columns; ++column) sum += x[column];
   return sum;
+}
+
+/// Sets what lies between a row's columns and whole_vectors(columns).
+template <class Number>
+[[gnu::always_inline]] inline void fill_beyond(Number* x, std::size_t columns, Number value) {
+  using Lanes = typename Side<Number>::Lanes;
+  constexpr Lanes lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const std::size_t own = columns % lanes;
+  if (own == 0) return;
+  auto& last = *reinterpret_cast<typename Side<Number>::Anywhere*>(x + columns - own);
+  const Lanes of_row = last;
+  const Lanes beyond = Lanes{} + value;
+  last = lane < static_cast<Number>(own) ? of_row : beyond;
 }
 
 template <class Number>
 [[gnu::always_inline]] inline Number softmax_of(Number* x, std::size_t columns) {
   const std::size_t room = whole_vectors(columns);
-  std::fill(x + columns, x + room, x[0]);
+  fill_beyond(x, columns, x[0]);
   const Number most = largest_of(x, room);
   exponentials_of(x, room, most);
-  std::fill(x + columns, x + room, Number{0});
+  fill_beyond(x, columns, Number{0});
   const Number sum = sum_of(x, room);
   const Number share = 1 / sum;
   for (std::size_t column = 0; column < room; ++column) x[column] *= share;
@@ -106,12 +148,12 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline Number dot_of(const Number* x, const Number* y, std::size_t columns) {
-  Number sums[lanes] = {};
+  using Anywhere = typename Side<Number>::Anywhere;
+  typename Side<Number>::Lanes sums = {};
   std::size_t column = 0;
   for (; column + lanes <= columns; column += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[column + lane] * y[column + lane];
-  Number sum = 0;
-  for (const Number part : sums) sum += part;
+    sums += *reinterpret_cast<const Anywhere*>(x + column) * *reinterpret_cast<const Anywhere*>(y + column);
+  Number sum = summed<Number>(sums);
   for (; column < columns; ++column) sum += x[column] * y[column];
   return sum;
 }
@@ -152,10 +194,10 @@ template <class Number>
 }
 
 template <class Number>
-[[gnu::always_inline]] inline void multiply_differences_of(const Number* __restrict weights, Number mean,
-                                                           Number* __restrict gradient, std::size_t columns) {
+[[gnu::always_inline]] inline void softmax_back_of(const Number* weights, const Number* dropped, Number mean,
+                                                   Number* __restrict gradient, std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column)
-    gradient[column] = weights[column] * (gradient[column] - mean);
+    gradient[column] = dropped[column] * gradient[column] - mean * weights[column];
 }
 
 }  // namespace
@@ -195,7 +237,7 @@ void mix_rows(double* x, double x_share, const double* y, double y_share, std::s
 double softmax(double* x, std::size_t columns) { return softmax_of(x, columns); }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void exponentials(float* x, std::size_t columns, float log_sum) {
-  std::fill(x + columns, x + whole_vectors(columns), log_sum);
+  fill_beyond(x, columns, log_sum);
   exponentials_of(x, whole_vectors(columns), log_sum);
 }
 void exponentials(double* x, std::size_t columns, double log_sum) { exponentials_of(x, columns, log_sum); }
@@ -237,12 +279,13 @@ void add_products(const double* x, const double* y, double* sum, std::size_t col
 }
 double dot(const double* x, const double* y, std::size_t columns) { return dot_of(x, y, columns); }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void multiply_differences(const float* weights, float mean,
-                                                                               float* gradient, std::size_t columns) {
-  multiply_differences_of(weights, mean, gradient, columns);
+[[gnu::target_clones("avx512f", "avx2", "default")]] void softmax_back(const float* weights, const float* dropped,
+                                                                       float mean, float* gradient,
+                                                                       std::size_t columns) {
+  softmax_back_of(weights, dropped, mean, gradient, columns);
 }
-void multiply_differences(const double* weights, double mean, double* gradient, std::size_t columns) {
-  multiply_differences_of(weights, mean, gradient, columns);
+void softmax_back(const double* weights, const double* dropped, double mean, double* gradient, std::size_t columns) {
+  softmax_back_of(weights, dropped, mean, gradient, columns);
 }
 
 }  // namespace ut::core

@@ -65,8 +65,9 @@ void exponentials(double* x, std::size_t columns, double log_sum);
 float dot(const float* x, const float* y, std::size_t columns);
 double dot(const double* x, const double* y, std::size_t columns);
 
-/// gradient = weights * (gradient - mean): the way back through a softmax that gave these weights.
-void multiply_differences(const float* weights, float mean, float* gradient, std::size_t columns);
-void multiply_differences(const double* weights, double mean, double* gradient, std::size_t columns);
+/// gradient = dropped * gradient - mean * weights: the way back through a softmax that gave these weights, of which
+/// dropout then made `dropped`, by which the gradient of what they weigh comes in.
+void softmax_back(const float* weights, const float* dropped, float mean, float* gradient, std::size_t columns);
+void softmax_back(const double* weights, const double* dropped, double mean, double* gradient, std::size_t columns);
 
 }  // namespace ut::core
