@@ -87,7 +87,9 @@ at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, c
   const Layer& layer = layers_[index];
   std::optional<AttentionLayout> over_memory;  // rows leave, and then these are others
   if (layer.cross_attention) over_memory = rows.memory_layout();
-  const auto rest = [this, &layer, index, copied, local = rows.local(), all = rows.shared_from_this(), over_memory,
+  const bool sees_neighbours = layer.transition->sees_neighbours();
+  const at::Tensor neighbours = sees_neighbours ? copied : at::Tensor();
+  const auto rest = [this, &layer, index, neighbours, local = rows.local(), all = rows.shared_from_this(), over_memory,
                      key](const std::vector<at::Tensor>& in) {
     at::Tensor y = in[0];
     if (over_memory)
@@ -95,7 +97,6 @@ at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, c
                  [&](const at::Tensor& queries, const at::Tensor&) {
                    return attend_to_memory(index, queries, in[1], *over_memory, key);
                  });
-    const at::Tensor neighbours = layer.transition->sees_neighbours() ? copied : at::Tensor();
     return around(layer.transition_norm, y, y, neighbours, Site::transition_output, local, key,
                   [&](const at::Tensor& revised, const at::Tensor& copies) {
                     return layer.transition->forward(revised, copies, local, *all, index, key);
@@ -103,8 +104,7 @@ at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, c
   };
   std::vector<at::Tensor> inputs{x};
   if (over_memory) inputs.push_back(memory[index]);
-  const bool again =
-      options_.recompute == Recompute::step && !rows.can_repeat() && !layer.transition->sees_neighbours();
+  const bool again = options_.recompute == Recompute::step && !rows.can_repeat() && !sees_neighbours;
   return again ? recomputed(inputs, rest) : rest(inputs);
 }
 

@@ -76,26 +76,39 @@ at::Tensor seen_by(const at::Tensor& table, std::int64_t known_rows) {
   return seen.narrow(0, 0, known_rows);
 }
 
+/// Own and received rows one after the other. [known rows, c]
+at::Tensor known_rows(const at::Tensor& rows, const at::Tensor& received) {
+  return received.defined() ? at::cat({rows, received}) : rows.contiguous();
+}
+
 /// Of the library's operations.
 at::Tensor composed(const dist::Neighbours& seen, const at::Tensor& kernel) {
-  const at::Tensor zeros = at::zeros({1, seen.known.size(1)}, seen.known.options());
-  const at::Tensor places = at::where(seen.table < 0, seen.known.size(0), seen.table).flatten();
-  const at::Tensor windows = at::cat({seen.known, zeros}).index_select(0, places);
-  return (windows.view({seen.table.size(0), seen.table.size(1), seen.known.size(1)}) * kernel).sum(1);
+  const at::Tensor known = known_rows(seen.rows, seen.received);
+  const at::Tensor zeros = at::zeros({1, known.size(1)}, known.options());
+  const at::Tensor places = at::where(seen.table < 0, known.size(0), seen.table).flatten();
+  const at::Tensor windows = at::cat({known, zeros}).index_select(0, places);
+  return (windows.view({seen.table.size(0), seen.table.size(1), known.size(1)}) * kernel).sum(1);
 }
 
 }  // namespace
 
 at::Tensor depthwise(const dist::Neighbours& seen, const at::Tensor& kernel) {
-  if (!has_row_kernels(seen.known.device())) return composed(seen, kernel);
-  const at::Tensor known = seen.known.detach().contiguous();
+  if (!has_row_kernels(seen.rows.device())) return composed(seen, kernel);
+  const at::Tensor rows = seen.rows.detach();  // kept by others too: so no copy is kept for the way back
+  const at::Tensor received = seen.received.defined() ? seen.received.detach() : at::Tensor();
   const at::Tensor weights = kernel.detach();
-  return dist::with_backward(weighted_sum(known, seen.table, weights), {seen.known, kernel},
-                             [known, table = seen.table, weights](const at::Tensor& given) {
-                               const at::Tensor gradient = given.contiguous();
-                               return std::vector{weighted_sum(gradient, seen_by(table, known.size(0)), weights),
-                                                  kernel_gradient(known, table, gradient)};
-                             });
+  std::vector<at::Tensor> inputs{kernel, seen.rows};
+  if (received.defined()) inputs.push_back(seen.received);
+  return dist::with_backward(
+      weighted_sum(known_rows(rows, received), seen.table, weights), inputs,
+      [rows, received, table = seen.table, weights](const at::Tensor& given) {
+        const at::Tensor gradient = given.contiguous();
+        const at::Tensor known = known_rows(rows, received);
+        const at::Tensor of_known = weighted_sum(gradient, seen_by(table, known.size(0)), weights);
+        std::vector<at::Tensor> gradients{kernel_gradient(known, table, gradient), of_known.narrow(0, 0, rows.size(0))};
+        if (received.defined()) gradients.push_back(of_known.narrow(0, rows.size(0), received.size(0)));
+        return gradients;
+      });
 }
 
 }  // namespace ut::core

@@ -62,7 +62,7 @@ Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dis
     inner_offsets.push_back(std::ssize(inner.met()));
   }
   const auto over = [](const at::Tensor& rows, const std::vector<std::int64_t>& table, const Reach& reach) {
-    return dist::Neighbours{rows, dist::on_device(table, rows.device()).view({-1, reach.width()})};
+    return dist::Neighbours{rows, {}, dist::on_device(table, rows.device()).view({-1, reach.width()})};
   };
   std::vector<std::int64_t> places;
   for (const std::int64_t row : looked_at.met()) places.push_back(place[static_cast<std::size_t>(row)]);

@@ -46,9 +46,8 @@ class CutExchange final : public SequenceExchange {
 
   Neighbours neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
     const Halo& halo = halo_for(before, after);
-    if (group().size() == 1) return {rows, halo.table};
-    return {at::cat({rows, all_to_all(rows.index_select(0, halo.to_send), halo.sent, halo.received, group())}),
-            halo.table};
+    if (group().size() == 1) return {rows, {}, halo.table};
+    return {rows, all_to_all(rows.index_select(0, halo.to_send), halo.sent, halo.received, group()), halo.table};
   }
 
   at::Tensor sum(const at::Tensor& values) const override { return all_sum(values, group()); }

@@ -25,9 +25,10 @@ struct Holdings {
 
 /// What each row of a convolution over positions looks at.
 struct Neighbours {
-  at::Tensor known;  // [known rows, c]
-  at::Tensor table;  // [rows, width] int64, on their device: numbers of known rows, one position further in each
-                     // column; -1 beyond a sequence's ends
+  at::Tensor rows;      // [own rows, c]
+  at::Tensor received;  // [received rows, c], from other ranks; undefined where there are none
+  at::Tensor table;     // [rows, width] int64, on their device: numbers of own rows, then of received ones, one position
+                        // further in each column; -1 beyond a sequence's ends
 };
 
 /// How the ranks that share sequences tell one another their positions' representations. Made for one batch; every

@@ -61,24 +61,29 @@ class Depthwise : public testing::TestWithParam<DepthwiseSetting> {
 };
 
 TEST_P(Depthwise, IsTheWeightedSumOfWhatEachRowSees) {
-  const at::Tensor made = depthwise({known_, table_}, kernel_);
   const at::Tensor expected = (windows() * kernel_).sum(1);
-  expect_same(made, expected);
   const at::Tensor gradient = tensor({GetParam().rows, GetParam().columns}, 3);
   (expected * gradient).sum().backward();
   const at::Tensor of_known = known_.grad().clone();
   const at::Tensor of_kernel = kernel_.grad().clone();
-  known_.mutable_grad().zero_();
-  kernel_.mutable_grad().zero_();
-  made.backward(gradient);
-  expect_same(known_.grad(), of_known);
-  expect_same(kernel_.grad(), of_kernel);
+  const std::int64_t own = GetParam().rows;  // the others are received
+  for (const dist::Neighbours& seen :
+       {dist::Neighbours{known_, {}, table_},
+        dist::Neighbours{known_.narrow(0, 0, own), known_.narrow(0, own, known_rows_ - own), table_}}) {
+    known_.mutable_grad().zero_();
+    kernel_.mutable_grad().zero_();
+    const at::Tensor made = depthwise(seen, kernel_);
+    expect_same(made, expected);
+    made.backward(gradient);
+    expect_same(known_.grad(), of_known);
+    expect_same(kernel_.grad(), of_kernel);
+  }
 }
 
 TEST_P(Depthwise, OfThreadsIsThatOfTheHost) {
   const DepthwiseSetting& setting = GetParam();
   const at::Tensor gradient = tensor({setting.rows, setting.columns}, 3);
-  const at::Tensor made = depthwise({known_, table_}, kernel_);
+  const at::Tensor made = depthwise({known_, {}, table_}, kernel_);
   made.backward(gradient);
   const at::Tensor result = at::full_like(gradient, NAN);
   const std::int64_t chunks = (setting.rows + rows_summed_at_once - 1) / rows_summed_at_once;

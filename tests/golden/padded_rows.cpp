@@ -40,7 +40,7 @@ class PaddedExchange final : public dist::SequenceExchange {
         const bool is_seen = position >= 0 && position < length_ && real[row + offset];
         table.push_back(is_seen ? row + offset : -1);
       }
-    return {rows, at::tensor(table, at::kLong).view({local_.count(), before + 1 + after})};
+    return {rows, {}, at::tensor(table, at::kLong).view({local_.count(), before + 1 + after})};
   }
 
   at::Tensor sum(const at::Tensor& values) const override { return values; }

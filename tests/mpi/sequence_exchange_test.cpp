@@ -75,11 +75,12 @@ at::Tensor expected_neighbours(const Rows& rows, const Sequences& sequences, con
 
 /// What each row sees, zeros where that is nothing. [rows, places, columns]
 at::Tensor windows_of(const Neighbours& seen) {
-  const at::Tensor zeros = at::zeros({1, seen.known.size(1)}, seen.known.options());
-  const at::Tensor places = at::where(seen.table < 0, seen.known.size(0), seen.table);
-  return at::cat({seen.known, zeros})
-      .index_select(0, places.flatten())
-      .view({places.size(0), places.size(1), seen.known.size(1)});
+  const at::Tensor zeros = at::zeros({1, seen.rows.size(1)}, seen.rows.options());
+  std::vector<at::Tensor> known{seen.rows};
+  if (seen.received.defined()) known.push_back(seen.received);
+  const at::Tensor all = at::cat(known);
+  const at::Tensor places = at::where(seen.table < 0, all.size(0), seen.table);
+  return at::cat({all, zeros}).index_select(0, places.flatten()).view({places.size(0), places.size(1), all.size(1)});
 }
 
 /// The gradient of (neighbours * weights).sum(), over all rows, with respect to each of `rows`. [rows, columns]

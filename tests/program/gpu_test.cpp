@@ -48,6 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Gpu,
                          testing::Values("", "--attention-dropout 0", "--recompute step",
                                          "--variant tensor2tensor --transition separable-convolution", "--halting act",
                                          "--halting act-copy", "--halting act-copy --attention-dropout 0",
+                                         "--halting act-copy --transition separable-convolution",
                                          "--exchange all-gather", "--exchange ring"),
                          [](const auto& parameter) {
                            std::string name = "Options";
