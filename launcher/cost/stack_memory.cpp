@@ -2,8 +2,14 @@
 
 namespace ut::launcher {
 
+double StackMemory::kept(const StepRows& step, bool stored) const {
+  // The transition is made again with the rest, but where it looks at rows that have left since.
+  const double beside_attention = d_ * 6 + (convolves_ ? transition() : 0);
+  return step.rows * (stored ? beside_attention : d_) * number_;
+}
+
 double StackMemory::layer(const StepRows& step, bool stored, double memory_keys) const {
-  const double row = d_ * 6 + real(model_.ffn);
+  const double row = d_ * 6 + transition();
   double numbers = step.rows * row + attention(step, stored);
   const double keys_values = stored ? (step.rows + step.copied) * sharing_ : step.sequences * step.keys;
   numbers += keys_values * 2 * d_;
@@ -20,6 +26,10 @@ double StackMemory::attention(const StepRows& step, bool stored) const {
   if (in_place_ || model_.recompute != core::Recompute::none) return step.rows * real(model_.heads);
   const double weights = step.sequences * real(model_.heads) * step.queries * step.keys;
   return weights * (!stored && dropped(model_.attention_dropout) ? 2 : 1);
+}
+
+double StackMemory::transition() const {
+  return real(model_.ffn) + (convolves_ ? d_ + real(model_.ffn) : 0);  // hidden; what filters made before each product
 }
 
 }  // namespace ut::launcher

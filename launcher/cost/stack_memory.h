@@ -12,10 +12,11 @@ class StackMemory {
         sharing_(real(sequence_parallel)),
         in_place_(in_place),
         number_(number_bytes),
-        d_(real(model.d_model)) {}
+        d_(real(model.d_model)),
+        convolves_(model.transition == core::TransitionKind::separable_convolution) {}
 
   /// Where whole steps are made again, what is kept until then.
-  double kept(const StepRows& step, bool stored) const { return step.rows * d_ * (stored ? 6 : 1) * number_; }
+  double kept(const StepRows& step, bool stored) const;
   /// Of a step's layer. `stored`: keys and values stay in place, see store(); `memory_keys`: source positions of a
   /// sequence that it attends to, 0 where there are none.
   double layer(const StepRows& step, bool stored, double memory_keys) const;
@@ -25,12 +26,15 @@ class StackMemory {
  private:
   static bool dropped(double rate) { return rate > 0; }
   double attention(const StepRows& step, bool stored) const;
+  /// Numbers of a row.
+  double transition() const;
 
   const core::ModelOptions& model_;
   double sharing_;  // ranks that share a sequence
   bool in_place_;
   double number_;
   double d_;
+  bool convolves_;
 };
 
 }  // namespace ut::launcher

@@ -100,7 +100,7 @@ void StepCost::attention_in_place(const StepRows& step, bool causal) {
   cost_.exponentials(2 * weights, part);
   cost_.touch(weights, uses::weights_in_place, part);
   if (model_.attention_dropout == 0) return;
-  cost_.random_numbers(3 * matrices * step.queries * 64 * std::ceil(seen / 64), part);  // drawn by 64
+  cost_.random_numbers(2 * matrices * step.queries * 64 * std::ceil(seen / 64), part);  // drawn by 64
   cost_.touch(weights, uses::dropped_in_place, part);
 }
 

@@ -24,7 +24,7 @@ inline constexpr double memory_to_heads = 12;            // the same, and to hea
 inline constexpr double weights_in_place = 4;            // of attention's weights: softmax
 inline constexpr double weights = 5;                     // the same
 inline constexpr double weights_biased = 8;              // with a mask
-inline constexpr double dropped_in_place = 6;            // of the weights: multiplied, made twice
+inline constexpr double dropped_in_place = 4;            // of the weights: multiplied, made twice
 inline constexpr double dropped_weights = 2;             // of the weights, each time they are drawn
 
 inline constexpr double hidden = 7;     // transition.cpp: of the hidden rows, bias and its gradient, ReLU

@@ -182,6 +182,25 @@ TEST(CostModel, ActivationsAreSharedByRanksAndGrowWithSteps) {
   EXPECT_NEAR(activations({}), 2 * four, four / 10);
 }
 
+TEST(CostModel, ConvolutionsKeepMoreAndTheirStatesAreGatheredWhereRowsHalt) {
+  Workload work = small_work();
+  work.model.architecture = core::Architecture::encoder;
+  work.target_rows = 0;
+  work.model.halting.encoder = core::Halting::act_copy;
+  const Layout cut = layout_of(1, 2, 2);
+  const auto made = [&](core::TransitionKind kind) {
+    work.model.transition = kind;
+    return predict(work, cut, simple_machine());
+  };
+  const Prediction feed_forward = made(core::TransitionKind::feed_forward);
+  const Prediction convolution = made(core::TransitionKind::separable_convolution);
+  EXPECT_NEAR(convolution.exchanged_bytes, 1.5 * feed_forward.exchanged_bytes, 1);  // d numbers beside 2d
+  const double rows_of_steps = (convolution.exchanged_bytes - feed_forward.exchanged_bytes) / (2 * 64 * 4);
+  const double filters = 16 * (3 * 64 + 5 * 256);  // their values, gradients and moments
+  EXPECT_NEAR(convolution.peak_bytes - feed_forward.peak_bytes, rows_of_steps / 2 * (64 + 256) * 4 + filters,
+              0.1 * feed_forward.peak_bytes);
+}
+
 TEST(CostModel, CountsParameters) {
   Workload work = small_work();
   constexpr double width = 64;
