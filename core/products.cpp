@@ -59,8 +59,8 @@ void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& 
 }
 
 /// Gradients of x, of w and of what was added to x w, from that of the result; w's is added to where it is kept.
-/// One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the gradients of
-/// all steps would have to be kept for it.
+/// One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the gradients
+/// of all steps would have to be kept for it.
 std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& w_gradient,
                                             const at::Tensor& gradient, bool has_bias) {
   const at::Tensor of_x = product(gradient, w.t());

@@ -27,8 +27,8 @@ struct Holdings {
 struct Neighbours {
   at::Tensor rows;      // [own rows, c]
   at::Tensor received;  // [received rows, c], from other ranks; undefined where there are none
-  at::Tensor table;     // [rows, width] int64, on their device: numbers of own rows, then of received ones, one position
-                        // further in each column; -1 beyond a sequence's ends
+  at::Tensor table;  // [rows, width] int64, on their device: numbers of own rows, then of received ones, one position
+                     // further in each column; -1 beyond a sequence's ends
 };
 
 /// How the ranks that share sequences tell one another their positions' representations. Made for one batch; every
