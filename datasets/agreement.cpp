@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -82,11 +83,12 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 
 fs::path find_agreement_directory(const std::string& data, const std::string& form) {
   const fs::path directory = data_directory(data, "numpred.* files");
-  for (const fs::path& place :
-       {directory, directory / "linzen2016_rnn_agr_simple", directory / "linzen2016_gulordava_filtered_testset"})
-    if (base::is_there(place / dependencies_table) || has_prefixes(place) ||
-        (form == "language-model" && base::is_there(place / agreement_sentences)))
-      return place;
+  const std::array places{directory, directory / "linzen2016_rnn_agr_simple",
+                          directory / "linzen2016_gulordava_filtered_testset"};
+  for (const fs::path& place : places)
+    if (has_prefixes(place) || (form == "language-model" && base::is_there(place / agreement_sentences))) return place;
+  for (const fs::path& place : places)
+    if (base::is_there(place / dependencies_table)) return place;
   return {};
 }
 
@@ -97,9 +99,7 @@ Agreement::Agreement(const TaskOptions& options)
   const fs::path directory = found.empty() ? fs::path(options.data) : found;
   const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);
   const bool has_table = !has_sentences && !has_prefixes(directory) && base::is_there(directory / dependencies_table);
-  if ((has_table || has_sentences) && options.agreement_train_share > 0)
-    throw base::BadInput(fmt::format("--agreement-train-share: does nothing here, {} is split by itself; leave it out",
-                                     (directory / (has_table ? dependencies_table : agreement_sentences)).string()));
+  is_split_by_itself_ = (has_table || has_sentences) && options.agreement_train_share > 0;
   if (has_sentences)
     read_sentences(directory);
   else if (has_table)
@@ -219,6 +219,7 @@ std::string Agreement::description() const {
   if (left_out_ > 0)
     text += fmt::format("; {} more have other nouns than up to {} attractors, or nothing, before the verb", left_out_,
                         most_attractors);
+  if (is_split_by_itself_) text += "; split by itself, whatever --agreement-train-share";
   if (!missing_.empty()) text += fmt::format("; missing: {}", fmt::join(missing_, ", "));
   return text;
 }

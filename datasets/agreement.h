@@ -13,8 +13,8 @@ inline constexpr const char* agreement_sentences = "subj_agr_filtered.text";
 inline constexpr const char* agreement_verbs = "subj_agr_filtered.gold";
 
 /// Where the files of a form are: `data` itself where it has any, else the first directory of the published data below
-/// it that has, linzen2016_rnn_agr_simple or linzen2016_gulordava_filtered_testset. Empty where none has. Throws
-/// base::BadInput where there is no such `data`.
+/// it that has, linzen2016_rnn_agr_simple or linzen2016_gulordava_filtered_testset; where none has, the same of the
+/// table. Empty where there is none either. Throws base::BadInput where there is no such `data`.
 std::filesystem::path find_agreement_directory(const std::string& data, const std::string& form);
 
 /// Subject-verb agreement (review version, section 3.2; Linzen, Dupoux and Goldberg, 2016), in two forms,
@@ -37,8 +37,8 @@ std::filesystem::path find_agreement_directory(const std::string& data, const st
 /// counts as wrong.
 class Agreement final : public MissingWord {
  public:
-  /// Uses data, agreement_form and agreement_train_share. Throws base::BadInput naming file and line, what is missing,
-  /// or the share where there is none to take it of.
+  /// Uses data, agreement_form and, of the test.N files, agreement_train_share, which settings made for these may set
+  /// for the others too. Throws base::BadInput naming file and line, or what is missing.
   explicit Agreement(const TaskOptions& options);
 
   std::string description() const override;
@@ -56,6 +56,7 @@ class Agreement final : public MissingWord {
   std::string directory_;
   std::vector<std::string> missing_;  // files that can be done without
   std::int64_t left_out_ = 0;         // lines of the table that are in no split
+  bool is_split_by_itself_ = false;   // though a share of the tests was to be trained on
 };
 
 }  // namespace ut::datasets

@@ -13,7 +13,6 @@ namespace ut::datasets {
 namespace {
 
 constexpr std::string_view space = " \t\r\v\f";
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(space);
@@ -63,8 +62,6 @@ class Reader {
 
   /// Starts a story at number 1; gives what follows the number.
   std::string_view read_number(std::string_view line) {
-    if (line_ == 1 && line.starts_with(byte_order_mark))
-      fail(line_, "begins with a byte order mark; save the file as UTF-8 without one");
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
     if (error != std::errc{} || (end != line.data() + line.size() && space.find(*end) == std::string_view::npos))

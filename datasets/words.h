@@ -16,9 +16,11 @@ std::vector<std::string> split_words(std::string_view text);
 /// The words between white space of ASCII; they lie in `text`.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
-/// Calls use(number, line) for every line of `content`, from 1 on, without its line feed.
+/// Calls use(number, line) for every line of `content`, from 1 on, without its line feed. A byte order mark that some
+/// editors put before the first is no part of it.
 template <typename Use>
 void for_each_raw_line(std::string_view content, Use use) {
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   for (std::size_t number = 1; !content.empty(); ++number) {
     const std::size_t end = std::min(content.find('\n'), content.size());
     use(number, content.substr(0, end));

@@ -70,10 +70,11 @@ int run_command(const Options& options, const std::vector<std::string>& argument
                            options.stop_signals, metrics});
 }
 
-/// Processes side by side would write the same files. Throws base::BadInput.
+/// Processes side by side would write the same files. One that a person types into is alone, whatever the shell's
+/// environment says. Throws base::BadInput.
 void check_alone(const std::string& command) {
   const RankEnvironment environment = rank_environment();
-  if (environment.is_rank && environment.world > 1)
+  if (environment.is_rank && environment.world > 1 && ::isatty(STDIN_FILENO) == 0)
     throw base::BadInput(
         fmt::format("ut {}: mpirun or srun has started {} processes, but it works in one; leave it out", command,
                     environment.world));

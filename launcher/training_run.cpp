@@ -71,6 +71,7 @@ TrainingRun::TrainingRun(Session& session)
     say_what_is_trained();
   });
   session.update = update();
+  if (best_is_of_others_) score_best_again();
   if (evaluation_is_due()) evaluate();  // a stop came before it
 }
 
@@ -137,10 +138,27 @@ std::string TrainingRun::resume() {
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
   const bool is_of_others = read.whole("evaluation_limit", options.evaluation_limit) != options.evaluation_limit;
   if (is_of_others) evaluated_at_ = -1;
-  // What is done again now had a better one; or it was scored on other examples.
-  if (best_ && (is_of_others || !core::has_checkpoint(directory, best_->update))) best_.reset();
+  if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();  // what is done again now had a better
+  best_is_of_others_ = is_of_others && best_;
   // The files' digests are in the state; whether the best is there, the directory says.
   return fmt::format("{} {}", state.dump(), best_.has_value());
+}
+
+void TrainingRun::score_best_again() {
+  const std::int64_t newest = update();
+  const auto load = [&](std::int64_t update, core::Adam* optimizer) {
+    if (best_->update != newest)
+      core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update), *model_,
+                            optimizer);
+  };
+  load(best_->update, nullptr);
+  const std::optional<Evaluation> result = score(datasets::Split::validation);
+  load(newest, &optimizer_);
+  if (!result) return;
+  best_ = {result->accuracy(), result->loss, best_->update};
+  if (session_.speaks())
+    progress_->say(fmt::format("--evaluation-limit has changed: update {}, the best so far: validation {}",
+                               best_->update, describe(*result, *session_.task)));
 }
 
 /// As the checkpoint has it that is gone on from: a kill may have come before the pointers, and later ones are done

@@ -69,6 +69,8 @@ class TrainingRun {
  private:
   /// Returns what tells the run's state, which is all read from files, from others.
   std::string resume();
+  /// Of other examples than those to come, a score cannot be compared.
+  void score_best_again();
   void point_at_checkpoints() const;
   void look_at(const Report& shown, const UpdateResult& result);
   /// Records the updates since the last record.
@@ -105,6 +107,7 @@ class TrainingRun {
   std::optional<double> mean_ponder_;  // of the last record
   double earlier_hours_ = 0;           // of the run before it was resumed
   std::optional<BestScore> best_;      // of validation; its checkpoint is there
+  bool best_is_of_others_ = false;     // scored on other examples
   std::int64_t evaluated_at_ = -1;
   std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known
   std::int64_t written_at_ = -1;      // update of the newest checkpoint

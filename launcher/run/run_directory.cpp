@@ -70,11 +70,10 @@ void check_run_directory(const Options& options) {
     throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
   if (options.resume && !base::is_there(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
+  if (base::is_there(lock_path(path)))
+    if (const int lock = take_lock(path, O_RDONLY); lock >= 0) ::close(lock);
   if (options.resume && !has_checkpoints(path))
     throw refusal(path, "the run ended before its first checkpoint; to begin it anew leave out --resume");
-  if (!base::is_there(lock_path(path))) return;
-  const int lock = take_lock(path, O_RDONLY);
-  if (lock >= 0) ::close(lock);
 }
 
 RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {

@@ -84,6 +84,12 @@ TEST_F(AgreementFiles, BadLinesAreNamed) {
   EXPECT_EQ(refused(), file + ":1: no words" + right);
 }
 
+TEST_F(AgreementFiles, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  const std::string before = read().vocabulary().text();
+  directory_.write("numpred.train", "\xEF\xBB\xBFVBZ\tthe cat\nVBP\tthe cats the dog\nVBZ\tcat\n");
+  EXPECT_EQ(read().vocabulary().text(), before);
+}
+
 TEST_F(AgreementFiles, MissingFilesAreNamed) {
   std::filesystem::remove(directory_.path() / "numpred.val");
   EXPECT_EQ(refused(),
@@ -202,12 +208,14 @@ TEST_F(AgreementTable, ALanguageModelLearnsUpToTheVerbAndRanksItsForms) {
 }
 
 TEST_F(AgreementTable, TakesNoShareAndIsNotReadWhereThereAreTheFilesMadeOfIt) {
-  EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "number-prediction", 0.5); }),
-            "--agreement-train-share: does nothing here, " + directory_ / dependencies_table +
-                " is split by itself; leave it out");
-  directory_.write("numpred.val", "VBD\tthe owls\n");
-  EXPECT_NE(tests::bad_input([&] { read_agreement(directory_.path()); }).find("'VBD' before the tab"),
-            std::string::npos);
+  const Agreement shared = read_agreement(directory_.path(), "number-prediction", 0.5);
+  EXPECT_EQ(shared.size(Split::test), read_agreement(directory_.path()).size(Split::test));
+  EXPECT_NE(shared.description().find("split by itself, whatever --agreement-train-share"), std::string::npos);
+  for (const std::string file : {"linzen2016_rnn_agr_simple/numpred.val", "numpred.val"}) {
+    directory_.write(file, "VBD\tthe owls\n");
+    EXPECT_NE(tests::bad_input([&] { read_agreement(directory_.path()); }).find(file + ":1: 'VBD' before the tab"),
+              std::string::npos);
+  }
 }
 
 /// Whole sentences, of which enough fall into each split.
@@ -284,9 +292,8 @@ TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
 }
 
 TEST_F(AgreementSentences, HaveNoTestFilesToTrainOn) {
-  EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "language-model", 0.5); }),
-            "--agreement-train-share: does nothing here, " + (directory_ / "subj_agr_filtered.text") +
-                " is split by itself; leave it out");
+  const Agreement shared = read_agreement(directory_.path(), "language-model", 0.5);
+  EXPECT_EQ(shared.size(Split::test), read_agreement(directory_.path(), "language-model").size(Split::test));
 }
 
 class PublishedAgreement : public tests::SharedData<PublishedAgreement> {

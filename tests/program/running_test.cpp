@@ -233,7 +233,7 @@ TEST_F(Running, StopsOnRequestWhileItEvaluates) {
 
 TEST_F(Running, GoesOnWithTheNewestWhereNoneIsTheBestYet) {
   const std::string run = directory_ / "run";
-  const Outcome stopped = run_shell(fmt::format("timeout --preserve-status -s TERM 3 {} {} --run-dir {}",
+  const Outcome stopped = run_shell(fmt::format("timeout --preserve-status -s USR1 3 {} {} --run-dir {}",
                                                 std::getenv("UT"), addition(1000000, "--evaluate-every 0"), run));
   ASSERT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
   ASSERT_FALSE(std::filesystem::exists(run + "/checkpoints/best"));
@@ -254,9 +254,22 @@ TEST_F(Running, ComparesScoresOfTheSameExamples) {
   EXPECT_EQ(records_of(run, "validation_loss").size(), 2);
   train("train --resume --evaluation-limit 3");
   EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
-  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000004\n");
   train("train --resume");
   EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
+}
+
+/// Nor does the best one go because of it.
+TEST_F(Running, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 4 --evaluation-limit 1") + " --run-dir " + run).exit_code, 0);
+  const std::string more = " --learning-rate 1e-30 --keep-checkpoints 1 --run-dir " + run;
+  ASSERT_EQ(run_ut("train --resume --max-updates 8" + more).exit_code, 0);
+  const Outcome outcome = run_ut("train --resume --max-updates 12 --evaluation-limit 3" + more);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("--evaluation-limit has changed: update 4, the best so far: validation "));
+  EXPECT_THAT(outcome.output, HasSubstr("update 4: test "));
+  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000004\n");
+  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000004"));
 }
 
 TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/file.h"
 #include "tests/datasets/toy_parallel_text.h"
@@ -91,6 +92,25 @@ TEST_F(Translation, ScoreOfTheDecodedLinesIsThatOfTheEvaluation) {
     ASSERT_EQ(scored.exit_code, 0) << scored.errors;
     EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output)) << set;
     EXPECT_EQ(scored.output.find("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = "), 0u);
+  }
+}
+
+TEST_F(Translation, ScoreOfFewerExamplesIsThatOfEveryFourthLine) {
+  const auto every_fourth = [](const std::string& text) {
+    std::istringstream lines(text);
+    std::string some;
+    std::string line;
+    for (int number = 0; std::getline(lines, line); ++number)
+      if (number % 4 == 0) some += line + "\n";
+    return some;
+  };
+  const Outcome decoded = decode(base::read_file(data() + "/test.en"), "--run-dir " + run());
+  directory->write("few.de", every_fourth(base::read_file(data() + "/test.de")));
+  const std::string file = directory->write("few.decoded", every_fourth(decoded.output)).string();
+  const Outcome scored = run_shell(fmt::format("{} score --reference {}/few.de < {}", std::getenv("UT"), data(), file));
+  for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"}) {
+    const Outcome evaluated = run_ut("evaluate --evaluation-limit 25 --run-dir " + run() + ranks);
+    EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output)) << evaluated.errors;
   }
 }
 
