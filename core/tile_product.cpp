@@ -6,9 +6,9 @@
 namespace ut::core {
 namespace {
 
-constexpr std::int64_t lanes_at_most = 16;      // of a vector
-constexpr std::int64_t room = 8192;             // numbers on the stack, for b laid out anew
-constexpr std::int64_t most_work = 512 * 1024;  // products of two numbers
+constexpr std::int64_t lanes_at_most = 16;  // of a vector
+constexpr std::int64_t room = 8192;         // numbers on the stack, for b laid out anew
+constexpr std::int64_t most_work = 524288;  // products of two numbers
 
 std::int64_t in_whole_vectors(std::int64_t columns) {
   return (columns + lanes_at_most - 1) / lanes_at_most * lanes_at_most;
@@ -89,14 +89,14 @@ template <int bytes, int vectors, int at_once>
 }
 
 /// All columns, up to `most` vectors of them at a time; b has room for whole ones.
-template <int bytes, int at_once, int most>
+template <int bytes, int at_once, std::int64_t most>
 [[gnu::always_inline]] inline void multiply_all(const Product& product, std::int64_t rows, std::int64_t columns,
                                                 const Left& a, const MatrixRows<const float>& b,
                                                 const MatrixRows<float>& c) {
   constexpr std::int64_t lanes = Vector<bytes>::lanes;
   for (std::int64_t first = 0; first < columns;) {
     const std::int64_t left = (columns - first + lanes - 1) / lanes;
-    const std::int64_t vectors = left > most && left < 2 * most ? (left + 1) / 2 : std::min<std::int64_t>(left, most);
+    const std::int64_t vectors = left > most && left < 2 * most ? (left + 1) / 2 : std::min(left, most);
     const std::int64_t of_last = vectors == left ? columns - first - (vectors - 1) * lanes : lanes;
     const MatrixRows<const float> from{b.data + first, b.stride};
     const MatrixRows<float> to{c.data + first, c.stride};
@@ -128,7 +128,7 @@ constexpr std::int64_t rows_of_block = 8;
                                         {__builtin_shufflevector(joined[0], joined[1], 2, 10, 3, 11, 6, 14, 7, 15),
                                          __builtin_shufflevector(joined[2], joined[3], 2, 10, 3, 11, 6, 14, 7, 15)}};
 #pragma GCC unroll 2
-  for (int half = 0; half < 2; ++half) {
+  for (std::int64_t half = 0; half < 2; ++half) {
     const auto& [low, high] = mixed[half];
     *reinterpret_cast<Eight*>(made.row(2 * half)) = __builtin_shufflevector(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
     *reinterpret_cast<Eight*>(made.row(2 * half + 1)) = __builtin_shufflevector(low, high, 2, 3, 10, 11, 6, 7, 14, 15);
@@ -160,7 +160,7 @@ constexpr std::int64_t rows_of_block = 8;
   }
 }
 
-template <int bytes, int at_once, int most>
+template <int bytes, int at_once, std::int64_t most>
 [[gnu::always_inline]] inline void multiply_laid_out(const Product& product, std::int64_t rows, std::int64_t columns,
                                                      const Left& a, const Factor<float>& b,
                                                      const MatrixRows<float>& c) {
