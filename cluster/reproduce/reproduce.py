@@ -21,13 +21,13 @@ USR1, with a checkpoint where it was training; with --one that of `ut` where it 
 
 A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
 training, more of them for the small size, those of each evaluation, which of these are "optional" as the data may lack
-their split, data, which of its files are needed, what `ut data` makes of it first), "columns" (run, evaluation, and
-which of its numbers to "show"), "rows" (settings, and the paper's numbers). A table "of" another shows that one's runs
-in another way: its rows say which run, its columns which settings. What there is of "each" number from 1 has {} in the
-number's place. Of a cell's seeds the best by validation is shown, of equal ones that with the lower loss; beside it,
-where there are several, the mean ± standard deviation of all and, of errors, how many are learned: not above 5 %. A *
-marks what was made with other settings than those shipped now, as far as its result.json says with which; a line below
-the table names them.
+their split, data, which of its files are needed, what `ut data` makes of it first, or "copies": of which of its files,
+by which names, the run's own data is made), "columns" (run, evaluation, and which of its numbers to "show"), "rows"
+(settings, and the paper's numbers). A table "of" another shows that one's runs in another way: its rows say which run,
+its columns which settings. What there is of "each" number from 1 has {} in the number's place. Of a cell's seeds the
+best by validation is shown, of equal ones that with the lower loss; beside it, where there are several, the mean ±
+standard deviation of all and, of errors, how many are learned: not above 5 %. A * marks what was made with other
+settings than those shipped now, as far as its result.json says with which; a line below the table names them.
 """
 
 import argparse
@@ -39,6 +39,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import statistics
 import subprocess
@@ -270,6 +271,7 @@ class Run:
         self.table, self.settings, self.name, self.seed, self.options = table, settings, name, seed, options
         self.described = table["runs"][name]
         self.data, self.files = self.described.get("data"), self.described.get("files")
+        self.copies = self.described.get("copies", {})
         self.directory = options.out / table["name"] / options.size / settings / name / f"seed-{seed}"
 
     def __str__(self):
@@ -300,14 +302,24 @@ class Run:
         directory = self.options.data / self.data
         if not directory.is_dir():
             return directory
-        return directory / self.files if self.files and not any(directory.glob(self.files)) else None
+        needed = [self.files] if self.files else self.copies.values()
+        return next((directory / file for file in needed if not any(directory.glob(file))), None)
+
+    def own_data(self):
+        """Where files are called otherwise, a place of its own: the data set stays as it was fetched."""
+        return self.directory / "data" if self.copies else self.options.data / self.data
+
+    def copy_data(self):
+        for name, file in self.copies.items():
+            self.own_data().mkdir(exist_ok=True)
+            shutil.copy(self.options.data / self.data / file, self.own_data() / name)
 
     def shipped_options(self):
         settings = self.table["home"] / self.options.size / f"{self.settings}.conf"
         return ["--config", str(settings), *self.described["train"], *self.described.get(self.options.size, [])]
 
     def train_options(self):
-        data = [] if self.data is None else ["--data", str(self.options.data / self.data)]
+        data = [] if self.data is None else ["--data", str(self.own_data())]
         return [*self.shipped_options(), "--seed", str(self.seed), *data, *self.options.more,
                 "--run-dir", str(self.directory)]
 
@@ -341,6 +353,7 @@ class Run:
             raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
         usual = defaults(self.options.ut)  # `ut` is there, then, before anything else is done
         self.directory.mkdir(parents=True, exist_ok=True)
+        self.copy_data()
         self.prepare()
         print(f"{self}", flush=True)
         again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
@@ -408,13 +421,14 @@ class Run:
     def told(self):
         """What the run says of itself: validation, updates and hours to its end, FLOPs, parameters and mesh."""
         lines = [json.loads(line) for line in open(self.directory / "metrics.jsonl")]
-        validation = [line for line in lines if line.get("split") == "validation"]
         log = (self.directory / "reproduce.log").read_text()
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
         sizes = next((line for line in lines if "flops_per_update" in line), {})
-        best = max(validation, key=lambda line: merit(line["accuracy"], line.get("validation_loss")), default={})
-        told = {"validation": best.get("accuracy"),
-                "validation_loss": best.get("validation_loss"),  # None as well where it is not finite
+        checkpoints = self.directory / "checkpoints"
+        newest = checkpoints / (checkpoints / "latest").read_text().strip()
+        state = json.loads((newest / "state.json").read_text())  # metrics.jsonl may have scores of other examples, too
+        told = {"validation": state.get("best_score"),
+                "validation_loss": state.get("best_loss"),  # None as well where it is not finite
                 "updates": max(line["update"] for line in lines),
                 "hours": max(line.get("hours", 0) for line in lines),
                 "flops_per_update": sizes.get("flops_per_update", [])}  # least and most: positions may halt

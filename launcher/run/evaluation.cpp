@@ -183,8 +183,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
     datasets::Batch batch;
     std::vector<std::int64_t> numbers;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
-      // Of the whole split, whose groups may come one after the other; size may be as large as numbers are.
-      numbers.push_back(index * (size / count) + index * (size % count) / count);
+      numbers.push_back(index * size / count);  // of the whole split, whose groups may come one after the other
       batch.examples.push_back(session.task->example(split, numbers.back()));
     }
     const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);

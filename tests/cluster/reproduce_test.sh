@@ -51,11 +51,13 @@ JSON
 
 # A run that was begun goes on, and is not begun anew, also where a kill came between the first checkpoint and the
 # pointer to it: it ends where its own options and those given now say. Its cell says which are not the table's, with
-# those that were given only when it was begun. One whose first checkpoint was not finished is begun.
+# those that were given only when it was begun; a score of other examples is none of its. One whose first checkpoint was
+# not finished is begun.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
   --dropout 0.3 --label-smoothing 0.2 --run-dir "$begun" --quiet >/dev/null
 rm "$begun/checkpoints/latest"
+echo '{"update": 7, "split": "validation", "accuracy": 2, "validation_loss": 0}' >>"$begun/metrics.jsonl"
 mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
 # resumes RUN: whether train.sbatch would go on with it.
 resumes() {
@@ -67,6 +69,13 @@ for run in "$place/out/digits/small/one/copy/seed-2" "$place/none"; do
 done
 more="--threads 1 --max-updates 9" made_up digits --one 0 >/dev/null
 grep -q '"updates": 9,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
+python3 - "$begun" <<'PYTHON' || fail "not the best score of the examples that are scored now"
+import json, pathlib, sys
+run = pathlib.Path(sys.argv[1])
+result = json.loads((run / "result.json").read_text())
+newest = json.loads((run / "checkpoints/update-00000009/state.json").read_text())
+assert result["validation"] == newest["best_score"] <= 1 and result["validation_loss"] == newest["best_loss"]
+PYTHON
 before=$(stat -c %Y.%Z "$begun/result.json")
 
 printed=$(made_up digits)
@@ -129,6 +138,17 @@ expect 2 "nothing to run: no such row has such a run and settings of the paper s
 expect 0 "usage: reproduce.py" --help
 made_up --list 2>"$place/said" | true || true
 [[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
+
+# Files that lie apart, and are called otherwise, are a run's data.
+cp -r "$place/tables/stories" "$place/tables/apart"
+sed -i 's|"none", "files": "[^"]*"|"apart", "copies": {"qa1_train.txt": "some.txt", "qa1_test.txt": "more/test.txt"}|' \
+  "$place/tables/apart/table.json"
+"$UT" data stories --facts 1 --train 40 --test 20 --out "$place/whole" >/dev/null
+mkdir -p "$place/apart/more"
+mv "$place"/whole/*_train.txt "$place/apart/some.txt"
+expect 2 "apart one task-1 seed 1: not run, no $place/apart/more/test.txt" apart --run task-1 --data "$place"
+mv "$place"/whole/*_test.txt "$place/apart/more/test.txt"
+expect 0 "apart one task-1 seed 2" apart --run task-1 --data "$place"
 
 # What is wrong with a program, or with a result, is one line.
 mkdir "$place/wrong"

@@ -287,6 +287,16 @@ TEST_F(BadInput, RanksOfACommandForOneProcess) {
   expect_nothing_written();
 }
 
+/// The shell of `srun -n 4 --pty bash` tells its programs that they are rank 0 of 4.
+TEST_F(BadInput, InASlurmShellACommandThatIsTypedIsAlone) {
+  const std::string command =
+      "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 $UT data stories --train 2 --test 2 --out " + run_directory();
+  expect_refused(run_shell(command), HasSubstr("srun has started 4"));
+  expect_nothing_written();
+  const Outcome typed = run_shell(fmt::format("script --quiet --return --command '{}' /dev/null", command));
+  EXPECT_EQ(typed.exit_code, 0) << typed.output;
+}
+
 TEST_F(BadInput, InputThatCannotBeReadIsNotItsEnd) {
   make_run();
   expect_refused(run_shell("$UT decode --run-dir " + run_directory() + " < /"),

@@ -88,7 +88,7 @@ TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
   }
 }
 
-TEST_F(EvaluationOfCopy, OfFewerExamplesTakesThemFromAllOverTheSplit) {
+TEST_F(EvaluationOfCopy, OfFewerExamplesIsTheSameOnTwoRanks) {
   const json all = evaluated(" --teacher-forced");
   const json few = evaluated(" --teacher-forced --evaluation-limit 20");
   EXPECT_EQ(few.at("sequences"), 20);

@@ -108,6 +108,7 @@ TEST_F(Translation, ScoreOfFewerExamplesIsThatOfEveryFourthLine) {
   directory->write("few.de", every_fourth(base::read_file(data() + "/test.de")));
   const std::string file = directory->write("few.decoded", every_fourth(decoded.output)).string();
   const Outcome scored = run_shell(fmt::format("{} score --reference {}/few.de < {}", std::getenv("UT"), data(), file));
+  ASSERT_EQ(scored.exit_code, 0) << scored.errors;
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"}) {
     const Outcome evaluated = run_ut("evaluate --evaluation-limit 25 --run-dir " + run() + ranks);
     EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output)) << evaluated.errors;

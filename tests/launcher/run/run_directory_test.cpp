@@ -75,7 +75,9 @@ TEST(RunDirectory, TwoRunsInOneAreRefused) {
   const tests::TemporaryDirectory scratch;
   const auto options = options_for(scratch / "run");
   const RunDirectory directory(options);
-  EXPECT_THAT(refused(options), AllOf(HasSubstr(options.run_dir), HasSubstr("another process trains there")));
+  for (const bool resume : {false, true})  // before the first checkpoint, too
+    EXPECT_THAT(refused(options_for(options.run_dir, resume)),
+                AllOf(HasSubstr(options.run_dir), HasSubstr("another process trains there")));
 }
 
 TEST(RunDirectory, WhatCannotBeWrittenIsRefused) {
