@@ -113,9 +113,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values("--exchange broadcast --shards zigzag",
                                      "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
                                      "--exchange all-gather --exchange-sends states --shards contiguous",
-                                     "--exchange all-gather --recompute step", "--exchange ring --recompute step",
-                                     "--transition separable-convolution --recompute step"),
+                                     "--exchange all-gather --recompute step", "--exchange ring --recompute step"),
                      testing::Values("--halting none", lively + "--halting act-copy --decoder-halting act",
+                                     lively +
+                                         "--halting act-copy --decoder-halting act --transition separable-convolution",
                                      lively + "--halting act --decoder-halting act-copy")));
 
 INSTANTIATE_TEST_SUITE_P(, Training,
