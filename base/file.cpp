@@ -55,12 +55,16 @@ void sync_to_disk(const std::filesystem::path& path) {
   if (!synced) throw std::runtime_error(fmt::format("{}: cannot be synced: {}", path.string(), std::strerror(cause)));
 }
 
-void write_file_whole(const std::filesystem::path& path, const std::string& content) {
+std::filesystem::path unfinished_beside(const std::filesystem::path& file) {
+  return file.parent_path() / fmt::format(".{}.tmp", file.filename().string());
+}
+
+void write_file_whole(const std::filesystem::path& given, const std::string& content) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
-  auto beside = path;
-  beside += ".tmp";
+  if (std::filesystem::is_directory(given, ignored))
+    throw BadInput(fmt::format("{}: is a directory, a file is needed", given.string()));
+  const auto path = std::filesystem::is_symlink(given, ignored) ? std::filesystem::weakly_canonical(given) : given;
+  const auto beside = unfinished_beside(path);
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content << std::flush;
   const bool written = stream.good();

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace ut::base {
 
@@ -17,7 +18,17 @@ std::string describe(const std::filesystem::filesystem_error& error);
 /// The whole of a file. Throws BadInput, naming the file, where it is missing, a directory or unreadable.
 std::string read_file(const std::filesystem::path& path);
 
-/// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole.
+/// The text without the byte order mark that some editors put before it.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+/// Where a file is written before it takes its place: hidden beside it, under a name that is nobody else's.
+std::filesystem::path unfinished_beside(const std::filesystem::path& file);
+
+/// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole. Where `path` is
+/// a link, this is done where it leads.
 /// Throws std::runtime_error naming the file where it cannot be written, BadInput where it is a directory.
 void write_file_whole(const std::filesystem::path& path, const std::string& content);
 

@@ -89,23 +89,28 @@ at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, c
   if (layer.cross_attention) over_memory = rows.memory_layout();
   const bool sees_neighbours = layer.transition->sees_neighbours();
   const at::Tensor neighbours = sees_neighbours ? copied : at::Tensor();
-  const auto rest = [this, &layer, index, neighbours, local = rows.local(), all = rows.shared_from_this(), over_memory,
-                     key](const std::vector<at::Tensor>& in) {
-    at::Tensor y = in[0];
-    if (over_memory)
-      y = around(*layer.cross_attention_norm, y, y, {}, Site::cross_attention_output, local, key,
-                 [&](const at::Tensor& queries, const at::Tensor&) {
-                   return attend_to_memory(index, queries, in[1], *over_memory, key);
-                 });
+  const auto attend = [this, &layer, index, local = rows.local(), over_memory, key](const std::vector<at::Tensor>& in) {
+    return around(*layer.cross_attention_norm, in[0], in[0], {}, Site::cross_attention_output, local, key,
+                  [&](const at::Tensor& queries, const at::Tensor&) {
+                    return attend_to_memory(index, queries, in[1], *over_memory, key);
+                  });
+  };
+  const auto revise = [this, &layer, index, neighbours, local = rows.local(), all = rows.shared_from_this(),
+                       key](const at::Tensor& y) {
     return around(layer.transition_norm, y, y, neighbours, Site::transition_output, local, key,
                   [&](const at::Tensor& revised, const at::Tensor& copies) {
                     return layer.transition->forward(revised, copies, local, *all, index, key);
                   });
   };
+  const auto rest = [over_memory, attend, revise](const std::vector<at::Tensor>& in) {
+    return revise(over_memory ? attend(in) : in[0]);
+  };
   std::vector<at::Tensor> inputs{x};
   if (over_memory) inputs.push_back(memory[index]);
-  const bool again = options_.recompute == Recompute::step && !rows.can_repeat() && !sees_neighbours;
-  return again ? recomputed(inputs, rest) : rest(inputs);
+  const bool again = options_.recompute == Recompute::step && !rows.can_repeat();
+  if (!again) return rest(inputs);
+  // Who sees neighbours hears of them but once, and makes the rest again itself.
+  return !sees_neighbours ? recomputed(inputs, rest) : revise(over_memory ? recomputed(inputs, attend) : x);
 }
 
 Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const {

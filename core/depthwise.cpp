@@ -23,11 +23,15 @@ void sum_on_host(const at::Tensor& known, const at::Tensor& table, const at::Ten
     const auto* weights = kernel.const_data_ptr<scalar_t>();
     auto* to = result.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, table.size(0), rows_at_once(width * columns), [&](std::int64_t begin, std::int64_t end) {
-      std::fill(to + begin * columns, to + end * columns, scalar_t{0});
-      for (std::int64_t look = begin * width; look < end * width; ++look)
-        if (places[look] >= 0)
-          add_products(weights + look % width * columns, from + places[look] * columns, to + look / width * columns,
-                       static_cast<std::size_t>(columns));
+      std::vector<Factors<scalar_t>> seen;
+      for (std::int64_t row = begin; row < end; ++row) {
+        seen.clear();
+        for (std::int64_t place = 0; place < width; ++place)
+          if (const std::int64_t there = places[row * width + place]; there >= 0)
+            seen.push_back({from + there * columns, weights + place * columns});
+        sum_of_products(std::span<const Factors<scalar_t>>(seen), to + row * columns,
+                        static_cast<std::size_t>(columns));
+      }
     });
   });
 }

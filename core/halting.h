@@ -35,8 +35,8 @@ class HaltingUnit {
   HaltingDraw draw_;
 };
 
-/// The books of adaptive computation time for some rows (the papers' Appendix B), all [rows] and in float64 but for the
-/// mean, so that decisions do not hang on the precision of the states.
+/// The books of adaptive computation time for some rows (the papers' Appendix B), [rows] each; probabilities, weights
+/// and remainders in float64, so that decisions do not hang on the precision of the states.
 class Pondering {
  public:
   /// Rows that have not yet taken a step. `state` [rows, d].

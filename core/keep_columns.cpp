@@ -140,6 +140,7 @@ KeepBlock<float> way_with(Instructions instructions) {
 template <class Number>
 void keep(const RowDraw& row, std::size_t first, std::span<const Number> from, Number scale, Number* to,
           KeepBlock<Number> keep_block) {
+  if (from.empty()) return;
   const std::size_t end = first + from.size();
   for (std::size_t begin = first / block * block; begin < end; begin += block) {
     Some some = all_columns;

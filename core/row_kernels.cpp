@@ -1,5 +1,6 @@
 #include "core/row_kernels.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -193,6 +194,36 @@ template <class Number>
   for (std::size_t column = 0; column < columns; ++column) sum[column] += x[column] * y[column];
 }
 
+/// With all of a column's places at once, whose sum stays in a register.
+template <std::size_t places, class Number>
+[[gnu::always_inline]] inline void sum_of_so_many(const Factors<Number>* at, Number* __restrict result,
+                                                  std::size_t columns) {
+  for (std::size_t column = 0; column < columns; ++column) {
+    Number sum = 0;
+    for (std::size_t place = 0; place < places; ++place) sum += at[place].row[column] * at[place].kernel[column];
+    result[column] = sum;
+  }
+}
+
+template <class Number>
+[[gnu::always_inline]] inline void sum_of_products_of(std::span<const Factors<Number>> places, Number* result,
+                                                      std::size_t columns) {
+  switch (places.size()) {
+    case 1:
+      return sum_of_so_many<1>(places.data(), result, columns);
+    case 2:
+      return sum_of_so_many<2>(places.data(), result, columns);
+    case 3:
+      return sum_of_so_many<3>(places.data(), result, columns);
+    case 4:
+      return sum_of_so_many<4>(places.data(), result, columns);
+    case 5:
+      return sum_of_so_many<5>(places.data(), result, columns);
+  }
+  std::fill_n(result, columns, Number{0});
+  for (const Factors<Number>& at : places) add_products_of(at.row, at.kernel, result, columns);
+}
+
 template <class Number>
 [[gnu::always_inline]] inline void softmax_back_of(const Number* weights, const Number* dropped, Number mean,
                                                    Number* __restrict gradient, std::size_t columns) {
@@ -272,6 +303,14 @@ void normalise_back(const double* normalised, double factor, const double* scale
 }
 void add_products(const double* x, const double* y, double* sum, std::size_t columns) {
   add_products_of(x, y, sum, columns);
+}
+
+[[gnu::target_clones("avx512f", "avx2", "default")]] void sum_of_products(std::span<const Factors<float>> places,
+                                                                          float* result, std::size_t columns) {
+  sum_of_products_of(places, result, columns);
+}
+void sum_of_products(std::span<const Factors<double>> places, double* result, std::size_t columns) {
+  sum_of_products_of(places, result, columns);
 }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] float dot(const float* x, const float* y, std::size_t columns) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace ut::core {
 
@@ -44,6 +45,17 @@ void normalise_back(const float* normalised, float factor, const float* scale, c
                     std::size_t columns);
 void normalise_back(const double* normalised, double factor, const double* scale, const double* gradient,
                     double* result, std::size_t columns);
+
+/// What a filter multiplies at one place: a row, and its own numbers there.
+template <class Number>
+struct Factors {
+  const Number* row;
+  const Number* kernel;
+};
+
+/// result = the sum over these places of row * kernel, in their order.
+void sum_of_products(std::span<const Factors<float>> places, float* result, std::size_t columns);
+void sum_of_products(std::span<const Factors<double>> places, double* result, std::size_t columns);
 
 /// sum += x * y
 void add_products(const float* x, const float* y, float* sum, std::size_t columns);

@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* numbers_to_learn = "numpred.train";
 constexpr std::uint8_t most_attractors = 5;
 constexpr std::uint8_t unknown_attractors = most_attractors + 1;
 
@@ -99,13 +100,14 @@ Agreement::Agreement(const TaskOptions& options)
   const fs::path directory = found.empty() ? fs::path(options.data) : found;
   const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);
   const bool has_table = !has_sentences && !has_prefixes(directory) && base::is_there(directory / dependencies_table);
-  is_split_by_itself_ = (has_table || has_sentences) && options.agreement_train_share > 0;
+  const bool splits_itself = has_table || has_sentences || base::is_there(directory / numbers_to_learn);
+  is_split_by_itself_ = splits_itself && options.agreement_train_share > 0;
   if (has_sentences)
     read_sentences(directory);
   else if (has_table)
     read_table(directory / dependencies_table);
   else
-    read_numbers(directory, options.agreement_train_share);
+    read_numbers(directory, splits_itself ? 0 : options.agreement_train_share);
   directory_ = (has_table ? directory / dependencies_table : directory).string();
   number_words(std::numeric_limits<std::int64_t>::max(), directory_);
 }
@@ -146,7 +148,7 @@ void Agreement::read_training(const fs::path& directory) {
         fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or {}, unpacked, or, for "
                     "--agreement-form language-model, {} and {} (--data: their directory)",
                     validation.string(), most_attractors, dependencies_table, agreement_sentences, agreement_verbs));
-  const fs::path train = directory / "numpred.train";
+  const fs::path train = directory / numbers_to_learn;
   const bool has_train = base::is_there(train);
   if (has_train) {
     read_prefixes(train, [&](std::string_view, const auto& words, std::string_view verb) {

@@ -190,7 +190,7 @@ std::string Algorithmic::render(const std::vector<std::int64_t>& ids) const {
 
 std::int64_t Algorithmic::longest_output(const Example& example) const {
   if (!example.target.empty()) return Task::longest_output(example);
-  const std::int64_t longest = limit(Split::test);
+  const std::int64_t longest = std::max(limit(Split::test), std::ssize(example.source));
   // The longest sum has the digits of 9 + 99…9 (longest - 2 nines) and its carry.
   return kind_ == Kind::addition ? longest : longest + 1;
 }

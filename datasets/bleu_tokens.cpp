@@ -20,16 +20,21 @@ bool is_special(char32_t character) {
          character == U'/';
 }
 
-void replace_all(std::u32string& text, std::u32string_view what, std::u32string_view by) {
-  for (std::size_t place = text.find(what); place != std::u32string::npos; place = text.find(what, place + by.size()))
-    text.replace(place, what.size(), by);
+std::u32string replace_all(const std::u32string& text, std::u32string_view what, std::u32string_view by) {
+  std::u32string made;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find(what); end != std::u32string::npos; end = text.find(what, begin)) {
+    made.append(text, begin, end - begin).append(by);
+    begin = end + what.size();
+  }
+  return made.append(text, begin);
 }
 
 std::u32string cut_13a(std::u32string text) {
   using Replacement = std::pair<std::u32string_view, std::u32string_view>;
   for (const auto& [what, by] : {Replacement(U"<skipped>", U""), Replacement(U"&quot;", U"\""),
                                  Replacement(U"&amp;", U"&"), Replacement(U"&lt;", U"<"), Replacement(U"&gt;", U">")})
-    replace_all(text, what, by);
+    text = replace_all(text, what, by);
   text = set_apart(U" " + text + U" ", is_special);
   const auto no_digit = [](char32_t character) { return !is_digit(character); };
   text = part_pairs(text, no_digit, is_period_or_comma, U"", U" ");

@@ -236,6 +236,7 @@ std::string training_options(const TaskOptions& options) {
   if (options.task == "babi") text += babi_task_options(options);
   if (options.task == "agreement" && options.agreement_form == "language-model")
     text += " --agreement-form language-model";
+  if (options.task == "translation") text += parallel_options(options, true);
   return text;
 }
 

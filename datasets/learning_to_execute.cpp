@@ -160,8 +160,9 @@ std::string LearningToExecute::render(const std::vector<std::int64_t>& ids) cons
 std::int64_t LearningToExecute::longest_output(const Example& example) const {
   if (!example.target.empty()) return Task::longest_output(example);
   if (zaremba_) return longest_word + 1;
-  if (kind_ == Kind::doubled) return 2 * length_ + 1;
-  return only_remembers() ? length_ + 1 : length_ + 2;
+  const std::int64_t remembered = std::max(length_, std::ssize(example.source));
+  if (kind_ == Kind::doubled) return 2 * remembered + 1;
+  return only_remembers() ? remembered + 1 : length_ + 2;
 }
 
 }  // namespace ut::datasets

@@ -70,6 +70,8 @@ std::vector<std::string> parallel_sets(const fs::path& directory, std::string_vi
       sets.push_back(set);
   }
   std::ranges::sort(sets);
+  const auto twice = std::ranges::unique(sets);  // with its language before and behind its name
+  sets.erase(twice.begin(), twice.end());
   return sets;
 }
 

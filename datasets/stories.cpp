@@ -56,13 +56,26 @@ std::string draw_story(int facts, std::uint64_t key) {
   return text;
 }
 
-/// Stories that are not among `seen`, which they join.
-std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, std::unordered_set<std::string>& seen) {
+enum class StorySplit : std::uint64_t { test, validation, train };  // numbers that the stories are drawn with
+
+/// The first two facts choose a story's split, so that no two splits ask the same after the same facts. Of eight
+/// beginnings one is for the test, one for validation.
+StorySplit split_of(const std::string& story) {
+  const std::size_t second = story.find('\n') + 1;
+  const char chosen = base::digest(story.data(), story.find('\n', second)).front();  // a hexadecimal digit
+  if (chosen < '2') return StorySplit::test;
+  return chosen < '4' ? StorySplit::validation : StorySplit::train;
+}
+
+/// Stories of this split, each once.
+std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, StorySplit split) {
+  std::unordered_set<std::string> seen;
   std::string text;
   std::uint64_t drawn = 0;
   for (std::int64_t accepted = 0; accepted < count;) {
     const std::string story = draw_story(facts, base::mix(key, drawn++));
-    if (story.empty() || !seen.insert(base::digest(story.data(), story.size())).second) continue;
+    if (story.empty() || split_of(story) != split || !seen.insert(base::digest(story.data(), story.size())).second)
+      continue;
     text += story;
     ++accepted;
   }
@@ -98,16 +111,17 @@ void write_stories(const StoryOptions& options) {
         fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
   struct SplitFile {
     std::string_view name;
+    StorySplit split;
     std::int64_t stories;
   };
-  const std::array<SplitFile, 3> splits = {
-      {{"test", options.test}, {"valid", options.validation}, {"train", options.train}}};
+  const std::array<SplitFile, 3> splits = {{{"test", StorySplit::test, options.test},
+                                            {"valid", StorySplit::validation, options.validation},
+                                            {"train", StorySplit::train, options.train}}};
   std::map<std::filesystem::path, std::string> files;
-  std::unordered_set<std::string> seen;
   const std::uint64_t key = base::mix(options.seed, static_cast<std::uint64_t>(options.facts));
-  for (std::size_t split = 0; split < splits.size(); ++split)
-    files[options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, splits[split].name)] =
-        draw_stories(options.facts, splits[split].stories, base::mix(key, split), seen);
+  for (const auto& [name, split, stories] : splits)
+    files[options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, name)] =
+        draw_stories(options.facts, stories, base::mix(key, static_cast<std::uint64_t>(split)), split);
   for (const auto& [file, text] : files) check_nothing_is_lost(file, text);
   for (const auto& [file, text] : files)
     if (!text.empty()) write(file, text);

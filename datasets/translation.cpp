@@ -41,11 +41,9 @@ Subwords read_subwords(const TaskOptions& options) {
   const bool is_given = !options.sentencepiece.empty();
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
   if (!base::is_there(file))
-    throw base::BadInput(
-        fmt::format("{}: no such file; make it with: ut data sentencepiece --data {} --source-language {} "
-                    "--target-language {}{}",
-                    file.string(), options.data, options.source_language, options.target_language,
-                    is_given ? " --out " + file.string() : ""));
+    throw base::BadInput(fmt::format("{}: no such file; make it with: ut data sentencepiece --data {}{}{}",
+                                     file.string(), options.data, parallel_options(options, false),
+                                     is_given ? " --out " + file.string() : ""));
   return {base::read_file(file), file.string()};
 }
 
@@ -63,6 +61,18 @@ std::vector<std::vector<std::int64_t>> source_rows(std::span<const std::int32_t>
 
 }  // namespace
 
+std::string parallel_options(const TaskOptions& options, bool all) {
+  std::string text =
+      fmt::format(" --source-language {} --target-language {}", options.source_language, options.target_language);
+  for (const Split split : all_splits) {
+    const SetNames names = set_names(options, split);
+    if (!names.given.empty() && (all || split == Split::train))
+      text += fmt::format(" {} {}", names.option, fmt::join(names.given, ","));
+  }
+  if (all && !options.sentencepiece.empty()) text += " --sentencepiece " + options.sentencepiece;
+  return text;
+}
+
 std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split split) {
   const fs::path directory = parallel_directory(options);
   const SetNames names = set_names(options, split);
@@ -77,8 +87,12 @@ std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split s
                                      directory.string(), fmt::join(names.usual, ", "), options.source_language,
                                      names.option, options.source_language, options.target_language));
   std::vector<ParallelFiles> files;
-  for (const std::string& set : sets)
+  for (const std::string& set : sets) {
+    if (std::ranges::count(sets, set) > 1)
+      throw base::BadInput(
+          fmt::format("{} {}: {} is given twice; give it once", names.option, fmt::join(sets, ","), set));
     files.push_back(find_parallel_files(directory, set, options.source_language, options.target_language));
+  }
   return files;
 }
 

@@ -68,6 +68,10 @@ class Translation final : public Task {
   std::array<Part, 3> parts_;
 };
 
+/// As a person would type them: which the languages are and, where they are named, what the sets to train on are. With
+/// `all`, for `ut train`, the other sets that are named too, and the model of SentencePiece.
+std::string parallel_options(const TaskOptions& options, bool all);
+
 /// The files of a split's sets: those that the options name, else those that the directory has. Throws base::BadInput
 /// where there are none.
 std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split split);

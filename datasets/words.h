@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/file.h"
+
 namespace ut::datasets {
 
 /// Cuts text into words the way the authors' code does: at white space and wherever letters and digits meet other
@@ -20,7 +22,7 @@ std::vector<std::string_view> split_at_spaces(std::string_view text);
 /// editors put before the first is no part of it.
 template <typename Use>
 void for_each_raw_line(std::string_view content, Use use) {
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
+  content = base::without_byte_order_mark(content);
   for (std::size_t number = 1; !content.empty(); ++number) {
     const std::size_t end = std::min(content.find('\n'), content.size());
     use(number, content.substr(0, end));

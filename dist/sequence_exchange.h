@@ -26,7 +26,7 @@ struct Holdings {
 /// What each row of a convolution over positions looks at.
 struct Neighbours {
   at::Tensor rows;      // [own rows, c]
-  at::Tensor received;  // [received rows, c], from other ranks; undefined where there are none
+  at::Tensor received;  // [received rows, c], from other ranks, also where they send none; undefined on one rank
   at::Tensor table;  // [rows, width] int64, on their device: numbers of own rows, then of received ones, one position
                      // further in each column; -1 beyond a sequence's ends
 };

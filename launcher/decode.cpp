@@ -10,7 +10,9 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "datasets/vocabulary.h"
+#include "datasets/words.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
 #include "launcher/ranks/agree.h"
@@ -56,19 +58,24 @@ std::string typed_text(const Session& session) {
 /// Symbols of a line. Of more, attention would take days: it is no question but a file given by mistake.
 constexpr std::size_t longest_line = 1'000'000;
 
-std::vector<datasets::Example> parse_lines(const std::string& typed, const datasets::Task& task) {
-  std::istringstream lines(typed);
+std::vector<std::string> lines_of(const std::string& typed) {
+  std::istringstream text{std::string(base::without_byte_order_mark(typed))};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<datasets::Example> parse_lines(const std::vector<std::string>& lines, const datasets::Task& task) {
   std::vector<datasets::Example> examples;
-  std::int64_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
+  for (const std::string& line : lines) {
     try {
-      examples.push_back(task.parse(line));
-      const std::size_t symbols = examples.back().source.size() + examples.back().target.size();
+      datasets::Example example = task.parse(line);
+      const std::size_t symbols = example.source.size() + example.target.size();
       if (symbols > longest_line)
         throw base::BadInput(fmt::format("{} symbols, needs at most {} in a line", symbols, longest_line));
+      examples.push_back(std::move(example));
     } catch (const base::BadInput& error) {
-      throw base::BadInput(fmt::format("standard input, line {}: {}", number, error.what()));
+      throw base::BadInput(fmt::format("standard input, line {}: {}", examples.size() + 1, error.what()));
     }
   }
   return examples;
@@ -76,8 +83,8 @@ std::vector<datasets::Example> parse_lines(const std::string& typed, const datas
 
 using core::Outputs;
 
-/// The answers to this data group's examples that this rank reads, or the words that come after them; an empty output
-/// for the others.
+/// The answers to this data group's examples that this rank reads, or the words that come after them, or the source's
+/// rows that are pointed at; an empty output for the others.
 Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span<const datasets::Example> examples,
                      const core::Steps& steps) {
   const at::NoGradGuard no_graph;
@@ -87,7 +94,7 @@ Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span
   for (const std::int64_t sequence : batch.sequences_of_labels()) {
     const auto& example = examples[batch.first_example + static_cast<std::size_t>(sequence)];
     const std::int64_t answer = answers[read++].item<std::int64_t>();
-    outputs[static_cast<std::size_t>(sequence)] = {example.candidates.empty() ? answer : pointed_word(example, answer)};
+    outputs[static_cast<std::size_t>(sequence)] = {example.candidates.empty() ? answer : pointed_row(example, answer)};
   }
   return outputs;
 }
@@ -110,8 +117,16 @@ Outputs decode_batch(const Session& session, const core::Model& model, std::span
   return gather(outputs, longest);
 }
 
+/// An output as a person reads it: of a row that is pointed at the word, which the vocabulary may not have.
+std::string text_of(const std::vector<std::int64_t>& output, const std::string& line, const datasets::Task& task) {
+  if (!task.points()) return task.render(output);
+  const std::vector<std::string_view> words = datasets::split_at_spaces(line);
+  return std::string(words.at(words.size() - static_cast<std::size_t>(output.front())));
+}
+
 /// The outputs of all examples, `--evaluation-batch` at a time; said as soon as they are there.
-void decode_all(const Session& session, const core::Model& model, std::span<const datasets::Example> examples) {
+void decode_all(const Session& session, const core::Model& model, std::span<const std::string> lines,
+                std::span<const datasets::Example> examples) {
   const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
   while (!examples.empty()) {
     std::vector<datasets::Example> asked;  // without those that have no source: their output is empty
@@ -123,7 +138,10 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
     const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked);
     if (!session.speaks()) continue;
     auto output = outputs.begin();
-    for (const bool answered : is_asked) fmt::print("{}\n", answered ? session.task->render(*output++) : "");
+    for (const bool answered : is_asked) {
+      fmt::print("{}\n", answered ? text_of(*output++, lines.front(), *session.task) : "");
+      lines = lines.subspan(1);
+    }
   }
 }
 
@@ -135,9 +153,9 @@ int decode(Session& session) {
   const auto checkpoints = agreed_checkpoints(session.options, session.mesh.world());
   agree(session.mesh.world(),
         [&] { model = load_model(session.options, *session.task, checkpoints, session.mesh.device()); });
-  const std::string typed = typed_text(session);
-  agree(session.mesh.world(), [&] { examples = parse_lines(typed, *session.task); });
-  decode_all(session, *model, examples);
+  const std::vector<std::string> lines = lines_of(typed_text(session));
+  agree(session.mesh.world(), [&] { examples = parse_lines(lines, *session.task); });
+  decode_all(session, *model, lines, examples);
   return 0;
 }
 

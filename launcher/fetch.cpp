@@ -21,11 +21,14 @@ namespace fs = std::filesystem;
 
 using datasets::Published;
 
-/// Before anything is said of what will come from there.
+/// Before anything is said of what will come from there, or made.
 void check_folder(const Published& data, const std::string& from) {
-  if (from.empty() || fs::is_directory(from)) return;
-  throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
-                                   base::is_there(from) ? "not a directory" : "no such directory", data.mirrored));
+  if (from.empty()) return;
+  if (!fs::is_directory(from))
+    throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
+                                     base::is_there(from) ? "not a directory" : "no such directory", data.mirrored));
+  if (!fs::is_regular_file(fs::path(from) / data.mirrored))
+    throw base::BadInput(fmt::format("--from {}: has no {}", from, data.mirrored));
 }
 
 /// Where it is taken from and its licence. Throws base::BadInput where it is at no address and no folder is given.
@@ -104,9 +107,7 @@ fs::path archive_of(const Published& data, const Options& options, const Unfinis
                                            data.address, failure("curl", end), data.mirrored));
     return archive;
   }
-  fs::path archive = fs::path(from) / data.mirrored;
-  if (!fs::is_regular_file(archive)) throw base::BadInput(fmt::format("--from {}: has no {}", from, data.mirrored));
-  return archive;
+  return fs::path(from) / data.mirrored;
 }
 
 std::vector<std::string> files_ending(const char* ending, const fs::path& directory) {

@@ -17,6 +17,7 @@
 #include "launcher/options/model_options.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/run/examples_digest.h"
 #include "launcher/run/trained_model.h"
 #include "launcher/start/rank_environment.h"
 
@@ -49,6 +50,8 @@ TrainingRun::TrainingRun(Session& session)
       model_(
           core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
       optimizer_(session.options.optimizer, model_->parameters()),
+      scored_on_(fmt::format("{} of {}", session.options.evaluation_limit,
+                             examples_digest(*session.task, datasets::Split::validation))),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   if (session.options.resume) {
@@ -136,7 +139,7 @@ std::string TrainingRun::resume() {
   time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
   best_ = best_score_in(read);
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
-  const bool is_of_others = read.whole("evaluation_limit", options.evaluation_limit) != options.evaluation_limit;
+  const bool is_of_others = read.text("scored_on", scored_on_) != scored_on_;
   if (is_of_others) evaluated_at_ = -1;
   if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();  // what is done again now had a better
   best_is_of_others_ = is_of_others && best_;
@@ -157,7 +160,7 @@ void TrainingRun::score_best_again() {
   if (!result) return;
   best_ = {result->accuracy(), result->loss, best_->update};
   if (session_.speaks())
-    progress_->say(fmt::format("--evaluation-limit has changed: update {}, the best so far: validation {}",
+    progress_->say(fmt::format("scored on other examples from now on: update {}, the best so far: validation {}",
                                best_->update, describe(*result, *session_.task)));
 }
 
@@ -298,7 +301,7 @@ nlohmann::json TrainingRun::state() const {
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_},
-                       {"evaluation_limit", session_.options.evaluation_limit}};
+                       {"scored_on", scored_on_}};
   if (best_) add_best_score(state, *best_);
   return state;
 }

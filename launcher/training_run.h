@@ -107,6 +107,7 @@ class TrainingRun {
   std::optional<double> mean_ponder_;  // of the last record
   double earlier_hours_ = 0;           // of the run before it was resumed
   std::optional<BestScore> best_;      // of validation; its checkpoint is there
+  std::string scored_on_;              // which examples evaluations are made on
   bool best_is_of_others_ = false;     // scored on other examples
   std::int64_t evaluated_at_ = -1;
   std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known

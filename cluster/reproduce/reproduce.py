@@ -3,7 +3,7 @@
 
 usage: reproduce.py TABLE… [options] [-- options of `ut train`]      --list, --report and --one also without a table
 
-  --size NAME     small (two cores, up to two hours a run, bAbI jointly more; the default) or paper (a cluster)
+  --size NAME     small (two cores, up to two and a half hours a run; the default) or paper (a cluster)
   --row NAME      only the row whose settings file is NAME.conf; may be given again
   --run NAME      only this of the rows' runs; may be given again
   --seeds N       seeds of each run (3)
@@ -95,7 +95,10 @@ def read_tables(directory, names):
 
 
 def read_table(known, name):
-    table = json.loads(known[name].read_text())
+    try:
+        table = json.loads(known[name].read_text())
+    except ValueError as error:
+        raise Trouble(f"{known[name]}: {error}; the description of a table is needed") from None
     table["name"], table["home"] = name, known[name].parent
     table["rows"] = list(numbered_rows(table["rows"]))
     table["runs"] = dict(numbered_runs(table.get("runs", {})))
@@ -352,8 +355,12 @@ class Run:
         if missing is not None:
             raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
         usual = defaults(self.options.ut)  # `ut` is there, then, before anything else is done
-        self.directory.mkdir(parents=True, exist_ok=True)
-        self.copy_data()
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self.copy_data()
+        except OSError as error:
+            raise Unusable(f"--out {self.options.out}: {error.strerror}: {error.filename}; needs a directory that "
+                           "can be written to") from None
         self.prepare()
         print(f"{self}", flush=True)
         again = ["--run-dir", str(self.directory), "--resume", *self.options.more]
@@ -647,6 +654,8 @@ def parse(arguments):
 
 def main():
     options = parse(sys.argv[1:])
+    if options.seeds < 1:
+        raise Trouble(f"--seeds {options.seeds}: needs a whole number from 1 on")
     tables = read_tables(options.settings, options.tables)
     refuse_unknown(tables, options)
     runs = runs_of(tables, options)

@@ -1,5 +1,6 @@
 #include "launcher/cost/ponder_shares.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -9,8 +10,9 @@ namespace {
 /// [most]: how likely 1, 2, …, most steps are, where each is exp(slope) times as likely as the one before.
 std::vector<double> geometric(double slope, std::int64_t most) {
   std::vector<double> shares;
-  for (std::int64_t n = 0; n < most; ++n)
-    shares.push_back(std::exp(slope * static_cast<double>(slope > 0 ? n - (most - 1) : n)));  // no overflow
+  const double ratio = std::exp(-std::abs(slope));
+  for (double share = 1; std::ssize(shares) < most; share *= ratio) shares.push_back(share);
+  if (slope > 0) std::ranges::reverse(shares);  // from the most likely on: no overflow
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (double& share : shares) share /= sum;
   return shares;
@@ -30,7 +32,7 @@ std::vector<double> ponder_shares(double mean, std::int64_t most) {
   double high = steep;
   if (mean <= 1) return geometric(low, most);
   if (mean >= static_cast<double>(most)) return geometric(high, most);
-  for (int halving = 0; halving < 100; ++halving) {
+  for (int halving = 0; halving < 64; ++halving) {
     const double middle = (low + high) / 2;
     (mean_steps(geometric(middle, most)) < mean ? low : high) = middle;
   }

@@ -3,8 +3,7 @@
 namespace ut::launcher {
 
 double StackMemory::kept(const StepRows& step, bool stored) const {
-  // The transition is made again with the rest, but where it looks at rows that have left since.
-  const double beside_attention = d_ * 6 + (convolves_ ? transition() : 0);
+  const double beside_attention = d_ * 6;  // the transition is made again with the rest
   return step.rows * (stored ? beside_attention : d_) * number_;
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace ut::launcher {
 namespace {
@@ -41,7 +42,7 @@ std::string quoted_if_needed(const std::string& value) {
 
 std::vector<ConfigLine> config_lines(const std::string& text, const std::string& path) {
   std::vector<ConfigLine> lines;
-  std::istringstream stream(text);
+  std::istringstream stream{std::string(base::without_byte_order_mark(text))};
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
     line = trimmed(line);

@@ -155,6 +155,8 @@ void check_output_file(const char* option, const std::string& file) {
   std::string problem;
   if (std::filesystem::is_directory(file, unseen))
     problem = "is a directory, a file is needed";
+  else if (std::filesystem::exists(file, unseen) && !std::filesystem::is_regular_file(file, unseen))
+    problem = "is no regular file, one is needed";
   else if (!std::filesystem::is_directory(directory, unseen))
     problem = fmt::format("there is no directory {}", directory.string());
   else if (::access(directory.c_str(), W_OK) != 0)

@@ -149,6 +149,8 @@ void check_effects(const Options& options, const std::vector<std::string>& given
   const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };
   if (is_given("checkpoint") && is_given("average"))
     throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
+  if (is_given("dtype") && is_given("precision") && !options.model.bfloat16_products)
+    throw base::BadInput("--precision: given, and --dtype too, which says the same; give one of the two");
 }
 
 }  // namespace ut::launcher

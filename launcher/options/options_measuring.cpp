@@ -22,26 +22,26 @@ OptionEntry bench_skew() {
 }  // namespace
 
 void add_bench(Table& table) {
-  table.add(
-      "Batch", command_bench | command_plan, true,
-      {whole(
-           "batch", "sequences per update, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1),
-       whole(
-           "length", "symbols of a sequence, and of its target", [](auto& o) -> auto& { return o.bench.length; }, 1),
-       whole(
-           "min-length", "lengths are drawn from N to --length; 0: all have that",
-           [](auto& o) -> auto& { return o.bench.min_length; }, 0),
-       flag(
-           "encoder-only", "no decoder and no targets: one label a sequence, read at its first position",
-           [](auto& o) -> auto& { return o.bench.encoder_only; }),
-       flag(
-           "decoder-only", "no encoder and no sources: a language model",
-           [](auto& o) -> auto& { return o.bench.decoder_only; }),
-       whole(
-           "vocab", "different symbols", [](auto& o) -> auto& { return o.bench.vocabulary; }, 2),
-       whole(
-           "seed", "of parameters, dropout, symbols, lengths and drawn ponder times",
-           [](auto& o) -> auto& { return o.seed; }, 0)});
+  table.add("Batch", command_bench | command_plan, true,
+            {whole(
+                 "batch", "sequences per update, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1, 1 << 24),
+             whole(
+                 "length", "symbols of a sequence, and of its target", [](auto& o) -> auto& { return o.bench.length; },
+                 1, 1 << 24),
+             whole(
+                 "min-length", "lengths are drawn from N to --length; 0: all have that",
+                 [](auto& o) -> auto& { return o.bench.min_length; }, 0),
+             flag(
+                 "encoder-only", "no decoder and no targets: one label a sequence, read at its first position",
+                 [](auto& o) -> auto& { return o.bench.encoder_only; }),
+             flag(
+                 "decoder-only", "no encoder and no sources: a language model",
+                 [](auto& o) -> auto& { return o.bench.decoder_only; }),
+             whole(
+                 "vocab", "different symbols", [](auto& o) -> auto& { return o.bench.vocabulary; }, 2, 1 << 24),
+             whole(
+                 "seed", "of parameters, dropout, symbols, lengths and drawn ponder times",
+                 [](auto& o) -> auto& { return o.seed; }, 0)});
   table.add("Batch", command_bench | command_plan, true, {bench_ponder()});
   table.add("Measurement", command_bench, true,
             {bench_skew(), whole(

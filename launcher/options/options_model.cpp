@@ -6,6 +6,7 @@ namespace ut::launcher::option_groups {
 namespace {
 
 constexpr std::int64_t most_steps = 1 << 16;
+static_assert(most_steps < 1 << core::step_bits);
 
 OptionEntry variant() {
   auto entry = choice<Variant>("variant", "whose choices norm, residual, signal, step-signal and act-output follow",

@@ -7,7 +7,7 @@
 namespace ut::launcher::option_groups {
 namespace {
 
-constexpr std::int64_t most_examples = 1 << 30;
+constexpr std::int64_t most_examples = 1 << 27;
 
 OptionEntry data_directory() {
   return absolute_path(

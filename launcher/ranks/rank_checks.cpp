@@ -12,6 +12,7 @@
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/ranks/shared_text.h"
+#include "launcher/run/examples_digest.h"
 
 namespace ut::launcher {
 namespace {
@@ -37,24 +38,10 @@ std::string digests(const std::vector<core::Parameter>& tensors) {
   return lines;
 }
 
-/// Of vocabulary, sizes, and examples that are spread over each split.
 std::string digest_of(const datasets::Task& task) {
-  std::string text = task.vocabulary().digest();
-  const auto add = [&](const std::vector<std::int64_t>& numbers) {
-    text += fmt::format("{}\n", fmt::join(numbers, " "));
-  };
-  for (const auto split : datasets::all_splits) {
-    const std::int64_t size = task.size(split);
-    add({size});
-    const std::int64_t distance = std::max<std::int64_t>(1, size / 64);
-    for (std::int64_t index = size - 1; index >= 0; index -= distance) {
-      const datasets::Example example = task.example(split, index);
-      for (const auto& words : example.source) add(words);
-      add(example.target);
-      add({example.answer});
-    }
-  }
-  return base::digest(text.data(), text.size());
+  std::string digests = task.vocabulary().digest();
+  for (const auto split : datasets::all_splits) digests += examples_digest(task, split);
+  return digests;
 }
 
 std::string first_not_finite(const core::Model& model) {

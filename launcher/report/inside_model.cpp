@@ -116,7 +116,8 @@ class Inside {
   /// Labels in words, a row each; rows that nothing is asked of have none.
   std::vector<std::string> labels(std::vector<std::int64_t> ids, const datasets::Example& example) const {
     for (std::int64_t& id : ids)
-      if (id >= 0 && !example.candidates.empty()) id = pointed_word(example, id);
+      if (id >= 0 && !example.candidates.empty())
+        id = example.source[static_cast<std::size_t>(pointed_row(example, id))].front();
     std::vector<std::string> text(example.target.empty() ? 0 : static_cast<std::size_t>(example.first_label));
     std::ranges::move(symbols(ids, "(outside the vocabulary)"), std::back_inserter(text));
     return text;

@@ -74,8 +74,8 @@ std::string report_picture(const nlohmann::ordered_json& report, const std::stri
 }
 
 void write_png(const std::string& svg, const std::string& path) {
-  const std::string drawing = path + ".svg.tmp";
-  const std::string made = path + ".tmp";
+  const std::string drawing = base::unfinished_beside(path + ".svg").string();
+  const std::string made = base::unfinished_beside(path).string();
   base::write_file_whole(drawing, svg);
   const ProgramEnd end = run_program({"rsvg-convert", "--zoom", "2", "--format=png", "--output", made, drawing});
   std::error_code ignored;

@@ -41,7 +41,7 @@ ordered_json value_of(const std::string& cell) {
 }  // namespace
 
 ordered_json read_scaling_table(const std::filesystem::path& file) {
-  std::istringstream stream(base::read_file(file));
+  std::istringstream stream{std::string(base::without_byte_order_mark(base::read_file(file)))};
   std::string line;
   std::getline(stream, line);
   const std::vector<std::string> columns = cells_of(line);

@@ -135,9 +135,8 @@ std::vector<std::int64_t> RankBatch::sequences_of_labels() const {
   return of_label;
 }
 
-std::int64_t pointed_word(const datasets::Example& example, std::int64_t candidate) {
-  const auto place = std::ranges::find(example.candidates, candidate) - example.candidates.begin();
-  return example.source[static_cast<std::size_t>(place)].front();
+std::int64_t pointed_row(const datasets::Example& example, std::int64_t candidate) {
+  return std::ranges::find(example.candidates, candidate) - example.candidates.begin();
 }
 
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,

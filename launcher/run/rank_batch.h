@@ -31,8 +31,8 @@ struct RankBatch {
   std::vector<std::int64_t> sequences_of_labels() const;
 };
 
-/// The word of the source that answers point at by the number `candidate`.
-std::int64_t pointed_word(const datasets::Example& example, std::int64_t candidate);
+/// The first row of the source that has the word that answers point at by the number `candidate`.
+std::int64_t pointed_row(const datasets::Example& example, std::int64_t candidate);
 
 /// Cuts this rank's rows out of `examples`: its data group's share of the sequences, its own share of each sequence's
 /// positions. `first_id` is the first example's number in the update's global batch: a row's identity is that, not

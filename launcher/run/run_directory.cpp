@@ -40,9 +40,16 @@ void check_writable(const filesystem::path& path) {
     throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
 }
 
-/// A run that was ended before its first checkpoint has nothing to go on with and nothing to lose.
 bool has_checkpoints(const filesystem::path& path) {
   return !core::all_checkpoints(checkpoint_directory(path)).empty();
+}
+
+/// Whether a run came further than to its first checkpoint, which follows its first score: one that was ended before
+/// has nothing to go on with and nothing to lose.
+bool has_records(const filesystem::path& path) {
+  if (!base::is_there(metrics_file(path))) return false;
+  const std::string records = base::read_file(metrics_file(path));
+  return records.find('\n', records.find("\"split\"")) < records.size() - 1;
 }
 
 /// Takes the lock, which the system gives back when the process ends, however that is.
@@ -68,6 +75,8 @@ void check_run_directory(const Options& options) {
   check_writable(path);
   if (!options.resume && has_checkpoints(path))
     throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
+  if (!has_checkpoints(path) && has_records(path))
+    throw refusal(path, "its run's checkpoints are gone, its scores are not; remove it, or use another directory");
   if (options.resume && !base::is_there(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
   if (base::is_there(lock_path(path)))

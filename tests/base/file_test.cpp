@@ -29,6 +29,20 @@ TEST(ReadFile, RefusesWhatIsNoFile) {
   EXPECT_THAT(refused(""), HasSubstr("no such file"));
 }
 
+TEST(WriteFileWhole, WritesWhereALinkLeadsAndTouchesNoOtherFile) {
+  const tests::TemporaryDirectory directory;
+  const std::string file = directory.write("kept/page.html", "old");
+  const std::string other = directory.write("kept/page.html.tmp", "another's");
+  const std::filesystem::path link = directory / "link";
+  std::filesystem::create_symlink(file, link);
+  write_file_whole(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(file), "new");
+  EXPECT_EQ(read_file(other), "another's");
+  for (const auto& entry : std::filesystem::directory_iterator(directory / "kept"))
+    EXPECT_THAT(entry.path().string(), testing::AnyOf(file, other));
+}
+
 TEST(WriteFileWhole, FollowsTheUmask) {
   const tests::TemporaryDirectory directory;
   for (const auto& [mask, expected] : {std::pair(027U, 0640U), std::pair(002U, 0664U), std::pair(077U, 0600U)}) {

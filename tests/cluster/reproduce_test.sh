@@ -134,6 +134,8 @@ expect 2 "no such table, there are digits, stories" nothing
 expect 2 "which tables? All of them are 12 runs; there are digits, stories"
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
 expect 2 "--run add: no such run, there are copy, reverse, task-1, task-2" --run add --report
+expect 2 "--seeds 0: needs a whole number from 1 on" digits --seeds 0
+expect 2 "--out /dev/null/x: Not a directory" digits --one 0 --out /dev/null/x
 expect 2 "nothing to run: no such row has such a run and settings of the paper size" stories --size paper
 expect 0 "usage: reproduce.py" --help
 made_up --list 2>"$place/said" | true || true

@@ -104,13 +104,12 @@ TEST_P(Depthwise, OfThreadsIsThatOfTheHost) {
   expect_same(partial.sum(0), kernel_.grad());
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, Depthwise,
-                         testing::Values(DepthwiseSetting{at::kDouble, 150, 5, 20},
-                                         DepthwiseSetting{at::kFloat, 300, 3, 128},
-                                         DepthwiseSetting{at::kFloat, 1, 5, 3},
-                                         DepthwiseSetting{at::kDouble, 64, 1, 17},
-                                         DepthwiseSetting{at::kDouble, 0, 3, 8}),
-                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(
+    Settings, Depthwise,
+    testing::Values(DepthwiseSetting{at::kDouble, 150, 5, 20}, DepthwiseSetting{at::kFloat, 300, 3, 128},
+                    DepthwiseSetting{at::kFloat, 1, 5, 3}, DepthwiseSetting{at::kDouble, 64, 1, 17},
+                    DepthwiseSetting{at::kFloat, 20, 7, 33}, DepthwiseSetting{at::kDouble, 0, 3, 8}),
+    testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace ut::core

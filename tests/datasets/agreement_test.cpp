@@ -1,6 +1,7 @@
 #include "datasets/agreement.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,6 +55,21 @@ TEST_F(AgreementFiles, WordsComeNearestFirstAfterTheVerbsPlace) {
   EXPECT_TRUE(example.target.empty());
   EXPECT_EQ(task.parse("the cats  the dog").source, example.source);
   EXPECT_NE(tests::bad_input([&] { task.parse(" "); }), "");
+}
+
+TEST_F(AgreementFiles, TestsAreTrainedOnOnlyForWantOfTrainingText) {
+  std::string lines;
+  for (int number = 0; number < 100; ++number) lines += fmt::format("VBZ\tthe dog {}\n", number);
+  directory_.write("numpred.test.0", lines);
+  directory_.write("numpred.val", lines);
+  const Agreement trained = read_agreement(directory_.path(), "number-prediction", 0.5);
+  EXPECT_EQ(trained.size(Split::train), 3);
+  EXPECT_EQ(trained.size(Split::test), 102);
+  EXPECT_THAT(trained.description(), testing::HasSubstr("whatever --agreement-train-share"));
+  std::filesystem::remove(directory_.path() / "numpred.train");
+  const Agreement shared = read_agreement(directory_.path(), "number-prediction", 0.5);
+  EXPECT_GT(shared.size(Split::train), 110);
+  EXPECT_LT(shared.size(Split::test), 80);
 }
 
 TEST_F(AgreementFiles, VocabularyIsThatOfTheTrainingText) {

@@ -80,6 +80,7 @@ TEST_P(Sequences, TargetIsTheSourceOrItsReverse) {
     ASSERT_EQ(task.longest_output(example), std::ssize(example.target));
     ASSERT_LE(std::ssize(example.target), task.longest_output(task.parse("1")));
   }
+  EXPECT_GT(task.longest_output(task.parse(std::string(700, '1'))), 700);
 }
 
 TEST_P(Sequences, TypedDigitsAreReadWithAndWithoutSpaces) {

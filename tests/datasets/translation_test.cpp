@@ -108,6 +108,11 @@ TEST_F(ParallelText, SeveralTestSetsAreGroups) {
   EXPECT_EQ(task.size(Split::test), 23);
   EXPECT_EQ(task.example(Split::test, 22).group, 4);
   EXPECT_THAT(task.description(), HasSubstr("200 training, 20 validation, 23 test (test + test.lc + test_2016) pairs"));
+  for (const auto& [language, side] : {std::pair("en", "en-test.lc.txt"), std::pair("de", "de-test.lc.txt")})
+    directory_.write(side, base::read_file(directory_ / (std::string("test.lc.") + language)));
+  EXPECT_EQ(read().size(Split::test), 23);  // the same set by both its names
+  options_.test_sets = {"test", "test_2016", "test"};
+  EXPECT_THAT(refused(), HasSubstr("--test-set test,test_2016,test: test is given twice"));
   options_.test_sets = {"test_2016"};
   options_.splits = {Split::test};
   task = read();

@@ -205,6 +205,10 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
   expect_refused(run_ut("bench --d-model 8 --heads 2 --profile " + directory_.path().string()),
                  HasSubstr("is a directory"));
   expect_refused(run_ut("plan --machine h100 --save-calibration " + file + "/there"), HasSubstr("--save-calibration"));
+  const std::string pipe = directory_ / "pipe";
+  ASSERT_EQ(run_shell("mkfifo " + pipe).exit_code, 0);
+  expect_refused(run_ut("plan --machine h100 --save-calibration " + pipe), HasSubstr("pipe: is no regular file"));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   make_run();
   expect_refused(run_ut("report --no-model " + run_directory() + " --out " + directory_.path().string()),
                  HasSubstr("is a directory"));
@@ -264,6 +268,7 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
   expect_refused(train(tiny), AllOf(HasSubstr(run_directory()), HasSubstr("--resume")));
   expect_refused(run_ut("train --resume --d-model 16 --run-dir " + run_directory()), HasSubstr("--d-model"));
   std::filesystem::remove_all(run_directory() + "/checkpoints");
+  std::ofstream(run_directory() + "/metrics.jsonl");  // as of a run that was ended before its first checkpoint
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})
     expect_refused(run_ut("train --resume --run-dir " + run_directory() + ranks), HasSubstr("leave out --resume"));
 }

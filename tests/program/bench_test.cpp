@@ -154,6 +154,10 @@ TEST(Bench, StepsThatAreMadeAgainTakeLittleMemory) {
   };
   EXPECT_LT(activations("step", 12), 1.5 * activations("step", 2));
   EXPECT_GT(activations("none", 12), 4 * activations("none", 2));
+  for (const std::string transition : {"feed-forward", "separable-convolution"}) {
+    const std::string halting = " --halting act-copy --bench-ponder 6 --transition " + transition;
+    EXPECT_LT(activations("step" + halting, 12), 0.75 * activations("none" + halting, 12)) << transition;
+  }
 }
 
 TEST(Bench, ATraceShowsStepsAttentionProductsAndWaiting) {

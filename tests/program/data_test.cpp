@@ -119,7 +119,8 @@ TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
   const Outcome refused = fetch("babi --from " + mirror.path().string());
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.errors, AllOf(HasSubstr("babi.tar.xz: SHA-256 is "), HasSubstr("but should be 9cbe9244")));
-  EXPECT_THAT(fetch("lambada --from " + mirror.path().string()).errors, HasSubstr("has no lambada.tar.xz"));
+  EXPECT_THAT(fetch("lambada --out not/yet/there --from " + mirror.path().string()).errors,
+              HasSubstr("has no lambada.tar.xz"));
   const Outcome nowhere = fetch("babi --from " + mirror / "nosuch");
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_EQ(nowhere.output, "");

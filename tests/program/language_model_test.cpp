@@ -178,8 +178,9 @@ TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
     EXPECT_EQ(scores.at("groups").at("target not in context").at("accuracy"), 0);
     EXPECT_TRUE(scores.contains("loss"));
   }
-  const Outcome typed = run_shell(fmt::format("echo 'v1 v2 by v3 v4' | $UT decode --run-dir {}", run()));
-  EXPECT_EQ(typed.output, "v3\n") << typed.errors;
+  const Outcome typed =
+      run_shell(fmt::format("printf 'v1 v2 by v3 v4\nv1 v2 by zz v4\n' | $UT decode --run-dir {}", run()));
+  EXPECT_EQ(typed.output, "v3\nzz\n") << typed.errors;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace ut::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string addition(int updates, const std::string& evaluation = "--evaluate-every 10 --evaluation-examples 40",
                      const std::string& batch = "--batch 8") {
@@ -119,6 +120,22 @@ TEST_F(Running, WithoutItsBestIsEvaluatedBeforeItIsTested) {
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_THAT(again.output, HasSubstr("update 3: test"));
   for (const auto& record : records_of(run, "accuracy")) EXPECT_GE(record.at("update"), 0);
+}
+
+TEST_F(Running, ThatHasLostItsCheckpointsKeepsItsScores) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
+  const std::string records = base::read_file(run + "/metrics.jsonl");
+  std::filesystem::remove_all(run + "/checkpoints");
+  for (const std::string& begun : {addition(2), std::string("train --resume ")}) {
+    const Outcome refused = run_ut(begun + "--run-dir " + run);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.errors, HasSubstr("its run's checkpoints are gone, its scores are not; remove it, or use"));
+    EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), records);
+  }
+  // A kill came between the first score and its checkpoint.
+  directory_.write("run/metrics.jsonl", records.substr(0, records.find('\n', records.find("\"split\"")) + 1));
+  EXPECT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
 }
 
 TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
@@ -260,16 +277,20 @@ TEST_F(Running, ComparesScoresOfTheSameExamples) {
 
 /// Nor does the best one go because of it.
 TEST_F(Running, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
-  const std::string run = directory_ / "run";
-  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 4 --evaluation-limit 1") + " --run-dir " + run).exit_code, 0);
-  const std::string more = " --learning-rate 1e-30 --keep-checkpoints 1 --run-dir " + run;
-  ASSERT_EQ(run_ut("train --resume --max-updates 8" + more).exit_code, 0);
-  const Outcome outcome = run_ut("train --resume --max-updates 12 --evaluation-limit 3" + more);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.output, HasSubstr("--evaluation-limit has changed: update 4, the best so far: validation "));
-  EXPECT_THAT(outcome.output, HasSubstr("update 4: test "));
-  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000004\n");
-  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000004"));
+  const std::string said = "scored on other examples from now on: update 4, the best so far: validation ";
+  for (const std::string others : {"--evaluation-limit 3", "--evaluation-length 3", "--evaluation-examples 30"}) {
+    const std::string run = directory_ / ("run" + others);
+    const auto train = [&run](const std::string& options) { return run_ut(options + " --run-dir '" + run + "'"); };
+    ASSERT_EQ(train(addition(4, "--evaluate-every 4 --evaluation-limit 1")).exit_code, 0);
+    const std::string more = " --learning-rate 1e-30 --keep-checkpoints 1";
+    EXPECT_THAT(train("train --resume --max-updates 8" + more).output, Not(HasSubstr(said)));
+    const Outcome outcome = train("train --resume --max-updates 12 " + others + more);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr(said)) << others;
+    EXPECT_THAT(outcome.output, HasSubstr("update 4: test "));
+    EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000004\n");
+    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000004"));
+  }
 }
 
 TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {

@@ -348,6 +348,9 @@ TEST(Options, BesideThoseThatTakeTheirPlaceAreRefused) {
   EXPECT_EQ(refused({"evaluate", "--run-dir", run, "--steps", "8", "--decoder-steps", "7"}), "");
   EXPECT_THAT(refused({"export", "--run-dir", run, "--out", "x", "--checkpoint", "best", "--average", "2"}),
               HasSubstr("--checkpoint: given, and --average too"));
+  EXPECT_THAT(train_refused({"--dtype", "float64", "--precision", "float32"}),
+              HasSubstr("--precision: given, and --dtype too"));
+  EXPECT_EQ(train_refused({"--dtype", "float32", "--precision", "bfloat16"}), "");
 
   for (const Words& given : {Words{"--shards", "zigzag"}, Words{"--exchange-sends", "states"}}) {
     Words planned = given;
