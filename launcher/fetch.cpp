@@ -21,25 +21,33 @@ namespace fs = std::filesystem;
 
 using datasets::Published;
 
-/// Before anything is said of what will come from there, or made.
-void check_folder(const Published& data, const std::string& from) {
-  if (from.empty()) return;
-  if (!fs::is_directory(from))
-    throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
-                                     base::is_there(from) ? "not a directory" : "no such directory", data.mirrored));
-  if (!fs::is_regular_file(fs::path(from) / data.mirrored))
-    throw base::BadInput(fmt::format("--from {}: has no {}", from, data.mirrored));
-}
+/// An archive of the data set, laid out as whoever published it has it, or as ours are.
+struct Archive {
+  std::string place;  // a file in a local folder, or an address
+  bool is_ours;
+};
 
-/// Where it is taken from and its licence. Throws base::BadInput where it is at no address and no folder is given.
-std::string origin_of(const Published& data, const std::string& from) {
+/// What comes from the folder, or without one from the address. Throws base::BadInput where there is nothing.
+Archive find_archive(const Published& data, const std::string& from) {
   if (from.empty() && data.address.empty())
     throw base::BadInput(
         fmt::format("ut data fetch {}: is at no address; give --from, a folder with {}", data.name, data.mirrored));
-  const std::string place = from.empty() ? data.address : from + "/" + data.mirrored;
+  if (from.empty()) return {data.address, false};
+  if (!fs::is_directory(from))
+    throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
+                                     base::is_there(from) ? "not a directory" : "no such directory", data.mirrored));
+  const std::string published = fs::path(data.address).filename();
+  for (const std::string& name : {data.mirrored, published})
+    if (!name.empty() && fs::is_regular_file(fs::path(from) / name)) return {from + "/" + name, name == data.mirrored};
+  throw base::BadInput(
+      fmt::format("--from {}: has no {}{}", from, data.mirrored, published.empty() ? "" : " and no " + published));
+}
+
+/// Where it is taken from and its licence.
+std::string origin_of(const Published& data, const Archive& archive) {
   const std::string published =
-      from.empty() || data.address.empty() ? "" : fmt::format("published at {}\n", data.address);
-  return fmt::format("{}: {}\nlicence: {}\n{}", data.name, place, data.licence, published);
+      archive.place == data.address || data.address.empty() ? "" : fmt::format("published at {}\n", data.address);
+  return fmt::format("{}: {}\nlicence: {}\n{}", data.name, archive.place, data.licence, published);
 }
 
 /// What is said of a program that has failed.
@@ -93,21 +101,16 @@ std::string compare_files(const Published& data, const fs::path& directory, cons
   return compared == 0 ? "" : fmt::format("{} of its files compared: as published\n", compared);
 }
 
-/// The archive, where it is now.
-fs::path archive_of(const Published& data, const Options& options, const UnfinishedDirectory& unfinished) {
-  const std::string& from = options.data.from;
-  if (from.empty()) {
-    fs::path archive = unfinished / "archive";
-    const ProgramEnd end =
-        run_program({"curl", "--fail", "--location", "--show-error", options.quiet ? "--silent" : "--no-silent",
-                     "--output", archive.string(), data.address});
-    check_started("curl", end);
-    if (!end.is_well())
-      throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has {}",
-                                           data.address, failure("curl", end), data.mirrored));
-    return archive;
-  }
-  return fs::path(from) / data.mirrored;
+/// With curl; returns where it is then.
+fs::path download(const Published& data, bool quiet, const UnfinishedDirectory& unfinished) {
+  fs::path archive = unfinished / "archive";
+  const ProgramEnd end = run_program({"curl", "--fail", "--location", "--show-error",
+                                      quiet ? "--silent" : "--no-silent", "--output", archive.string(), data.address});
+  check_started("curl", end);
+  if (!end.is_well())
+    throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has it or {}",
+                                         data.address, failure("curl", end), data.mirrored));
+  return archive;
 }
 
 std::vector<std::string> files_ending(const char* ending, const fs::path& directory) {
@@ -142,7 +145,7 @@ fs::path innermost(const fs::path& directory) {
                                                                                                             : directory;
 }
 
-/// What of an archive from its address is asked for, laid out as in the mirrored one. Throws base::BadInput.
+/// What of a published archive is asked for, laid out as in ours. Throws base::BadInput.
 fs::path laid_out(const Published& data, const fs::path& unpacked, const UnfinishedDirectory& unfinished) {
   fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
   if (!fs::is_directory(taken))
@@ -169,17 +172,17 @@ int fetch_data(const Options& options) {
     fmt::print("{}", text);
     std::fflush(stdout);
   };
-  check_folder(data, given.from);
-  say(origin_of(data, given.from));
+  const Archive found = find_archive(data, given.from);
+  say(origin_of(data, found));
 
   const UnfinishedDirectory unfinished(directory);
-  const fs::path archive = archive_of(data, options, unfinished);
-  if (!given.from.empty()) say(compare_sum(archive, data.mirrored_sha256, unfinished));
+  const fs::path archive = given.from.empty() ? download(data, options.quiet, unfinished) : fs::path(found.place);
+  if (found.is_ours) say(compare_sum(archive, data.mirrored_sha256, unfinished));
   const fs::path unpacked = unfinished / "unpacked";
   fs::create_directory(unpacked);
   untar(archive.string(), unpacked.string());
   unpack_files(unpacked);
-  const fs::path whole = given.from.empty() ? laid_out(data, unpacked, unfinished) : innermost(unpacked);
+  const fs::path whole = found.is_ours ? innermost(unpacked) : laid_out(data, unpacked, unfinished);
   say(compare_files(data, whole, unfinished));
   fs::rename(whole, directory);
   say(fmt::format("{}: unpacked\n", directory.string()));

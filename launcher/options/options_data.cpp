@@ -53,7 +53,7 @@ void add_fetch(Table& table) {
                              fmt::join(datasets::published_names(), ", ")),
                  [](auto& o) -> auto& { return o.data.name; }),
              path(
-                 "from", "DIR", "a folder that has its archive; without it from its public address",
+                 "from", "DIR", "a folder that has its archive, as published or ours; without it from its public address",
                  [](auto& o) -> auto& { return o.data.from; }),
              output_path("DIR", "directory that it is unpacked to; without it one of its name, here")});
 }

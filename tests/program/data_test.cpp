@@ -120,7 +120,7 @@ TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.errors, AllOf(HasSubstr("babi.tar.xz: SHA-256 is "), HasSubstr("but should be 9cbe9244")));
   EXPECT_THAT(fetch("lambada --out not/yet/there --from " + mirror.path().string()).errors,
-              HasSubstr("has no lambada.tar.xz"));
+              HasSubstr("has no lambada.tar.xz and no lambada-dataset.tar.gz"));
   const Outcome nowhere = fetch("babi --from " + mirror / "nosuch");
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_EQ(nowhere.output, "");
@@ -149,6 +149,10 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   // It lies where it does when it comes from a folder of archives.
   EXPECT_TRUE(std::filesystem::exists(directory_.path() / "here/tasks_1-20_v1-2/en/qa1_train.txt"));
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "here/tasks_1-20_v1-2/inner.tar")) << "not unpacked";
+  std::filesystem::copy_file(tools / "archive", tools / "tasks_1-20_v1-2.tar.gz");
+  const Outcome brought = fetch("babi --out brought --from " + tools.path().string());
+  EXPECT_EQ(brought.exit_code, 0) << brought.errors;
+  EXPECT_EQ(base::read_file(directory_ / "brought/tasks_1-20_v1-2/en/qa1_train.txt"), "1 Ada sat.\n");
   EXPECT_EQ(run_shell("cat " + tools / "address").output,
             "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz\n");
   EXPECT_EQ(fetch("multi30k --out there --quiet", tools.path().string() + ":$PATH").output, "");
@@ -157,7 +161,7 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   const Outcome other = fetch("newstest", tools.path().string() + ":$PATH");
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.errors, HasSubstr("has no directory datasets/statmt/wmt_newstest"));
-  EXPECT_THAT(found(), testing::UnorderedElementsAre("here", "there"));
+  EXPECT_THAT(found(), testing::UnorderedElementsAre("here", "there", "brought"));
 }
 
 /// Whatever archive the files came in, what they hold is known.
@@ -185,7 +189,7 @@ TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
   const Outcome failed = fetch("babi", tools.path().string() + ":$PATH");
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.errors, AllOf(HasSubstr("tasks_1-20_v1-2.tar.gz: not fetched: curl: failed with 22"),
-                                   HasSubstr("with --from a folder is enough that has babi.tar.xz")));
+                                   HasSubstr("with --from a folder is enough that has it or babi.tar.xz")));
   EXPECT_THAT(found(), testing::IsEmpty());
   EXPECT_THAT(fetch("nosuch").errors, AllOf(HasSubstr("nosuch"), HasSubstr("multi30k")));
 }
