@@ -57,9 +57,10 @@ endif()
 if(NOT LibTorch_CXX11_ABI)
   message(
     FATAL_ERROR
-      "LibTorch ${LibTorch_VERSION} at ${LibTorch_DIRECTORY} does not link with this compiler's std::string. Most likely "
-      "it was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0), while MPI and the other libraries here use the new "
-      "one. Take a LibTorch with the new ABI: the wheel ${UT_LIBTORCH_VERSION}, which ./quickstart build installs.")
+      "LibTorch ${LibTorch_VERSION} at ${LibTorch_DIRECTORY} does not link with this compiler's std::string. Most "
+      "likely it was built with the old C++ ABI (_GLIBCXX_USE_CXX11_ABI=0), while MPI and the other libraries here use "
+      "the new one. Take a LibTorch with the new ABI: the wheel ${UT_LIBTORCH_VERSION}, which ./quickstart build "
+      "installs.")
 endif()
 
 if(NOT TARGET LibTorch::cpu)
@@ -103,9 +104,9 @@ if(UT_CUDA AND NOT TARGET LibTorch::cuda)
   find_library(LibTorch_NCCL NAMES libnccl.so.2 HINTS "${libtorch_beside}/nccl/lib" PATH_SUFFIXES lib)
   foreach(needed LibTorch_NVCC LibTorch_CUDA_INCLUDE LibTorch_CUDART LibTorch_NCCL_INCLUDE LibTorch_NCCL)
     if(NOT ${needed})
-      message(FATAL_ERROR "UT_CUDA is on, but ${needed} was not found, neither in a CUDA toolkit nor beside LibTorch in "
-                          "${libtorch_beside}. ./quickstart build --cuda installs all that is needed; to build without "
-                          "CUDA: -DUT_CUDA=OFF.")
+      message(FATAL_ERROR "UT_CUDA is on, but ${needed} was not found, neither in a CUDA toolkit nor beside LibTorch "
+                          "in ${libtorch_beside}. ./quickstart build --cuda installs all that is needed; to build "
+                          "without CUDA: -DUT_CUDA=OFF.")
     endif()
   endforeach()
 

@@ -1,8 +1,8 @@
 # Adds a test for every suite of a program of tests, when ctest begins: the cases of a suite run in one process, so what
 # a suite sets up, and LibTorch's start, is paid once.
 #
-# Reads     program, prefix (of the tests' names), timeout (seconds), environment, and of suites, as regular expressions,
-#           two_cores (those whose ranks wait for one another), alone (those that compare times)
+# Reads     program, prefix (of the tests' names), timeout (seconds), environment, and of suites, as regular
+#           expressions, two_cores (those whose ranks wait for one another), alone (those that compare times)
 if(NOT EXISTS "${program}")
   return() # only some programs were built
 endif()

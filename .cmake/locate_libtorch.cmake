@@ -18,8 +18,8 @@ function(libtorch_version directory result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to the compiler of kernels for the LibTorch in `directory`: of CUDACXX, beside that, of a CUDA toolkit; or
-# to nothing where there is none.
+# Sets `result` to the compiler of kernels for the LibTorch in `directory`: of CUDACXX, beside that, of a CUDA toolkit;
+# or to nothing where there is none.
 function(locate_nvcc directory result)
   set(found_nvcc NOTFOUND)
   find_program(
@@ -86,7 +86,8 @@ function(locate_libtorch result)
     endif()
     # The wheel has CUDA's libraries in itself whatever was installed beside it; NCCL says that all of them are there.
     locate_nvcc("${directory}" nvcc)
-    if(UT_CUDA AND EXISTS "${directory}/../nvidia" AND NOT (nvcc AND EXISTS "${directory}/../nvidia/nccl/include/nccl.h"))
+    set(beside "${directory}/../nvidia")
+    if(UT_CUDA AND EXISTS "${beside}" AND NOT (nvcc AND EXISTS "${beside}/nccl/include/nccl.h"))
       continue()
     endif()
     set(${result} "${directory}" PARENT_SCOPE)

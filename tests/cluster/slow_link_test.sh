@@ -17,7 +17,7 @@ exposed_exchange() {
 a_slowed_link_shows_in_the_time_of_exchanges() {
   local free rates=() delays=() rate delay
   printf 'n1\nn2\n' >one-each
-  free=$(exposed_exchange)
+  free=$(for _ in 1 2 3; do exposed_exchange && echo; done | sort -g | head -n 1)
   for rate in 100mbit 20mbit; do
     limit_rate $rate
     rates+=("$(exposed_exchange)")

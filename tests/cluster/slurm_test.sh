@@ -13,11 +13,12 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 readonly train=$UT_HOME/cluster/train.sbatch chain=$UT_HOME/cluster/resume-chain.sbatch
 readonly with_mpirun="mpirun --quiet --bind-to none"
 
-# submit SCRIPT UPDATES RUN [sbatch option…]: prints the job's number. The training ends after 40 s in any case.
+# submit SCRIPT UPDATES RUN [sbatch option…]: prints the job's number. A training without end ends after 40 s.
 submit() {
-  local script=$1 updates=$2 run=$3
+  local script=$1 updates=$2 run=$3 hours=0.05
+  ((updates < 1000000)) || hours=0.011
   shift 3
-  sbatch --parsable "$@" "$script" "${training[@]:1}" --max-updates "$updates" --max-hours 0.011 \
+  sbatch --parsable "$@" "$script" "${training[@]:1}" --max-updates "$updates" --max-hours "$hours" \
     --sequence-parallel 2 --run-dir "$run"
 }
 

@@ -156,6 +156,7 @@ TEST_P(BadFiles, WhatIsNotUtf8IsAWordOrRefusedWithItsLine) {
 }
 
 TEST_P(BadFiles, LineOfAHundredMegabytesIsRefusedSoon) {
+  std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak of the tests before
   rusage before{};
   ::getrusage(RUSAGE_SELF, &before);
   const auto begin = std::chrono::steady_clock::now();

@@ -42,9 +42,13 @@ void run_and_kill(const std::string& run, const std::string& mesh, std::chrono::
 TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
   const std::string mesh = "--ranks 2 --sequence-parallel 2";
   const int kills = thorough() ? 200 : 4;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(run_ut(small_training(5) + mesh + " --run-dir " + run_ + "-first").exit_code, 0);
+  const auto start = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   Account account;
   for (int kill = 0, of_a_run = 0; of_a_run < kills; ++kill) {
-    run_and_kill(run_, mesh, std::chrono::milliseconds(900 + kill * 7919 % 1600), kill % 2 == 0);
+    ASSERT_LT(kill, 10 * kills) << "it does not begin";
+    run_and_kill(run_, mesh, start * (600 + kill * 7919 % 1600) / 1000, kill % 2 == 0);
     if (!std::filesystem::exists(run_ + "/checkpoints")) continue;  // it had not begun
     ++of_a_run;
     const std::int64_t kept = expect_whole_checkpoints(run_);
@@ -66,7 +70,8 @@ TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
   ASSERT_EQ(run_ut(small_training(30) + "--run-dir " + whole).exit_code, 0);
   const int step = thorough() ? 1 : 19;
   Account account;
-  for (int operation = 1;; operation += step) {
+  int operation = 1;
+  for (;; operation += step) {
     std::filesystem::remove_all(run_);
     const FaultyRun faulty =
         run_with_fault(fmt::format("kill-at:-1:{}", operation), small_training(22), run_, std::chrono::seconds(30));
@@ -83,6 +88,7 @@ TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
     for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
       EXPECT_NE(entry.path().extension(), ".tmp") << "what a kill has left is cleared away";
   }
+  EXPECT_GT(operation, 3 * 19) << "no fault was put in";
 }
 
 TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
@@ -115,6 +121,7 @@ TEST_F(Checkpoints, BeyondTheSizeThatFilesMayHaveEndTheRun) {
 TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
   const FaultyRun faulty = run_with_fault("slow:-1:1", small_training(17), run_, std::chrono::seconds(60));
   ASSERT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;
+  EXPECT_GT(faulty.seconds, 2) << "nothing was slow";
   std::vector<double> after_checkpoint;
   std::vector<double> others;
   for (const auto& record : records_of(run_, "rows_per_s"))

@@ -73,12 +73,14 @@ TEST_F(Numbers, AreTheSameBitsAgain) {
 
 /// Resident memory of each rank in KiB, the largest, when the run has done so many updates.
 std::int64_t memory_at(const std::string& run, std::int64_t updates) {
-  const Outcome outcome = run_shell(fmt::format(
-      "until [ \"$(sed -nE '$s/.\"update\":([0-9]+),.*/\\1/p' {0}/metrics.jsonl)\" -ge {1} ] 2>/dev/null; do "
-      "sleep 0.1; done; pgrep -f -- '^{2} .*[-]-run-dir {0}( |$)' | while read -r rank; do awk '/VmRSS/ "
-      "{{ print $2 }}' /proc/$rank/status; done | sort -n | tail -n 1",
-      run, updates, std::getenv("UT")));
-  return std::stoll(outcome.output);
+  const Outcome outcome = run_shell(
+      fmt::format("n=0; until [ $((n += 1)) -gt 6000 ] || [ \"$(sed -nE '$s/.\"update\":([0-9]+),.*/\\1/p' "
+                  "{0}/metrics.jsonl)\" -ge {1} ] 2>/dev/null; do "
+                  "sleep 0.1; done; pgrep -f -- '^{2} .*[-]-run-dir {0}( |$)' | while read -r rank; do awk '/VmRSS/ "
+                  "{{ print $2 }}' /proc/$rank/status; done | sort -n | tail -n 1",
+                  run, updates, std::getenv("UT")));
+  if (outcome.output.empty()) ADD_FAILURE() << "the run has ended";
+  return outcome.output.empty() ? 0 : std::stoll(outcome.output);
 }
 
 TEST_F(Numbers, ComeWithoutMoreMemoryInALongRun) {

@@ -214,8 +214,6 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
                  HasSubstr("is a directory"));
   expect_refused(run_ut(fmt::format("export --run-dir {} --out {}/there", run_directory(), file)),
                  HasSubstr("there: cannot be made"));
-  expect_refused(run_ut("evaluate --split control --run-dir " + run_directory()), HasSubstr("--split control"));
-  expect_refused(run_ut("report --split control " + run_directory()), HasSubstr("--split control"));
   for (const std::string ranks : {"1", "2"}) {
     const Outcome full = run_shell("$UT evaluate --run-dir " + run_directory() + " --sequence-parallel 1 --ranks " +
                                    ranks + " > /dev/full");

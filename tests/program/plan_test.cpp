@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/file.h"
 #include "tests/program/program.h"
@@ -119,7 +120,8 @@ TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
 }
 
 TEST(Doctor, NamesTheRemedyBesideAFault) {
-  const Outcome outcome = run_ut("doctor --threads 64 --run-dir /proc/nowhere");
+  const Outcome outcome =
+      run_ut(fmt::format("doctor --threads {} --run-dir /proc/nowhere", std::thread::hardware_concurrency() + 1));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.output, HasSubstr("fault  cores"));
   EXPECT_THAT(outcome.output, HasSubstr("fault  directory"));
