@@ -111,6 +111,11 @@ TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
   }
 }
 
+TEST_F(Checkpoints, AreOnTheDiskBeforeTheyTakeTheirPlace) {
+  const FaultyRun run = run_with_fault("unsynced:-1:0", small_training(22), run_, std::chrono::seconds(60));
+  EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.errors;
+}
+
 TEST_F(Checkpoints, BeyondTheSizeThatFilesMayHaveEndTheRun) {
   const tests::Outcome limited = tests::run_shell(
       fmt::format("ulimit -f 8; $UT {} --run-dir {}", small_training(100) + "--quiet --d-model 64 --ranks 1 ", run_));

@@ -9,6 +9,8 @@
 //                                      the disk
 //   slow                               likewise each takes a twentieth of a second
 //   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
+//   unsynced                           SIGABRT when a file or directory of checkpoints takes its place before all that
+//                                      was written in it is on the disk, whatever N
 //
 // flip: one bit of one summed gradient, on this rank alone; not its lowest, which rounding may make good.
 #include <dlfcn.h>
@@ -25,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -82,12 +85,27 @@ void happen(void* buffer, const MPI_Request* request) {
 
 bool is_of_checkpoint(std::string_view path) { return path.find("/checkpoints/") != std::string_view::npos; }
 
-bool is_of_checkpoint(int descriptor) {
+std::string path_of(int descriptor) {
   std::array<char, 64> link{};
   std::array<char, PATH_MAX> path{};
   std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", descriptor);
   const auto length = readlink(link.data(), path.data(), path.size());
-  return length > 0 && is_of_checkpoint(std::string_view(path.data(), static_cast<std::size_t>(length)));
+  return {path.data(), static_cast<std::size_t>(length > 0 ? length : 0)};
+}
+
+bool is_of_checkpoint(int descriptor) { return is_of_checkpoint(path_of(descriptor)); }
+
+/// Files of checkpoints that a crash of the machine may lose.
+std::set<std::string> not_on_disk;
+
+void note_written(int descriptor) {
+  if (fault().kind == "unsynced" && is_of_checkpoint(descriptor)) not_on_disk.insert(path_of(descriptor));
+}
+
+void check_on_disk(std::string_view moved) {
+  if (fault().kind != "unsynced") return;
+  for (const std::string& file : not_on_disk)
+    if (std::string_view(file).starts_with(moved)) raise(SIGABRT);
 }
 
 /// Whether an operation on these files fails, with errno. The process may end here.
@@ -137,21 +155,25 @@ int posix_memalign(void** memory, size_t alignment, size_t size) {
 
 ssize_t write(int descriptor, const void* bytes, size_t size) {
   static const auto real = next<ssize_t (*)(int, const void*, size_t)>("write");
+  note_written(descriptor);
   return fails(descriptor) ? -1 : real(descriptor, bytes, size);
 }
 
 ssize_t writev(int descriptor, const iovec* parts, int count) {
   static const auto real = next<ssize_t (*)(int, const iovec*, int)>("writev");
+  note_written(descriptor);
   return fails(descriptor) ? -1 : real(descriptor, parts, count);
 }
 
 int fsync(int descriptor) {
   static const auto real = next<int (*)(int)>("fsync");
+  if (fault().kind == "unsynced") not_on_disk.erase(path_of(descriptor));
   return fails(descriptor) ? -1 : real(descriptor);
 }
 
 int rename(const char* from, const char* to) {
   static const auto real = next<int (*)(const char*, const char*)>("rename");
+  check_on_disk(from);
   return fails(from) ? -1 : real(from, to);
 }
 
