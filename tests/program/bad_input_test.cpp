@@ -266,7 +266,7 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
   expect_refused(train(tiny), AllOf(HasSubstr(run_directory()), HasSubstr("--resume")));
   expect_refused(run_ut("train --resume --d-model 16 --run-dir " + run_directory()), HasSubstr("--d-model"));
   std::filesystem::remove_all(run_directory() + "/checkpoints");
-  std::ofstream(run_directory() + "/metrics.jsonl");  // as of a run that was ended before its first checkpoint
+  std::filesystem::remove(run_directory() + "/metrics.jsonl");  // as of a run that was ended before it had any
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})
     expect_refused(run_ut("train --resume --run-dir " + run_directory() + ranks), HasSubstr("leave out --resume"));
 }

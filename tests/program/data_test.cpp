@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/file.h"
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/program/program.h"
 
