@@ -60,7 +60,7 @@ enum class StorySplit : std::uint64_t { test, validation, train };  // numbers t
 
 /// The first two facts choose a story's split, so that no two splits ask the same after the same facts. Of eight
 /// beginnings one is for the test, one for validation.
-StorySplit split_of(const std::string& story) {
+StorySplit split_by_beginning(const std::string& story) {
   const std::size_t second = story.find('\n') + 1;
   const char chosen = base::digest(story.data(), story.find('\n', second)).front();  // a hexadecimal digit
   if (chosen < '2') return StorySplit::test;
@@ -74,7 +74,8 @@ std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, Story
   std::uint64_t drawn = 0;
   for (std::int64_t accepted = 0; accepted < count;) {
     const std::string story = draw_story(facts, base::mix(key, drawn++));
-    if (story.empty() || split_of(story) != split || !seen.insert(base::digest(story.data(), story.size())).second)
+    if (story.empty() || split_by_beginning(story) != split ||
+        !seen.insert(base::digest(story.data(), story.size())).second)
       continue;
     text += story;
     ++accepted;

@@ -207,7 +207,8 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
   expect_refused(run_ut("plan --machine h100 --save-calibration " + file + "/there"), HasSubstr("--save-calibration"));
   const std::string pipe = directory_ / "pipe";
   ASSERT_EQ(run_shell("mkfifo " + pipe).exit_code, 0);
-  expect_refused(run_ut("plan --machine h100 --save-calibration " + pipe), HasSubstr("pipe: is no regular file"));
+  for (const std::string option : {"plan --machine h100 --save-calibration ", "data sentencepiece --data x --out "})
+    expect_refused(run_ut(option + pipe), HasSubstr("pipe: is no regular file"));
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   make_run();
   expect_refused(run_ut("report --no-model " + run_directory() + " --out " + directory_.path().string()),
