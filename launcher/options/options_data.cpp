@@ -46,16 +46,17 @@ void add_sentencepiece(Table& table) {
 }
 
 void add_fetch(Table& table) {
-  table.add("Fetch", command_data_fetch, false,
-            {path(
-                 "name", "NAME",
-                 fmt::format("the data set, which can be given without --name: {}",
-                             fmt::join(datasets::published_names(), ", ")),
-                 [](auto& o) -> auto& { return o.data.name; }),
-             path(
-                 "from", "DIR", "a folder that has its archive, as published or ours; without it from its public address",
-                 [](auto& o) -> auto& { return o.data.from; }),
-             output_path("DIR", "directory that it is unpacked to; without it one of its name, here")});
+  table.add(
+      "Fetch", command_data_fetch, false,
+      {path(
+           "name", "NAME",
+           fmt::format("the data set, which can be given without --name: {}",
+                       fmt::join(datasets::published_names(), ", ")),
+           [](auto& o) -> auto& { return o.data.name; }),
+       path(
+           "from", "DIR", "a folder that has its archive, as published or ours; without it from its public address",
+           [](auto& o) -> auto& { return o.data.from; }),
+       output_path("DIR", "directory that it is unpacked to; without it one of its name, here")});
 }
 
 }  // namespace ut::launcher::option_groups
