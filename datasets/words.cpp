@@ -35,6 +35,12 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
+std::vector<std::string> raw_lines(std::string_view content) {
+  std::vector<std::string> lines;
+  for_each_raw_line(content, [&lines](std::size_t, std::string_view line) { lines.emplace_back(line); });
+  return lines;
+}
+
 std::vector<std::string_view> split_at_spaces(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t begin = 0; begin < text.size();) {

@@ -30,6 +30,9 @@ void for_each_raw_line(std::string_view content, Use use) {
   }
 }
 
+/// Those lines.
+std::vector<std::string> raw_lines(std::string_view content);
+
 /// The same without a carriage return at a line's end.
 template <typename Use>
 void for_each_line(std::string_view content, Use use) {

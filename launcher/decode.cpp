@@ -7,10 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <sstream>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "datasets/vocabulary.h"
 #include "datasets/words.h"
 #include "launcher/commands.h"
@@ -57,13 +55,6 @@ std::string typed_text(const Session& session) {
 
 /// Symbols of a line. Of more, attention would take days: it is no question but a file given by mistake.
 constexpr std::size_t longest_line = 1'000'000;
-
-std::vector<std::string> lines_of(const std::string& typed) {
-  std::istringstream text{std::string(base::without_byte_order_mark(typed))};
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
 
 std::vector<datasets::Example> parse_lines(const std::vector<std::string>& lines, const datasets::Task& task) {
   std::vector<datasets::Example> examples;
@@ -153,7 +144,7 @@ int decode(Session& session) {
   const auto checkpoints = agreed_checkpoints(session.options, session.mesh.world());
   agree(session.mesh.world(),
         [&] { model = load_model(session.options, *session.task, checkpoints, session.mesh.device()); });
-  const std::vector<std::string> lines = lines_of(typed_text(session));
+  const std::vector<std::string> lines = datasets::raw_lines(typed_text(session));
   agree(session.mesh.world(), [&] { examples = parse_lines(lines, *session.task); });
   decode_all(session, *model, lines, examples);
   return 0;

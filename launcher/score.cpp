@@ -3,32 +3,20 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <sstream>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/bleu.h"
+#include "datasets/words.h"
 
 namespace ut::launcher {
-namespace {
-
-std::vector<std::string> lines_of(std::istream& text) {
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  if (!lines.empty()) lines.front() = base::without_byte_order_mark(lines.front());
-  return lines;
-}
-
-}  // namespace
 
 int run_score(const Options& options) {
   const ScoreOptions& given = options.score;
   std::vector<std::vector<std::string>> references;
-  for (const std::string& file : given.references) {
-    std::istringstream text(base::read_file(file));
-    references.push_back(lines_of(text));
-  }
-  const std::vector<std::string> lines = lines_of(std::cin);
+  for (const std::string& file : given.references) references.push_back(datasets::raw_lines(base::read_file(file)));
+  const std::vector<std::string> lines = datasets::raw_lines(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   for (std::size_t index = 0; index < references.size(); ++index)
     if (references[index].size() != lines.size())
       throw base::BadInput(fmt::format("{}: {} lines, but standard input has {}; needs a line for each",
