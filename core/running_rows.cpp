@@ -38,8 +38,10 @@ class RunningRows final : public StackRows {
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
     if (kept_states_.size() <= layer) kept_states_.resize(layer + 1);
-    return windows_over(exchange_->gather(x, kept_states_[layer]), local(), exchange_->seen(), exchange_->places(),
-                        first, second);
+    const std::int64_t before = first.before + second.before;
+    const std::int64_t after = first.after + second.after;
+    const dist::KnownRows known = exchange_->neighbours(x, kept_states_[layer], before, after);
+    return windows_over(known.rows, local(), exchange_->seen(), known.places, first, second);
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
@@ -126,7 +128,7 @@ class RunningRows final : public StackRows {
   dist::RunningOfAll running_;                          // where ranks share the heads
   at::Tensor new_slots_;                                // [rows sent by all ranks] int64
   std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
-  std::vector<at::Tensor> kept_states_;                 // [layers][kept rows, d]: what convolutions look at
+  std::vector<dist::KeptRows> kept_states_;             // [layers]: what convolutions look at
 };
 
 }  // namespace

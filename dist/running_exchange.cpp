@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -55,7 +56,7 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
       running_(std::move(held)),
       copied_(running_.size()),
       halted_(running_.size()) {
-  keep_books_of_known_rows();
+  count_rows_to_send();
   find_local_rows();
 }
 
@@ -73,14 +74,54 @@ at::Tensor RunningExchange::numbers_of_sent() const {
   return index_of(numbers);
 }
 
-at::Tensor RunningExchange::gather(const at::Tensor& rows, at::Tensor& kept) const {
-  const at::Tensor gathered = start_gather(rows)();
-  at::Tensor known = kept.defined() ? at::cat({kept, gathered}) : gathered;
-  if (copied_places_.numel() > 0) {
-    const at::Tensor copied = select_rows(gathered, copied_places_);
-    kept = kept.defined() ? at::cat({kept, copied}) : copied;
-  }
+KnownRows RunningExchange::neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before,
+                                      std::int64_t after) const {
+  const Route route = route_to_neighbours(before, after);
+  const at::Tensor to_send = rows.index_select(0, index_of(route.to_send));
+  std::vector<at::Tensor> parts{rows, all_to_all(to_send, route.sent, route.received, group_)};
+  if (kept.rows.defined()) parts.push_back(kept.rows);
+  KnownRows known{at::cat(parts), {}};
+
+  RowNumbers numbers = running_[rank()];
+  const auto add = [&](const RowNumbers& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
+  add(copied_[rank()]);
+  add(route.arriving);
+  add(kept.numbers);
+  std::vector<std::int64_t> place_of_row(sequence_of_row_.size(), -1);
+  for (std::size_t place = 0; place < numbers.size(); ++place)
+    place_of_row[static_cast<std::size_t>(numbers[place])] = static_cast<std::int64_t>(place);
+  for (const std::int64_t row : seen_numbers_) known.places.push_back(place_of_row[static_cast<std::size_t>(row)]);
+
+  std::vector<std::int64_t> to_keep;
+  for (const RowNumbers& copied : copied_)
+    for (const std::int64_t row : copied)
+      if (const std::int64_t place = place_of_row[static_cast<std::size_t>(row)]; place >= 0) {
+        to_keep.push_back(place);
+        kept.numbers.push_back(row);
+      }
+  if (to_keep.empty()) return known;
+  const at::Tensor copied = select_rows(known.rows, index_of(to_keep));
+  kept.rows = kept.rows.defined() ? at::cat({kept.rows, copied}) : copied;
   return known;
+}
+
+/// A copied row goes where it is seen now, and nowhere later on, since rows only ever leave the running; but to all
+/// where rows may move.
+Route RunningExchange::route_to_neighbours(std::int64_t before, std::int64_t after) const {
+  std::vector<RowNumbers> has = running_;
+  std::vector<RowNumbers> needs;
+  for (std::size_t r = 0; r < has.size(); ++r) {
+    has[r].insert(has[r].end(), copied_[r].begin(), copied_[r].end());
+    RowNumbers needed = rows_beside(running_[r], all_.offsets, before, after);
+    if (balance_ > 0)
+      for (const RowNumbers& copied : copied_) needed.insert(needed.end(), copied.begin(), copied.end());
+    std::ranges::sort(needed);
+    const auto twice = std::ranges::unique(needed);
+    needed.erase(twice.begin(), twice.end());
+    RowNumbers& of_others = needs.emplace_back();
+    std::ranges::set_difference(needed, copied_[r], std::back_inserter(of_others));
+  }
+  return make_route(rank(), all_.count(), has, needs);
 }
 
 RunningOfAll RunningExchange::running_of_all() const {
@@ -124,7 +165,6 @@ void RunningExchange::start_parting(const at::Tensor& running) {
 Parting RunningExchange::part() {
   const at::Tensor flags = flags_();
   const auto* runs_on = flags.const_data_ptr<std::uint8_t>();
-  for (const RowNumbers& rows : copied_) kept_.insert(kept_.end(), rows.begin(), rows.end());
   std::vector<bool> is_live(static_cast<std::size_t>(sequences()), false);
   std::vector<RowNumbers> stopped(running_.size());
   const RowNumbers before = running_[rank()];
@@ -150,18 +190,18 @@ Parting RunningExchange::part() {
   Parting parting{numbers_among(running_[rank()]), numbers_among(stopped[rank()]), numbers_among(copied_[rank()])};
   has_moved_ = false;
   if (auto moved = balanced(); !moved.empty()) {
-    last_move_ = route(running_, moved);
+    last_move_ = make_move(running_, moved);
     running_ = std::move(moved);
     has_moved_ = has_ever_moved_ = true;
   }
-  keep_books_of_known_rows();
+  count_rows_to_send();
   find_local_rows();
   return parting;
 }
 
 /// Who would hold which running rows if every rank had as many, with as few moving as that takes; empty where the
 /// present holdings will do.
-std::vector<RunningExchange::RowNumbers> RunningExchange::balanced() const {
+std::vector<RowNumbers> RunningExchange::balanced() const {
   const auto ranks = static_cast<std::int64_t>(running_.size());
   const std::int64_t rows = total(running_);
   std::int64_t most = 0;
@@ -184,84 +224,46 @@ std::vector<RunningExchange::RowNumbers> RunningExchange::balanced() const {
   return result;
 }
 
-RunningExchange::Route RunningExchange::route(const std::vector<RowNumbers>& from,
-                                              const std::vector<RowNumbers>& to) const {
-  std::vector<std::size_t> rank_of_row(sequence_of_row_.size());
-  for (std::size_t r = 0; r < to.size(); ++r)
-    for (const std::int64_t row : to[r]) rank_of_row[static_cast<std::size_t>(row)] = r;
-  std::vector<RowNumbers> leaving(to.size());
-  RowNumbers arriving;
-  Route route;
-  for (std::size_t r = 0; r < from.size(); ++r) {
-    const std::size_t before = arriving.size();
-    for (std::size_t index = 0; index < from[r].size(); ++index) {
-      const std::size_t goes_to = rank_of_row[static_cast<std::size_t>(from[r][index])];
-      if (r == rank()) leaving[goes_to].push_back(static_cast<std::int64_t>(index));
-      if (goes_to == rank()) arriving.push_back(from[r][index]);
-    }
-    route.received.push_back(static_cast<std::int64_t>(arriving.size() - before));
-  }
-  RowNumbers to_send;
-  for (const RowNumbers& rows : leaving) {
-    to_send.insert(to_send.end(), rows.begin(), rows.end());
-    route.sent.push_back(static_cast<std::int64_t>(rows.size()));
-  }
-  route.to_send = index_of(to_send);
-  route.order = index_of(places_in_order(arriving));
-  return route;
+RunningExchange::Move RunningExchange::make_move(const std::vector<RowNumbers>& from,
+                                                 const std::vector<RowNumbers>& to) const {
+  Route route = make_route(rank(), all_.count(), from, to);
+  const at::Tensor to_send = index_of(route.to_send);
+  const at::Tensor order = index_of(places_in_order(route.arriving));
+  return {std::move(route), to_send, order};
 }
 
-at::Tensor RunningExchange::travel(const at::Tensor& rows, const Route& route) const {
-  return select_rows(all_to_all(select_rows(rows, route.to_send), route.sent, route.received, group_), route.order);
+at::Tensor RunningExchange::travel(const at::Tensor& rows, const Move& move) const {
+  const at::Tensor arrived = all_to_all(select_rows(rows, move.to_send), move.route.sent, move.route.received, group_);
+  return select_rows(arrived, move.order);
 }
 
 at::Tensor RunningExchange::move(const at::Tensor& rows) const { return has_moved_ ? travel(rows, last_move_) : rows; }
 
 at::Tensor RunningExchange::home(const at::Tensor& halted) const {
-  if (has_ever_moved_) return travel(halted, route(halted_, home_));
+  if (has_ever_moved_) return travel(halted, make_move(halted_, home_));
   return select_rows(halted, index_of(places_in_order(halted_[rank()])));
 }
 
-/// gather() returns the kept rows, then each rank's running rows and those it has just copied.
-void RunningExchange::keep_books_of_known_rows() {
-  place_of_row_.assign(sequence_of_row_.size(), -1);
-  std::int64_t place = 0;
-  const auto put = [&](const RowNumbers& rows) {
-    for (const std::int64_t row : rows) place_of_row_[static_cast<std::size_t>(row)] = place++;
-  };
-  put(kept_);
-  const std::int64_t first_gathered = place;
-  RowNumbers copied_places;
+void RunningExchange::count_rows_to_send() {
   counts_.clear();
-  for (std::size_t r = 0; r < running_.size(); ++r) {
-    const std::int64_t begin = place;
-    put(running_[r]);
-    for (std::size_t row = 0; row < copied_[r].size(); ++row)
-      copied_places.push_back(place - first_gathered + static_cast<std::int64_t>(row));
-    put(copied_[r]);
-    counts_.push_back(place - begin);
-  }
-  copied_places_ = index_of(copied_places);
+  for (std::size_t r = 0; r < running_.size(); ++r) counts_.push_back(std::ssize(running_[r]) + std::ssize(copied_[r]));
 }
 
 void RunningExchange::find_local_rows() {
   const RowNumbers& mine = running_[rank()];
   local_ = rows_numbered(all_, mine, sequence_of_row_);
-  RowNumbers& index = sequence_index_;
-  RowNumbers seen;
+  std::vector<std::int64_t>& index = sequence_index_;
   index.clear();
-  places_.clear();
+  seen_numbers_.clear();
   for (const std::int64_t row : mine) {
     const std::int64_t sequence = sequence_of_row_[static_cast<std::size_t>(row)];
     if (index.empty() || index.back() != sequence)
       for (auto other = all_.offsets[static_cast<std::size_t>(sequence)];
-           other < all_.offsets[static_cast<std::size_t>(sequence) + 1]; ++other) {
-        seen.push_back(other);
-        places_.push_back(place_of_row_[static_cast<std::size_t>(other)]);
-      }
+           other < all_.offsets[static_cast<std::size_t>(sequence) + 1]; ++other)
+        seen_numbers_.push_back(other);
     index.push_back(sequence);
   }
-  seen_ = rows_numbered(all_, seen, sequence_of_row_);
+  seen_ = rows_numbered(all_, seen_numbers_, sequence_of_row_);
 }
 
 }  // namespace ut::dist

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dist/communicator.h"
+#include "dist/route.h"
 #include "dist/rows.h"
 
 namespace ut::dist {
@@ -26,6 +27,18 @@ struct RunningOfAll {
   std::vector<std::int64_t> sequence;  // [sequences of `rows`]: their numbers in the exchange
 };
 
+/// Rows that were copied in earlier steps; none at the first.
+struct KeptRows {
+  at::Tensor rows;     // [kept rows, c]
+  RowNumbers numbers;  // [kept rows]
+};
+
+/// What a rank knows of its own rows and those beside them.
+struct KnownRows {
+  at::Tensor rows;                   // [known rows, c]
+  std::vector<std::int64_t> places;  // [seen rows]: where each stands among them, -1 where it is too far off
+};
+
 /// The exchange among rows that halt one after another. Halted rows leave; what others still see of them is sent once
 /// more and kept. Every rank of the group keeps the same books of who holds what, so that only flags and rows travel.
 class RunningExchange {
@@ -33,8 +46,7 @@ class RunningExchange {
   /// `all` lists every position of the group's sequences; held[rank] the numbers of the rows that a rank starts with,
   /// ascending. `balance`: running rows move between ranks when one has more than `balance` times the mean; 0: never.
   /// `group` must live as long as this and any graph made with it. `form`: how rows travel.
-  RunningExchange(Rows all, std::vector<std::vector<std::int64_t>> held, Communicator& group, ExchangeForm form,
-                  double balance);
+  RunningExchange(Rows all, std::vector<RowNumbers> held, Communicator& group, ExchangeForm form, double balance);
 
   Communicator& group() const { return group_; }
   ExchangeForm form() const { return form_; }
@@ -43,8 +55,6 @@ class RunningExchange {
   const Rows& local() const { return local_; }
   /// All positions of those sequences, halted ones included.
   const Rows& seen() const { return seen_; }
-  /// [seen rows]: where each stands in what gather() returns.
-  const std::vector<std::int64_t>& places() const { return places_; }
   /// [local rows]: each row's sequence, counted in `all`.
   const std::vector<std::int64_t>& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return all_.sequences(); }
@@ -55,9 +65,9 @@ class RunningExchange {
   /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]: begun, and waited for when
   /// the result is called, once. Collective.
   Arriving start_gather(const at::Tensor& rows) const;
-  /// The same, waited for, with what was copied before: -> the group's rows [known rows, c]. `kept` holds the copied
-  /// rows of earlier steps and is carried from step to step; undefined at the first. Collective.
-  at::Tensor gather(const at::Tensor& rows, at::Tensor& kept) const;
+  /// For a convolution over positions: `rows` [local rows, then those last copied, c] -> these and all that the local
+  /// ones see `before` positions back to `after` positions on. `kept` is carried from step to step. Collective.
+  KnownRows neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after) const;
   /// [sent rows] int64: their numbers in `all`, in the order in which start_gather() brings them.
   at::Tensor numbers_of_sent() const;
   /// The sum of `values` over the group.
@@ -78,23 +88,21 @@ class RunningExchange {
   at::Tensor home(const at::Tensor& halted) const;
 
  private:
-  using RowNumbers = std::vector<std::int64_t>;
-
-  /// How rows get from some ranks to others.
-  struct Route {
-    at::Tensor to_send;                  // [rows] int64, grouped by the rank they go to
-    std::vector<std::int64_t> sent;      // [ranks]
-    std::vector<std::int64_t> received;  // [ranks]
-    at::Tensor order;                    // [rows] int64: received rows, ascending by their number
+  /// Rows that go to live on other ranks.
+  struct Move {
+    Route route;
+    at::Tensor to_send;  // [rows] int64: route.to_send
+    at::Tensor order;    // [rows] int64: of the arriving rows, so that their numbers ascend
   };
 
   /// For rows, where they are.
   at::Tensor index_of(const RowNumbers& numbers) const;
   std::size_t rank() const { return static_cast<std::size_t>(group_.rank()); }
-  Route route(const std::vector<RowNumbers>& from, const std::vector<RowNumbers>& to) const;
-  at::Tensor travel(const at::Tensor& rows, const Route& route) const;
+  Move make_move(const std::vector<RowNumbers>& from, const std::vector<RowNumbers>& to) const;
+  at::Tensor travel(const at::Tensor& rows, const Move& move) const;
   std::vector<RowNumbers> balanced() const;
-  void keep_books_of_known_rows();
+  Route route_to_neighbours(std::int64_t before, std::int64_t after) const;
+  void count_rows_to_send();
   void find_local_rows();
 
   Rows all_;
@@ -106,19 +114,16 @@ class RunningExchange {
   std::vector<RowNumbers> running_;  // [ranks]
   std::vector<RowNumbers> copied_;   // [ranks]: have just halted and will be seen
   std::vector<RowNumbers> halted_;   // [ranks]: in the order in which they halted there
-  RowNumbers kept_;                  // copied earlier
   bool has_moved_ = false;
   bool has_ever_moved_ = false;  // on any rank
-  Route last_move_;
+  Move last_move_;
   Arriving flags_;
 
-  std::vector<std::int64_t> place_of_row_;  // [all rows]: in what gather() returns; only of rows that run or are seen
-  std::vector<std::int64_t> counts_;        // [ranks]: rows that each sends
-  at::Tensor copied_places_;                // [copied rows of all ranks] int64: among the gathered
+  std::vector<std::int64_t> counts_;  // [ranks]: rows that each sends
   Rows local_;
   Rows seen_;
-  std::vector<std::int64_t> places_;
-  RowNumbers sequence_index_;
+  RowNumbers seen_numbers_;
+  std::vector<std::int64_t> sequence_index_;
 };
 
 }  // namespace ut::dist

@@ -130,15 +130,6 @@ class UpdateCost {
     made_.seconds.attention += attention.seconds * (cost.attention_factor - 1);
     made_.exchanged_bytes += cost.sent_bytes_of_rank * real(layout_.ranks());
     work_cost_.operations(cost.operations);
-    if (attention.stored && work_.model.transition == core::TransitionKind::separable_convolution)
-      gather_for_convolution(rows * real(work_.model.d_model) * number_);
-  }
-
-  /// Rows that halt leave their neighbours, so that all states are gathered; of whole rows a few beside the cut.
-  void gather_for_convolution(double bytes) {
-    const double ranks = real(layout_.sequence_parallel);
-    made_.seconds.exchange += group().gather_seconds(bytes) + group().reduce_scatter_seconds(bytes);
-    made_.exchanged_bytes += 2 * bytes * (ranks - 1) / ranks * real(layout_.ranks());
   }
 
   /// The encoder's states become the decoder's memory, once.

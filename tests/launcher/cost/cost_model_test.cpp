@@ -182,7 +182,7 @@ TEST(CostModel, ActivationsAreSharedByRanksAndGrowWithSteps) {
   EXPECT_NEAR(activations({}), 2 * four, four / 10);
 }
 
-TEST(CostModel, ConvolutionsKeepMoreAndTheirStatesAreGatheredWhereRowsHalt) {
+TEST(CostModel, ConvolutionsKeepMoreAndSendAsMuch) {
   Workload work = small_work();
   work.model.architecture = core::Architecture::encoder;
   work.target_rows = 0;
@@ -194,9 +194,9 @@ TEST(CostModel, ConvolutionsKeepMoreAndTheirStatesAreGatheredWhereRowsHalt) {
   };
   const Prediction feed_forward = made(core::TransitionKind::feed_forward);
   const Prediction convolution = made(core::TransitionKind::separable_convolution);
-  EXPECT_NEAR(convolution.exchanged_bytes, 1.5 * feed_forward.exchanged_bytes, 1);  // d numbers beside 2d
-  const double rows_of_steps = (convolution.exchanged_bytes - feed_forward.exchanged_bytes) / (2 * 64 * 4);
-  const double filters = 16 * (3 * 64 + 5 * 256);  // their values, gradients and moments
+  EXPECT_EQ(convolution.exchanged_bytes, feed_forward.exchanged_bytes);  // a few states beside the cut are not counted
+  const double rows_of_steps = feed_forward.exchanged_bytes / 2 / (2 * 64 * 4);  // keys and values of them, both ways
+  const double filters = 16 * (3 * 64 + 5 * 256);                                // their values, gradients and moments
   EXPECT_NEAR(convolution.peak_bytes - feed_forward.peak_bytes, rows_of_steps / 2 * (64 + 256) * 4 + filters,
               0.1 * feed_forward.peak_bytes);
 }
