@@ -128,17 +128,6 @@ std::string digest_in(const json& digests, const char* file, const fs::path& che
   return digests[file].get<std::string>();
 }
 
-bool is_whole(const fs::path& checkpoint) {
-  try {
-    const json digests = state_of(checkpoint).at("digests");
-    for (const char* file : {model_file, optimizer_file})
-      whole_file(checkpoint / file, digest_in(digests, file, checkpoint));
-    return true;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
 /// Read what is in a checkpoint; where it is damaged, the message names the one to take instead.
 template <class Read>
 auto with_advice(const fs::path& checkpoint, const Read& read) {
@@ -154,6 +143,17 @@ auto with_advice(const fs::path& checkpoint, const Read& read) {
 }
 
 }  // namespace
+
+bool is_whole(const fs::path& checkpoint) {
+  try {
+    const json digests = state_of(checkpoint).at("digests");
+    for (const char* file : {model_file, optimizer_file})
+      whole_file(checkpoint / file, digest_in(digests, file, checkpoint));
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 
 std::string model_bytes(const Model& model) {
   Safetensors content;

@@ -27,6 +27,9 @@ void replace_state(const std::filesystem::path& checkpoint, const nlohmann::json
 /// names the newest earlier checkpoint that is whole.
 nlohmann::json read_state(const std::filesystem::path& checkpoint);
 
+/// Whether a checkpoint is there and all of it is as it was written.
+bool is_whole(const std::filesystem::path& checkpoint);
+
 /// Fills the model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
 /// where one is altered or cut short (and an earlier checkpoint that is whole), or where names or shapes are not the
 /// model's.

@@ -16,6 +16,18 @@ PonderTime ponder_time(const Revised& revised) {
   return {revised.updates, revised.cost.defined() ? revised.cost.sum() : at::Tensor()};
 }
 
+/// The table's rows with these numbers [n…] -> [n…, d]. On the host their gradients are added where the table's are
+/// kept: one of the size of the table, to be added to it, would be zero but for a few rows.
+at::Tensor rows_of_table(const at::Tensor& table, const at::Tensor& numbers) {
+  if (!table.is_cpu() || !keeps_gradient(table)) return at::embedding(table, numbers);
+  return dist::with_backward(at::embedding(table.detach(), numbers), {table},
+                             [table, numbers](const at::Tensor& gradient) {
+                               const at::Tensor of_rows = gradient.reshape({numbers.numel(), table.size(1)});
+                               table.grad().index_add_(0, numbers.flatten(), of_rows);
+                               return std::vector<at::Tensor>{{}};
+                             });
+}
+
 }  // namespace
 
 Model::Model(const ModelOptions& options, std::uint64_t seed, at::Device device)
@@ -32,7 +44,7 @@ Model::Model(const ModelOptions& options, std::uint64_t seed, at::Device device)
 at::Tensor Model::embed_source(const Batch& batch) const {
   const at::Tensor& words = batch.source_words;
   const double scale = std::sqrt(static_cast<double>(options_.d_model));
-  const at::Tensor embedded = at::embedding(table_, words.clamp_min(0));  // [rows, words, d]
+  const at::Tensor embedded = rows_of_table(table_, words.clamp_min(0));  // [rows, words, d]
   if (!word_mask_.defined()) return embedded.squeeze(1) * scale;
   const at::Tensor present = words.ge(0).unsqueeze(2).to(embedded.scalar_type());
   return (embedded * (word_mask_.narrow(0, 0, words.size(1)) * present)).sum(1) * scale;
@@ -42,7 +54,7 @@ at::Tensor Model::embed_target(const Batch& batch) const {
   const at::Tensor& previous = batch.target_previous;
   const at::Tensor scale = previous.ge(0).unsqueeze(1).to(table_.scalar_type()) *
                            std::sqrt(static_cast<double>(options_.d_model));  // a zero vector stands in front
-  return at::embedding(table_, previous.clamp_min(0)) * scale;
+  return rows_of_table(table_, previous.clamp_min(0)) * scale;
 }
 
 at::Tensor Model::logits(const at::Tensor& states) const {

@@ -84,6 +84,8 @@ base::Span Parameters::elements_of(const std::string& prefix) const {
   return found;
 }
 
+bool keeps_gradient(const at::Tensor& parameter) { return parameter.is_leaf() && parameter.grad().defined(); }
+
 std::vector<Parameter> views_of(const at::Tensor& flat, const std::vector<Parameter>& parameters) {
   std::vector<Parameter> views;
   std::int64_t begin = 0;

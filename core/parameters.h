@@ -19,7 +19,8 @@ struct Parameter {
 };
 
 /// A model's parameters. Their values and their gradients each live in one flat buffer, so that one all-reduce and
-/// one optimizer step reach them all. Initial values are a pure function of seed and name.
+/// one optimizer step reach them all. Initial values are a pure function of seed and name. What is constructed with
+/// these and a name adds its own, whose names begin with that.
 class Parameters {
  public:
   Parameters(Precision precision, std::uint64_t seed, at::Device device = at::kCPU)
@@ -28,6 +29,7 @@ class Parameters {
   /// Uniform in +-sqrt(6 / (fan_in + fan_out)), as the authors initialise kernels.
   at::Tensor add_kernel(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t fan_in,
                         std::int64_t fan_out);
+  /// Normal, of mean 0.
   at::Tensor add_normal(const std::string& name, const std::vector<std::int64_t>& sizes, double standard_deviation);
   at::Tensor add_constant(const std::string& name, const std::vector<std::int64_t>& sizes, double value);
 
@@ -52,6 +54,9 @@ class Parameters {
   at::Tensor flat_;
   at::Tensor flat_gradient_;
 };
+
+/// Whether there is where a parameter's gradient is added up: from when it is in the flat buffers.
+bool keeps_gradient(const at::Tensor& parameter);
 
 /// The parts of a flat buffer that belong to the parameters, as views with the parameters' names and shapes.
 std::vector<Parameter> views_of(const at::Tensor& flat, const std::vector<Parameter>& parameters);

@@ -69,8 +69,6 @@ std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tenso
   return {of_x, {}, gradient.sum(0)};
 }
 
-bool keeps_gradient(const at::Tensor& w) { return w.is_leaf() && w.grad().defined(); }
-
 /// Whether a product of these, whose gradients are kept nowhere, needs a graph of LibTorch's.
 bool needs_graph(const at::Tensor& x, const at::Tensor& w) {
   return at::GradMode::is_enabled() && (x.requires_grad() || w.requires_grad());

@@ -78,16 +78,17 @@ class RunningRows final : public StackRows {
     const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);
     const at::Tensor fresh =
         dist::to_heads(heads_of_keys_values(keys_values, how.heads), exchange_->sent_counts(), group);
-    const at::Tensor seen = store(layer).attend(
-        dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh), new_slots_, *layout_,
-        {mine.end - mine.begin, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
-    const at::Tensor by_rank = dist::select_rows(seen, running_.order.argsort()).view({-1, heads, columns});
+    const at::Tensor seen =
+        store(layer).attend(dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh),
+                            new_slots_, *layout_, {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
+    const at::Tensor by_rank = dist::select_rows(seen, place_of_running_).view({-1, heads, columns});
     return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
   }
 
   void lay_out() {
     if (by_heads()) {
       running_ = exchange_->running_of_all();
+      place_of_running_ = running_.order.argsort();
       layout_.emplace(running_.rows, running_.seen, causal_, device(), slots_of(running_.seen, running_.sequence));
     } else {
       const auto slots = slots_of(exchange_->seen(), numbers_of_local_sequences());
@@ -126,6 +127,7 @@ class RunningRows final : public StackRows {
   std::optional<AttentionLayout> memory_layout_;
   std::vector<std::int64_t> first_row_;                 // [sequences + 1]
   dist::RunningOfAll running_;                          // where ranks share the heads
+  at::Tensor place_of_running_;                         // [running rows of all] int64: where order has each, then
   at::Tensor new_slots_;                                // [rows sent by all ranks] int64
   std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
   std::vector<dist::KeptRows> kept_states_;             // [layers]: what convolutions look at

@@ -155,21 +155,24 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
 std::string safetensors_bytes(const Safetensors& content) {
   json header = json::object();
   if (!content.metadata.empty()) header["__metadata__"] = content.metadata;
-  std::string data;
+  std::size_t end = 0;
   for (const auto& [name, tensor] : content.tensors) {
-    const at::Tensor plain = tensor.detach().cpu().contiguous();
-    const std::size_t begin = data.size();
-    data.append(static_cast<const char*>(plain.const_data_ptr()), plain.nbytes());
-    header[name] = {{"dtype", name_of(plain.scalar_type())},
-                    {"shape", plain.sizes().vec()},
-                    {"data_offsets", {begin, data.size()}}};
+    const std::size_t begin = std::exchange(end, end + tensor.nbytes());
+    header[name] = {
+        {"dtype", name_of(tensor.scalar_type())}, {"shape", tensor.sizes().vec()}, {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');  // readers like aligned data
   const std::uint64_t size = text.size();
   std::string bytes(sizeof size, '\0');
+  bytes.reserve(sizeof size + text.size() + end);
   std::memcpy(bytes.data(), &size, sizeof size);
-  return bytes + text + data;
+  bytes += text;
+  for (const auto& entry : content.tensors) {
+    const at::Tensor plain = entry.second.detach().cpu().contiguous();
+    bytes.append(static_cast<const char*>(plain.const_data_ptr()), plain.nbytes());
+  }
+  return bytes;
 }
 
 }  // namespace ut::core
