@@ -74,6 +74,7 @@ void count_case(const fs::path& path, Counts& counts) {
     fmt::print("FAIL {}: {}\n", path.stem().string(), first_line(error.what()));
     ++counts.failed;
   }
+  std::fflush(stdout);  // what was found is said whatever becomes of the next
 }
 
 int run_all(const fs::path& directory) {

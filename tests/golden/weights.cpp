@@ -55,10 +55,13 @@ std::vector<std::string> golden_names(const std::string& ours, core::Norm norm) 
   return result;
 }
 
+/// Whether they have one shape but for axes of one.
+bool are_alike(const at::Tensor& a, const at::Tensor& b) { return a.squeeze().sizes() == b.squeeze().sizes(); }
+
 /// Arrays side by side, in the shape that the parameter has.
 at::Tensor joined(const std::vector<at::Tensor>& parts, const core::Parameter& parameter) {
   const at::Tensor whole = parts.size() == 1 ? parts.front() : at::cat(parts, 1);
-  if (whole.numel() != parameter.tensor.numel())
+  if (!are_alike(whole, parameter.tensor))
     throw base::BadInput(fmt::format("the weights of {} have shape {}, the model's {}", parameter.name,
                                      whole.sizes().vec(), parameter.tensor.sizes().vec()));
   return whole.reshape(parameter.tensor.sizes());
@@ -73,8 +76,8 @@ void compare_parts(Comparison& comparison, Quantity quantity, const std::string&
     const std::string name = prefix + names[index];
     if (!golden.has(name)) continue;
     const at::Tensor& expected = golden.array(name);
-    const bool same_size = expected.numel() == parts[index].numel();
-    comparison.check(quantity, name, same_size ? parts[index].reshape(expected.sizes()) : parts[index], expected);
+    const bool alike = are_alike(expected, parts[index]);
+    comparison.check(quantity, name, alike ? parts[index].reshape(expected.sizes()) : parts[index], expected);
   }
 }
 
