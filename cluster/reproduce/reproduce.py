@@ -438,7 +438,8 @@ class Run:
                 "validation_loss": state.get("best_loss"),  # None as well where it is not finite
                 "updates": max(line["update"] for line in lines),
                 "hours": max(line.get("hours", 0) for line in lines),
-                "flops_per_update": sizes.get("flops_per_update", [])}  # least and most: positions may halt
+                "flops_per_update": sizes.get("flops_per_update", []),  # least and most: positions may halt
+                "flops_per_step": sizes.get("flops_per_step", {})}
         if model:
             parameters, ranks, data, sequence = (int(number) for number in model[-1])
             told |= {"parameters": parameters, "ranks": ranks, "mesh": f"{data} × {sequence}"}
@@ -548,18 +549,23 @@ def other_settings(runs, given):
     return list(dict.fromkeys(every))
 
 
-def cell(runs, given):
-    """What a row has in a column, as text; with a * where it was made with other settings than those shipped now."""
+def made_by_name(runs, given):
+    """The results of the runs that a row has in a column, of each its seeds', the best first."""
     by_name = {}
     for run in runs:
         if run.concerns(given):
             by_name.setdefault(run.name, []).append(run)
-    made = [best_first(seeds) for seeds in by_name.values()]
-    evaluation = given.get("evaluation", "test")
-    tasks = [task for results in made
-             for task in zip(*(tasks_of(result["evaluations"].get(evaluation), given) for result in results))]
-    if not any(made):
+    return {name: results for name, seeds in by_name.items() if (results := best_first(seeds))}
+
+
+def cell(runs, given):
+    """What a row has in a column, as text; with a * where it was made with other settings than those shipped now."""
+    made = made_by_name(runs, given)
+    if not made:
         return "not run"
+    evaluation = given.get("evaluation", "test")
+    tasks = [task for results in made.values()
+             for task in zip(*(tasks_of(result["evaluations"].get(evaluation), given) for result in results))]
     try:
         text = shown_errors(tasks) if "combine" in given else shown(tasks[0], given.get("show", "{accuracy:.3f}"))
     except (IndexError, KeyError):
@@ -578,6 +584,24 @@ def columns_of(table, rows, runs):
                 yield ["paper", *("–" if number is None else str(number) for number in paper)]
 
 
+def errors_on_common_tasks(table, rows, runs):
+    """Where rows have made other runs than one another, their errors in those that all made; a line for each column."""
+    for column in table["columns"]:
+        if "combine" not in column:
+            continue
+        errors = {}
+        for row in rows:
+            made = made_by_name(runs, {**column, **row})
+            tests = {name: results[0]["evaluations"].get("test") for name, results in made.items()}
+            errors[row["name"]] = {name: error(test) for name, test in tests.items() if test}
+        errors = {row: of for row, of in errors.items() if len(of) > 1}
+        common = [name for name in table["runs"] if errors and all(name in of for of in errors.values())]
+        if common and any(len(of) > len(common) for of in errors.values()):
+            told = (f"{row} {statistics.mean(of[name] for name in common):.2f} "
+                    f"({sum(of[name] > FAILED for name in common)}/{len(common)})" for row, of in errors.items())
+            yield f"{column['name']}, of {', '.join(common)} alone: {', '.join(told)}."
+
+
 def print_table(table, options):
     runs = runs_of([table], options)
     rows = [row for row in table["rows"] if any(run.concerns(row) for run in runs)]
@@ -590,6 +614,8 @@ def print_table(table, options):
             print("|" + "---|" * len(line))
     cells = [{**column, **row} for row in rows for column in table["columns"]]
     others = dict.fromkeys(change for given in cells for change in other_settings(runs, given))
+    for line in errors_on_common_tasks(table, rows, runs):
+        print(f"\n{line}")
     if others:
         print(f"\n*: made with other settings than those now shipped: {', '.join(others)}.")
     for part in [*rows, *table["columns"]]:
@@ -603,18 +629,32 @@ def note(part, made):
     results = [run.result() for run in made]
     seeds = sorted({run.seed for run in made})
     parameters = sorted({result["parameters"] for result in results if "parameters" in result})
-    flops = sorted(number for result in results for number in result.get("flops_per_update", []))
-    minutes = sorted(round(60 * result["hours"]) for result in results)
+    flops = sorted(number for result in results for number in flops_of(result))
+    minutes = sorted(60 * result["hours"] for result in results)
     meshes = sorted({result["mesh"] for result in results if "mesh" in result})
     parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
+    transitions = sorted({result.get("settings", {}).get("transition", "") for result in results} - {"", "feed-forward"})
     if parameters:
         parts.append(f"{span(parameters)} parameters")
+    if transitions:
+        parts.append(f"transition {', '.join(transitions)}")
     if flops:
         parts.append(f"{in_flop(flops)} an update")
-    parts.append(f"{span(minutes)} minutes{' each' if len(made) > 1 else ''}")
+    took = "under a minute" if minutes[-1] < 1 else f"{span([f'{max(one, 1):.0f}' for one in minutes])} minutes"
+    parts.append(f"{took}{' each' if len(made) > 1 else ''}")
     if meshes:
         parts.append(f"mesh {', '.join(meshes)}")
     return f"{part['name']}: {', '.join(parts)}."
+
+
+def flops_of(result):
+    """An update's: where positions halt, with as many steps as they took on average; the bounds where that is unknown."""
+    bounds = result.get("flops_per_update", [])
+    of_step = result.get("flops_per_step")
+    ponder = next((made["ponder"] for made in result["evaluations"].values() if made and "ponder" in made), None)
+    if not of_step or not ponder:
+        return bounds
+    return [bounds[0] + sum((times["mean"] - 1) * of_step[stack] for stack, times in ponder.items())]
 
 
 def span(ascending):

@@ -61,10 +61,10 @@ std::string describe(const BenchResult& result, const Options& used) {
                   used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds), used.bench.iterations,
                   readable_seconds(result.lower_quartile), readable_seconds(result.upper_quartile),
                   readable_count(rows_per_second(result))) +
-      (used.bench.decode ? ""
-                         : fmt::format("products  take {:.1f} % of that alone, {}\n",
-                                       100 * result.product_seconds / result.step_seconds,
-                                       describe(FlopsRange{result.flops, result.flops}))) +
+      (used.bench.decode
+           ? ""
+           : fmt::format("products  take {:.1f} % of that alone, {}\n",
+                         100 * result.product_seconds / result.step_seconds, readable(result.flops, "FLOP"))) +
       fmt::format("memory    {} on the rank with most, {} of it for the update; {} new pages an update\n",
                   readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
   text += "sent      ";

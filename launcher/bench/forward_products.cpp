@@ -83,21 +83,23 @@ double flops_of_update(const std::vector<Product>& forward) {
 }
 
 FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batch& batch) {
-  const auto flops = [&](bool halts_at_once) {
-    const auto stack = [&](core::Halting halting, std::int64_t steps, std::int64_t rows) {
-      const bool one = halting != core::Halting::none && halts_at_once;
-      return work_on(one ? 1 : steps, rows, std::ssize(batch.examples));
-    };
+  const auto flops = [&](std::int64_t encoder_steps, std::int64_t decoder_steps) {
+    const std::int64_t sequences = std::ssize(batch.examples);
     UpdateWork work;
     work.labels = batch.labels();
     work.memory_rows = batch.source_rows();
     if (model.architecture != core::Architecture::decoder)
-      work.encoder = stack(model.halting.encoder, model.encoder_steps, batch.source_rows());
+      work.encoder = work_on(encoder_steps, batch.source_rows(), sequences);
     if (model.architecture != core::Architecture::encoder)
-      work.decoder = stack(model.halting.decoder, model.decoder_steps, batch.target_rows());
+      work.decoder = work_on(decoder_steps, batch.target_rows(), sequences);
     return flops_of_update(forward_products(model, work));
   };
-  return {flops(true), flops(false)};
+  const double one_each = flops(1, 1);
+  const auto fewest = [](core::Halting halting, std::int64_t steps) {
+    return halting == core::Halting::none ? steps : 1;
+  };
+  return {flops(fewest(model.halting.encoder, model.encoder_steps), fewest(model.halting.decoder, model.decoder_steps)),
+          flops(model.encoder_steps, model.decoder_steps), flops(2, 1) - one_each, flops(1, 2) - one_each};
 }
 
 std::int64_t table_parameters(const core::ModelOptions& model) { return model.vocabulary * model.d_model; }

@@ -49,10 +49,13 @@ std::vector<Product> forward_products(const core::ModelOptions& model, const Upd
 /// Multiplications and additions in the matrix products of an update, forward and backward.
 double flops_of_update(const std::vector<Product>& forward);
 
-/// Of an update on this batch: where positions halt, when all take one step, and when all take the most.
+/// Of an update on this batch: where positions halt, when all take one step, and when all take the most; and what each
+/// step more of all positions adds, 0 where there is no such stack.
 struct FlopsRange {
   double least;
   double most;
+  double encoder_step;
+  double decoder_step;
 };
 FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batch& batch);
 

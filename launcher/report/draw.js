@@ -320,9 +320,10 @@ var draw = (function () {
     return Math.max.apply(null, names.map(function (name) { return Math.min(40, name.length); }).concat([1]));
   }
 
-  function key_label(words, x, y, halted, more) {
-    var kind = 'class="word' + (halted ? ' halted' : '') + '"' + (more || '');
-    if (words.length <= 2) return text(x - 2, y, words, 'middle', kind);
+  // `level`: all of a map's words are short enough to lie.
+  function key_label(words, x, y, level, halted, more) {
+    var kind = 'class="word' + (halted ? ' halted' : '') + '"' + more;
+    if (level) return text(x - 2, y, words, 'middle', kind);
     return text(x, y, cut(words, 40), 'start',
       kind + ' transform="rotate(-55 ' + x.toFixed(1) + ' ' + y.toFixed(1) + ')"');
   }
@@ -331,19 +332,21 @@ var draw = (function () {
   // ended, x, y: names of the axes}. Leaves spec.frame.
   function map(spec) {
     var left = Math.max(longest_of(spec.queries), spec.y.length + 2) * letter + 14;
+    var level = longest_of(spec.keys) <= 2;
     var slope = longest_of(spec.keys) * letter;
     var top = slope * 0.82 + 34;
-    var size = Math.max(9, Math.min(42, (spec.width - left - slope * 0.58 - 12) / spec.keys.length));
+    var size = Math.max(12, Math.min(42, (spec.width - left - slope * 0.58 - 12) / spec.keys.length));
+    var letters = ' font-size="' + Math.min(11.5, 0.9 * size).toFixed(1) + '"';
     spec.frame = {left: left, top: top, size: size};
     var right = left + size * spec.keys.length;
     var bottom = top + size * spec.queries.length;
     var body = hatch + cells(spec, left, top, size);
     spec.queries.forEach(function (name, row) {
       body += text(left - 7, top + (row + 0.5) * size + 4, cut(name, 40), 'end',
-        'class="word' + (spec.ran.indexOf(row) < 0 ? ' halted' : '') + '"');
+        'class="word' + (spec.ran.indexOf(row) < 0 ? ' halted' : '') + '"' + letters);
     });
     spec.keys.forEach(function (name, key) {
-      body += key_label(name, left + (key + 0.5) * size + 2, top - 6, spec.halted[key]);
+      body += key_label(name, left + (key + 0.5) * size + 2, top - 6, level, spec.halted[key], letters);
     });
     body += text(left, 14, spec.x + ' →', 'start', 'class="name"') +
       text(left - 7, top - 7, spec.y + ' ↓', 'end', 'class="name"') + shades(spec, left, bottom + 9);
@@ -389,18 +392,36 @@ var draw = (function () {
 
   function same_curve(a, b) { return JSON.stringify(a) === JSON.stringify(b); }
 
-  // The series of a curve picture, for the runs that are shown.
-  function series_of(report, name, hidden) {
+  // Hours that a run had taken by an update, or nothing where it does not say.
+  function hours_by(run) {
+    var hours = (run.curves.training.hours || []).filter(function (point) { return is_number(point[1]); });
+    return function (update) {
+      for (var next = 0; next < hours.length && hours[next][0] < update; ++next);
+      if (!hours.length) return undefined;
+      var to = hours[Math.min(next, hours.length - 1)];
+      var from = next > 0 ? hours[next - 1] : [0, 0];
+      return to[0] === from[0] ? to[1] : from[1] + (to[1] - from[1]) * (update - from[0]) / (to[0] - from[0]);
+    };
+  }
+
+  function over_hours(points, run) {
+    var hours = hours_by(run);
+    return points.map(function (point) { return [hours(point[0])].concat(point.slice(1)); })
+      .filter(function (point) { return is_number(point[0]); });
+  }
+
+  // The series of a curve picture, for the runs that are shown; options: {hidden, hours: whether over these}.
+  function series_of(report, name, options) {
     var all = [];
     report.runs.forEach(function (run, index) {
-      if (hidden && hidden[index]) return;
+      if (options.hidden && options.hidden[index]) return;
       var drawn = [];
       curves[name].parts.forEach(function (part) {
         var points = run.curves[part[0]][part[1]];
         if (!points || !points.length || drawn.some(function (other) { return same_curve(other, points); })) return;
         drawn.push(points);
         all.push({name: run.name + (part_names[part[1]] ? ', ' + part_names[part[1]] : ''), color: index,
-          points: points, dash: part[2], dots: part[3]});
+          points: options.hours ? over_hours(points, run) : points, dash: part[2], dots: part[3]});
       });
     });
     return all;
@@ -408,9 +429,9 @@ var draw = (function () {
 
   function curve_spec(report, name, options) {
     var kind = curves[name];
-    return {label: kind.title, width: options.width, height: options.height, x: 'updates', y: kind.y, log: options.log,
-      smooth: options.smooth, floor: options.log ? undefined : kind.floor, ceiling: kind.ceiling,
-      series: series_of(report, name, options.hidden), legend: options.legend, caption: kind.caption};
+    return {label: kind.title, width: options.width, height: options.height, x: options.hours ? 'hours' : 'updates',
+      y: kind.y, log: options.log, smooth: options.smooth, floor: options.log ? undefined : kind.floor,
+      ceiling: kind.ceiling, series: series_of(report, name, options), legend: options.legend, caption: kind.caption};
   }
 
   // Mean ponder time and its deviation over updates.
@@ -421,13 +442,15 @@ var draw = (function () {
       ['encoder', 'decoder'].forEach(function (stack) {
         var records = run.ponder[stack];
         if (!records) return;
+        var points = records.map(function (r) { return [r.update, r.mean]; });
+        var band = records.filter(function (r) { return is_number(r.mean) && is_number(r.sd); })
+          .map(function (r) { return [r.update, r.mean - r.sd, r.mean + r.sd]; });
         series.push({name: run.name + ', ' + stack, color: index, dash: stack === 'decoder',
-          points: records.map(function (r) { return [r.update, r.mean]; }),
-          band: records.filter(function (r) { return is_number(r.mean) && is_number(r.sd); })
-            .map(function (r) { return [r.update, r.mean - r.sd, r.mean + r.sd]; })});
+          points: options.hours ? over_hours(points, run) : points,
+          band: options.hours ? over_hours(band, run) : band});
       });
     });
-    return {label: 'Ponder time', width: options.width, height: options.height, x: 'updates',
+    return {label: 'Ponder time', width: options.width, height: options.height, x: options.hours ? 'hours' : 'updates',
       y: 'steps a position takes: mean ± deviation', floor: 0, series: series, legend: options.legend,
       caption: 'Solid: encoder. Dashed: decoder.'};
   }
@@ -546,10 +569,13 @@ var draw = (function () {
     var first = map_spec(example, name, steps[0], layer, heads[0] - 1, options);
     if (steps.length === 1 && heads.length === 1) return map(first);
     var size = Math.max(2, Math.min(13, 150 / first.keys.length));
+    var most = 9 * Math.max(steps.length * first.keys.length, heads.length * first.queries.length);
+    if (size < 9 && most <= 2000) size = 9; // so that there is room for words
     var wide = size * first.keys.length + 14;
     var high = size * first.queries.length + 14;
     var small = size < 9;
     var left = small ? 60 : longest_of(first.queries) * letter + 34;
+    var level = longest_of(first.keys) <= 2;
     var slope = small ? 0 : longest_of(first.keys) * letter;
     var top = 30 + slope * 0.82;
     var body = hatch;
@@ -561,7 +587,8 @@ var draw = (function () {
         body += cells(spec, left + column * wide, y, size);
         if (index === 0) body += text(left + column * wide, 14, 'step ' + step, 'start', 'class="name"');
         if (index === 0 && !small) spec.keys.forEach(function (word, key) {
-          body += key_label(word, left + column * wide + (key + 0.5) * size + 2, top - 5, spec.halted[key], letters);
+          body += key_label(word, left + column * wide + (key + 0.5) * size + 2, top - 5, level, spec.halted[key],
+            letters);
         });
       });
       body += text(14, y + (high - 14) / 2, 'head ' + head, 'middle', 'class="name" transform="rotate(-90 14 ' +

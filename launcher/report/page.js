@@ -1,7 +1,7 @@
 // The page: what is shown of the report, and what moves. Pictures are draw.js's.
 'use strict';
 const report = JSON.parse(document.getElementById('report').textContent);
-const shown = {hidden: {}, smooth: 0, log: {}};
+const shown = {hidden: {}, smooth: 0, log: {}, hours: false};
 
 // An element with attributes, listeners (functions), text and other elements in it.
 function make(kind, attributes, ...children) {
@@ -97,7 +97,8 @@ function points_near(spec, pointer) {
 
 function row_of_tip(one, at) {
   const smoothed = one.drawn === one.value ? '' : `, smoothed ${draw.short(one.drawn, 4)}`;
-  return make('div', {class: 'row'}, dot(one.series.color), one.series.name + (one.at === at ? '' : ` (${one.at})`),
+  const where = one.at === at ? '' : ` (${draw.short(one.at, 5)})`;
+  return make('div', {class: 'row'}, dot(one.series.color), one.series.name + where,
     make('b', {}, draw.short(one.value, 5) + smoothed));
 }
 
@@ -112,7 +113,8 @@ function hover_lines(plot, spec) {
     for (const {series, at, drawn} of near)
       if (draw.is_number(drawn) && (!spec.log || drawn > 0))
         over.insertAdjacentHTML('beforeend', draw.mark(series.color, x(at), y(drawn), 4));
-    show_tip(event, make('b', {}, `${spec.x === 'updates' ? 'update' : spec.x} ${at}`),
+    const where = spec.x === 'updates' ? `update ${at}` : spec.x === 'hours' ? time_of(at) : `${spec.x} ${at}`;
+    show_tip(event, make('b', {}, where),
       ...near.map(one => row_of_tip(one, at)));
   });
 }
@@ -160,7 +162,8 @@ function curve_card(name, size, height, with_log) {
     redraw();
   }}, 'log');
   const redraw = () => show_lines(plot, draw.curve_spec(report, name,
-    {width: width_of(plot), height, smooth: shown.smooth, log: shown.log[name], hidden: shown.hidden}));
+    {width: width_of(plot), height, smooth: shown.smooth, log: shown.log[name], hidden: shown.hidden,
+     hours: shown.hours}));
   curve_cards.push(redraw);
   return card(size, draw.curves[name].title, plot, with_log ? log : null);
 }
@@ -205,6 +208,26 @@ function values_of(run, part, key) {
 function number(value, digits) { return value === undefined ? '' : draw.short(value, digits); }
 function percent(value) { return draw.is_number(value) ? draw.percent(value) : ''; }
 
+function time_of(hours) {
+  if (!draw.is_number(hours)) return '';
+  const [value, unit] = hours < 1 / 60 ? [3600 * hours, 's'] : hours < 1 ? [60 * hours, 'min'] : [hours, 'h'];
+  return `${draw.short(value, 3)} ${unit}`;
+}
+
+// Of an update's matrix products; where positions halt, with as many steps as they took on average at the end.
+function flop_of(run) {
+  const {flops_per_update: bounds, flops_per_step: of_step} = run.sizes;
+  if (!bounds) return '';
+  const in_flop = value => {
+    const thousands = Math.floor(Math.log10(value) / 3);
+    return `${draw.short(value / 1000 ** thousands, 3)} ${' kMGTPE'[thousands].trim()}FLOP`;
+  };
+  if (bounds[0] === bounds[1]) return in_flop(bounds[1]);
+  if (!of_step || !Object.keys(run.ponder).length) return bounds.map(in_flop).join(' to ');
+  return in_flop(Object.entries(run.ponder).reduce(
+    (sum, [stack, records]) => sum + (last(records).mean - 1) * of_step[stack], bounds[0]));
+}
+
 function best_validation(run) { return percent(Math.max(...values_of(run, 'validation', 'accuracy'))); }
 
 function median(values) { return values.sort((a, b) => a - b)[Math.floor(values.length / 2)]; }
@@ -227,13 +250,15 @@ const how_scored = has_sequences ? ': symbols\nafter the right ones' : '';
 const columns = [
   ['task', run => run.settings.task || '', false],
   ['halting', run => run.settings.halting || '', false],
+  ['parameters', run => number(run.sizes.parameters, 4), true],
+  ['an update', flop_of, true],
   ['updates', updates_of, true],
   ['last loss', run => number(last(values_of(run, 'training', 'loss')), 4), true],
   [`best validation${how_scored}`, best_validation, true],
   [`test${how_scored}`, run => percent((run.scores.test || {}).accuracy), true],
   ['ponder time', ponder_times, true],
   ['rows/s', run => number(median(values_of(run, 'training', 'rows_per_s')), 3), true],
-  ['hours', run => number(last(values_of(run, 'training', 'hours')), 3), true]
+  ['time', run => time_of(last(values_of(run, 'training', 'hours'))), true]
 ];
 
 function show_summary() {
@@ -254,7 +279,7 @@ function show_ponder() {
   if (!stacks.length) return;
   const mean = plot_of('ponder');
   curve_cards.push(() => show_lines(mean,
-    draw.ponder_spec(report, {width: width_of(mean), height: 250, hidden: shown.hidden})));
+    draw.ponder_spec(report, {width: width_of(mean), height: 250, hidden: shown.hidden, hours: shown.hours})));
   section('ponder').append(
     make('h2', {}, 'Ponder time'),
     quiet('How many steps positions take before they halt, over the batches since the line before.'),
@@ -443,10 +468,15 @@ function scaling_table({file, rows}) {
 // ---- settings
 
 function settings_table(names) {
+  const value = (run, name) =>
+    make('td', {}, make('code', {}, run.settings[name] === undefined ? '—' : run.settings[name]));
+  if (report.runs.length > names.length)
+    return table([make('th', {}, 'run'), ...names.map(name => make('th', {}, name))],
+      report.runs.map((run, index) =>
+        [make('td', {}, dot(index), ' ', run.name), ...names.map(name => value(run, name))]));
   return table(
     [make('th', {}, 'setting'), ...report.runs.map((run, index) => make('th', {}, dot(index), ' ', run.name))],
-    names.map(name => [make('td', {}, name), ...report.runs.map(run =>
-      make('td', {}, make('code', {}, run.settings[name] === undefined ? '—' : run.settings[name])))]));
+    names.map(name => [make('td', {}, name), ...report.runs.map(run => value(run, name))]));
 }
 
 function show_settings() {
@@ -472,9 +502,14 @@ function show_head() {
   const title = runs.length === 1 ? runs[0].name : runs.length ? plural(runs.length, 'run') : 'Scaling';
   document.title = `${title}: ut report`;
   document.getElementById('title').textContent = title;
-  document.getElementById('subtitle').textContent = [...runs.map(run => run.directory), report.build].join(' · ');
+  const directories = runs.length > 3 ? [] : runs.map(run => run.directory); // else the chips tell
+  document.getElementById('subtitle').textContent = [...directories, report.build].join(' · ');
   if (!runs.length) return document.querySelector('nav').remove();
   document.getElementById('runs').append(...runs.map(chip_of));
+  document.getElementById('over').append(...choose_one(['updates', 'hours'], 0, index => {
+    shown.hours = index === 1;
+    redraw_curves();
+  }));
   const smooth = document.getElementById('smooth');
   smooth.addEventListener('input', () => {
     shown.smooth = Number(smooth.value);

@@ -58,6 +58,8 @@ class Metrics {
   void add(const ordered_json& line) {
     const auto update = line.find("update");
     if (update == line.end() || !update->is_number()) return;
+    for (const char* size : {"parameters", "flops_per_update", "flops_per_step"})
+      if (line.contains(size)) sizes_[size] = line[size];
     const auto split = line.find("split");
     if (split != line.end() && split->is_string() && *split != "validation") {
       scores_[split->get<std::string>()] = line;
@@ -90,12 +92,14 @@ class Metrics {
         kept.push_back(std::move(records[index]));
       records = std::move(kept);
     }
+    run["sizes"] = std::move(sizes_);
     run["curves"] = std::move(curves_);
     run["scores"] = std::move(scores_);
     run["ponder"] = std::move(ponder_);
   }
 
  private:
+  ordered_json sizes_ = ordered_json::object();
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
   ordered_json scores_ = ordered_json::object();
   ordered_json ponder_ = ordered_json::object();

@@ -11,6 +11,7 @@ inline constexpr std::size_t most_points = 2000;
 
 /// A run directory's options and metrics, as a report shows them:
 ///   "settings": {name: value}
+///   "sizes": {"parameters": number, "flops_per_update": [least, most], "flops_per_step": {stack: number}}, if said
 ///   "curves": {"training": {key: [[update, number or null], …]}, "validation": likewise}
 ///   "scores": {split: what the last line of that split says}, but for the validation split's
 ///   "ponder": {"encoder": [{"update", "mean", "sd", "histogram", "running"}, …], "decoder": …}

@@ -232,6 +232,34 @@ printed=$(made_up stories-by-task --report --run task-2)
 [[ $printed == *"| task 2 |"* && $printed != *"task 1"* ]] || fail "more than the run that was asked for: $printed"
 diff <(made_up stories --list) <(made_up stories-by-task stories --list) || fail "runs that two tables show are two"
 
+# Rows that have not made the same runs are compared by those that all have; where positions halt, an update's FLOPs are
+# those of the steps that they took.
+mkdir -p "$place/tables/common/small"
+cat >"$place/tables/common/table.json" <<'JSON'
+{"title": "Common", "runs": {"t-{}": {"each": 3, "data": "none", "train": []}},
+ "columns": [{"name": "all", "run": "t-[0-9]", "combine": "errors"}],
+ "rows": [{"name": "One", "settings": "one"}, {"name": "Two", "settings": "two"}]}
+JSON
+# made_in_common ROW RUN ACCURACY [HALTING]
+made_in_common() {
+  touch "$place/tables/common/small/$1.conf"
+  mkdir -p "$place/out/common/small/$1/$2/seed-1"
+  printf '{"evaluations": {"test": {"accuracy": %s%s}}, "validation": 1, "hours": 0.001, %s
+    "flops_per_update": [1e9, 4e9]}' "$3" "${4:+, \"ponder\": {\"encoder\": {\"mean\": 2.5\}\}}" \
+    "${4:+\"flops_per_step\": {\"encoder\": 1e9\},}" >"$place/out/common/small/$1/$2/seed-1/result.json"
+}
+made_in_common one t-1 0.9
+made_in_common one t-2 1
+made_in_common one t-3 0.5
+made_in_common two t-1 0.9 halting
+made_in_common two t-2 0.9 halting
+printed=$(made_up common --report)
+for line in 'all, of t-1, t-2 alone: One 5.00 (1/2), Two 10.00 (2/2).' \
+  'One: 3 runs, seed 1, 1 to 4 GFLOP an update, under a minute each.' \
+  'Two: 2 runs, seed 1, 2.5 GFLOP an update, under a minute each.'; do
+  grep -qFx "$line" <<<"$printed" || fail "no line $line: $printed"
+done
+
 cp -r "$place/tables/digits" "$place/tables/wrong"
 sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"
 expect 1 "ut train ended with 2 (--heads" wrong --seeds 1
