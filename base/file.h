@@ -24,7 +24,8 @@ inline std::string_view without_byte_order_mark(std::string_view text) {
   return text;
 }
 
-/// Where a file is written before it takes its place: hidden beside it, under a name that is nobody else's.
+/// Where a file is written before it takes its place: hidden beside it, under the same name each time, so that what a
+/// kill has left is written over. One process at a time.
 std::filesystem::path unfinished_beside(const std::filesystem::path& file);
 
 /// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole. Where `path` is

@@ -91,7 +91,13 @@ run_setting() {
     command+=(--ranks "$ranks")
   fi
   echo "$kind $size, $ranks ranks, sequence-parallel $shared, exchange $exchange: run $2" >&2
-  measured=$("${command[@]}") || { echo "scaling.sh: failed: ${command[*]}" >&2; return 1; }
+  if ! measured=$("${command[@]}"); then
+    echo "scaling.sh: failed: ${command[*]}" >&2
+    return 1
+  elif ! python3 -c 'import json, sys; assert isinstance(json.loads(sys.argv[1]), dict)' "$measured" 2>/dev/null; then
+    echo "scaling.sh: not one JSON object on standard output: ${command[*]}" >&2
+    return 1
+  fi
   printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "more": "%s", ' \
     "$kind" "$size" "$ranks" "$shared" "$exchange" "$MORE" >"$result.new"
   printf '"repeat": %s, "bench": %s}\n' "$2" "$measured" >>"$result.new"
@@ -107,16 +113,18 @@ fi
   { echo "scaling.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
 mkdir -p "$out/results"
 count=$(settings | wc -l)
+failed=0 # what one setting cannot do, as heads that more ranks than heads share, others can
 case $action in
   one)
     [[ $number =~ ^[0-9]+$ && $number -lt $count ]] ||
       { echo "scaling.sh: --one: $number given, needs 0 to $((count - 1)), see --list" >&2; exit 2; }
-    for ((repeat = 1; repeat <= REPEATS; ++repeat)); do run_setting "$number" "$repeat"; done
+    for ((repeat = 1; repeat <= REPEATS; ++repeat)); do run_setting "$number" "$repeat" || failed=1; done
     ;;
   all) # every setting once, then every setting again: what changes over time is spread over all of them
     for ((repeat = 1; repeat <= REPEATS; ++repeat)); do
-      for ((number = 0; number < count; ++number)); do run_setting "$number" "$repeat"; done
+      for ((number = 0; number < count; ++number)); do run_setting "$number" "$repeat" || failed=1; done
     done
     ;;
 esac
 [[ $action == one ]] || python3 "$here/scaling_report.py" "$out"
+exit $failed

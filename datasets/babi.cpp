@@ -126,15 +126,14 @@ void Babi::read_task(std::int64_t task, WordTable& table) {
 }
 
 void Babi::index_questions() {
-  for (const auto& [split, name] :
-       {std::pair(Split::train, "train"), std::pair(Split::validation, "validation"), std::pair(Split::test, "test")}) {
+  for (const Split split : all_splits) {
     Part& questions = part(split);
     for (std::size_t story = 0; story < questions.stories.size(); ++story)
       for (std::size_t question = 0; question < questions.stories[story].questions.size(); ++question)
         questions.places.push_back({story, question});
     if (questions.places.empty())
-      throw base::BadInput(
-          fmt::format("{}: the {} stories have no questions; at least one is needed", directory_.string(), name));
+      throw base::BadInput(fmt::format("{}: the {} stories have no questions; at least one is needed",
+                                       directory_.string(), name_of(split)));
   }
 }
 

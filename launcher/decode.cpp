@@ -90,19 +90,21 @@ Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span
   return outputs;
 }
 
-Outputs decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples) {
+/// `first`: how many examples came before these.
+Outputs decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples,
+                     std::int64_t first) {
   const core::Steps steps = steps_of(session.options);
-  const RankBatch batch = rank_batch(examples, 0, session.mesh, session.options.exchange);
-  const auto gather = [&](const Outputs& mine, std::int64_t longest) {
-    return core::gather_outputs(mine, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
+  const RankBatch batch = rank_batch(examples, first, session.mesh, session.options.exchange);
+  const auto gather = [&](const Outputs& outputs, std::int64_t longest) {
+    return core::gather_outputs(outputs, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
                                 session.mesh.world());
   };
   if (!session.task->has_target() || !session.task->has_source())
     return gather(read_answers(model, batch, examples, steps), 1);
   core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
   const std::int64_t longest = std::ranges::max(how.limits);
-  const auto first = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
-  how.limits = {first, first + std::ssize(batch.sources.ids)};
+  const auto mine = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
+  how.limits = {mine, mine + std::ssize(batch.sources.ids)};
   Outputs outputs = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).outputs;
   if (session.mesh.sequence_rank() != 0) outputs.clear();  // all ranks of a sequence have them
   return gather(outputs, longest);
@@ -119,6 +121,7 @@ std::string text_of(const std::vector<std::int64_t>& output, const std::string& 
 void decode_all(const Session& session, const core::Model& model, std::span<const std::string> lines,
                 std::span<const datasets::Example> examples) {
   const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
+  std::int64_t done = 0;
   while (!examples.empty()) {
     std::vector<datasets::Example> asked;  // without those that have no source: their output is empty
     std::vector<bool> is_asked;
@@ -126,7 +129,8 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
       is_asked.push_back(!examples.front().source.empty() || !session.task->has_source());
       if (is_asked.back()) asked.push_back(examples.front());
     }
-    const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked);
+    const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked, done);
+    done += std::ssize(asked);
     if (!session.speaks()) continue;
     auto output = outputs.begin();
     for (const bool answered : is_asked) {

@@ -82,10 +82,10 @@ int evaluate(Session& session) {
   nlohmann::ordered_json line{{"split", datasets::name_of(options.split)},
                               {"accuracy", result.score.symbol_accuracy()},
                               {"sequence_accuracy", result.score.sequence_accuracy()},
-                              {"sequences", result.score.sequences},
-                              {"encoder_steps", steps.encoder},
-                              {"decoder_steps", steps.decoder},
-                              {"ranks", session.mesh.world().size()}};
+                              {"sequences", result.score.sequences}};
+  if (session.task->has_source()) line["encoder_steps"] = steps.encoder;
+  if (session.task->has_target()) line["decoder_steps"] = steps.decoder;
+  line["ranks"] = session.mesh.world().size();
   line.update(provenance(options, *session.task, updates));
   add_text_score(line, result, options.task.target_language);
   if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);

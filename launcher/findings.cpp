@@ -91,7 +91,10 @@ std::int64_t count_bits(const std::vector<std::int64_t>& words) {
 /// Writes a file of this rank's own. Empty where that works, else why not.
 std::string try_writing(const filesystem::path& directory, int rank) {
   const auto path = directory / fmt::format(".ut-doctor-{}-{}", rank, ::getpid());
-  const bool written = static_cast<bool>(std::ofstream(path) << "ut");
+  std::ofstream file(path);
+  file << std::string(1 << 16, 'u');
+  file.close();  // a full disk is noticed no earlier
+  const bool written = file.good();
   std::error_code ignored;
   filesystem::remove(path, ignored);
   return written ? "" : "cannot be written to";
@@ -127,18 +130,21 @@ Finding find_mpi() {
   const std::string library = build_line("MPI: ");
   const std::string starter = output_of({"mpirun", "--version"});
   const std::string version = version_in(starter);
+  // Where Slurm is installed but not set up, srun lists nothing.
+  const std::string kinds = output_of({"srun", "--mpi=list"});
+  const bool has_srun = kinds.find("none") != std::string::npos;
+  const bool has_pmix = kinds.find("pmix") != std::string::npos;
   Finding finding{"MPI", library, ""};
   if (version.empty()) {
     finding.seen += ", no mpirun in PATH";
-    finding.remedy = "install that MPI's mpirun (Debian: apt install openmpi-bin), or start ranks with srun --mpi=pmix";
+    if (!has_pmix)
+      finding.remedy =
+          "install that MPI's mpirun (Debian: apt install openmpi-bin), or start ranks with srun --mpi=pmix";
   } else if (version != version_in(library)) {
     finding.seen += fmt::format(", but mpirun is version {}", version);
     finding.remedy = "put the mpirun of the MPI that this program is linked with first in PATH";
   }
-  // Where Slurm is installed but not set up, srun lists nothing.
-  const std::string kinds = output_of({"srun", "--mpi=list"});
-  if (kinds.find("none") == std::string::npos) return finding;
-  const bool has_pmix = kinds.find("pmix") != std::string::npos;
+  if (!has_srun) return finding;
   finding.seen += has_pmix ? ", srun with PMIx" : ", srun without PMIx";
   if (!has_pmix && finding.is_well())
     finding.remedy = "start ranks with mpirun inside the allocation, or install Slurm's PMIx plugin";

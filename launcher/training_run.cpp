@@ -15,6 +15,7 @@
 #include "core/state_reader.h"
 #include "launcher/bench/forward_products.h"
 #include "launcher/options/model_options.h"
+#include "launcher/options/option_checks.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/run/examples_digest.h"
@@ -76,6 +77,7 @@ TrainingRun::TrainingRun(Session& session)
   session.update = update();
   if (best_is_of_others_) score_best_again();
   if (evaluation_is_due()) evaluate();  // a stop came before it
+  since_log_ = Stopwatch();
 }
 
 void TrainingRun::say_what_is_trained() {
@@ -93,6 +95,14 @@ void TrainingRun::say_what_is_trained() {
                   session_.mesh.sequence_parallel()));
   progress_->say(
       fmt::format("{} in the matrix products of an update, of the first one's {} rows", describe(flops), first.rows()));
+  if (!directory_->is_locked())
+    progress_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
+                               session_.options.run_dir));
+  if (damaged_best_)
+    progress_->say(
+        fmt::format("the best so far, update {}, was altered or cut short since it was written; the best of "
+                    "what comes takes its place",
+                    *damaged_best_));
   if (finished()) progress_->say(nothing_left());
   const std::int64_t examples = session_.task->size(datasets::Split::train);
   if (examples_before_ > 0 && examples_before_ != examples)
@@ -103,7 +113,8 @@ void TrainingRun::say_what_is_trained() {
                     {"parameters", parameters},
                     {"table_parameters", table_parameters(model)},
                     {"rows", first.rows()},
-                    {"flops_per_update", {flops.least, flops.most}}});
+                    {"flops_per_update", {flops.least, flops.most}},
+                    {"flops_per_step", {{"encoder", flops.encoder_step}, {"decoder", flops.decoder_step}}}});
 }
 
 std::string TrainingRun::nothing_left() const {
@@ -127,6 +138,7 @@ std::string TrainingRun::resume() {
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);
+  check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string());
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session_.task);
   core::load_checkpoint(checkpoint, *model_, &optimizer_);
   written_at_ = update();
@@ -142,6 +154,8 @@ std::string TrainingRun::resume() {
   const bool is_of_others = read.text("scored_on", scored_on_) != scored_on_;
   if (is_of_others) evaluated_at_ = -1;
   if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();  // what is done again now had a better
+  if (best_ && !core::is_whole(directory / core::checkpoint_name(best_->update)))
+    damaged_best_ = std::exchange(best_, std::nullopt)->update;
   best_is_of_others_ = is_of_others && best_;
   // The files' digests are in the state; whether the best is there, the directory says.
   return fmt::format("{} {}", state.dump(), best_.has_value());
@@ -202,18 +216,21 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.gradient_norm = result.gradient_norm.item<double>();
   if (best_) shown.score = best_->score;
   look_at(shown, result);
+  session_.update = update();
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
   rows_since_log_ += result.rows;
   pondered_since_log_.add(result.pondered);
   shown.rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, since_log_.seconds());
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
-  if (last || is_due(update(), options.log_every)) log(shown);
+  unrecorded_ = shown;
+  if (last || is_due(update(), options.log_every)) log();
   shown.ponder = mean_ponder_;
   if (session_.speaks()) progress_->report(shown, last);
 }
 
-void TrainingRun::log(const Report& shown) {
+void TrainingRun::log() {
+  const Report shown = *std::exchange(unrecorded_, std::nullopt);
   Pondered pondered = std::exchange(pondered_since_log_, {});
   if (session_.options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_->steps());
   if (!session_.speaks()) return;
@@ -244,6 +261,11 @@ void TrainingRun::look_at(const Report& shown, const UpdateResult& result) {
 
 bool TrainingRun::rank_check_is_due() const {
   return session_.mesh.world().size() > 1 && is_due(update(), session_.options.check_ranks);
+}
+
+void TrainingRun::check_ranks() {
+  check_same_on_all_ranks(*model_, optimizer_, session_.mesh.world());
+  compared_at_ = update();
 }
 
 bool TrainingRun::evaluation_is_due() const {
@@ -312,6 +334,8 @@ void TrainingRun::replace_state() const {
 }
 
 void TrainingRun::write_checkpoint() {
+  const bool are_compared = session_.mesh.world().size() > 1 && session_.options.check_ranks > 0;
+  if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
   written_at_ = update();
   if (!session_.speaks()) return;
   const Stopwatch writing;
@@ -328,6 +352,7 @@ bool TrainingRun::finished() const {
 }
 
 int TrainingRun::end() {
+  if (unrecorded_) log();  // an evaluation has ended it
   if (!stop_ && (evaluated_at_ != update() || !best_)) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_) score_test_split();
@@ -342,9 +367,11 @@ void TrainingRun::score_test_split() {
   const double seconds = since_start_.seconds();
   dist::Communicator& world = session_.mesh.world();
   wait_for_all(world);  // rank 0 has written the best
-  if (best_->update != update())
+  agree(world, [&] {
+    if (best_->update == update()) return;
     core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(best_->update),
                           *model_, nullptr);
+  });
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   nlohmann::ordered_json record{{"update", best_->update},

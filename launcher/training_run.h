@@ -55,12 +55,13 @@ class TrainingRun {
   void report(const UpdateResult& result);
   bool rank_check_is_due() const;
   /// Throws FailureOfRank where a rank's parameters are not those of the others.
-  void check_ranks() { check_same_on_all_ranks(*model_, optimizer_, session_.mesh.world()); }
+  void check_ranks();
   bool evaluation_is_due() const;
   /// Scores the validation split; a new best is written as a checkpoint. A stop that is asked for meanwhile comes
   /// first: the run then begins with this when it goes on.
   void evaluate();
   bool checkpoint_is_due() const;
+  /// Where ranks are compared at all, they are before this.
   void write_checkpoint();
   bool finished() const;
   /// Writes what is not yet written; scores the best model on the test split and says so. Returns the exit code.
@@ -74,7 +75,7 @@ class TrainingRun {
   void point_at_checkpoints() const;
   void look_at(const Report& shown, const UpdateResult& result);
   /// Records the updates since the last record.
-  void log(const Report& shown);
+  void log();
   void say_what_is_trained();
   /// Which limit the run has reached.
   std::string nothing_left() const;
@@ -104,14 +105,17 @@ class TrainingRun {
   std::int64_t rows_since_log_ = 0;
   double waited_at_log_ = 0;  // for input, in seconds
   Pondered pondered_since_log_;
-  std::optional<double> mean_ponder_;  // of the last record
-  double earlier_hours_ = 0;           // of the run before it was resumed
-  std::optional<BestScore> best_;      // of validation; its checkpoint is there
-  std::string scored_on_;              // which examples evaluations are made on
-  bool best_is_of_others_ = false;     // scored on other examples
+  std::optional<Report> unrecorded_;          // of the last update, until it is recorded
+  std::optional<double> mean_ponder_;         // of the last record
+  double earlier_hours_ = 0;                  // of the run before it was resumed
+  std::optional<BestScore> best_;             // of validation; its checkpoint is there
+  std::string scored_on_;                     // which examples evaluations are made on
+  bool best_is_of_others_ = false;            // scored on other examples
+  std::optional<std::int64_t> damaged_best_;  // update of the best that cannot be read any more
   std::int64_t evaluated_at_ = -1;
   std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known
   std::int64_t written_at_ = -1;      // update of the newest checkpoint
+  std::int64_t compared_at_ = 0;      // update after which ranks were found to be the same
   NonFiniteUpdates non_finite_;
   bool stop_ = false;  // somebody asked for it
   bool time_is_over_ = false;

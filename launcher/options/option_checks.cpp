@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "datasets/published.h"
 #include "launcher/cost/machine_numbers.h"
+#include "launcher/options/config_text.h"
 #include "launcher/options/model_options.h"
 #include "launcher/options/option_table.h"
 
@@ -96,6 +97,18 @@ void check_unchanged(const Options& recorded, const Options& options) {
         fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
                     "run with another --run-dir",
                     entry.name, options.run_dir, before, now));
+  }
+}
+
+void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint) {
+  for (const ConfigLine& line : config_lines(recorded, checkpoint)) {
+    const auto entry = std::ranges::find_if(
+        option_table(), [&](const OptionEntry& one) { return one.name == line.name && one.belongs_to(command_train); });
+    if (entry == option_table().end() || entry->may_change) continue;
+    if (const auto now = entry->get(options); now != line.value)
+      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; write {} there again",
+                                       options.run_dir, config_name, line.name, now.empty() ? "not set" : now,
+                                       line.value, checkpoint, line.value));
   }
 }
 

@@ -12,6 +12,9 @@ void check_together(const Options& options);
 void check_training(const Options& options);
 /// Of a run that goes on: options that were `recorded` when it began and may not change.
 void check_unchanged(const Options& recorded, const Options& options);
+/// Of a run that goes on from a checkpoint, against the options that are recorded in that (to_config()): only a file
+/// that was altered differs from them.
+void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint);
 void check_bench(const Options& options);
 void check_plan(const Options& options);
 /// That a file can be written there, before there is anything to write; nothing where none is given.

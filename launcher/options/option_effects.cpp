@@ -63,9 +63,12 @@ bool draws_one_stack(const Options& options) {
 
 const std::vector<Effect>& effects() {
   static const std::vector<Effect> table = {
-      {{"max-steps", "act-kind", "act-output", "halting-threshold", "halting-bias", "ponder-weight", "ponder-warmup"},
+      {{"max-steps", "act-kind", "act-output", "halting-threshold", "ponder-weight", "ponder-warmup"},
        halts,
        "--halting act or act-copy"},
+      {{"halting-bias"},
+       [](const Options& o) { return halts(o) && o.model.halting.kind != core::ActKind::random; },
+       "--halting act or act-copy, and a halting unit, which --act-kind random has none of"},
       {{"balance"}, leaves, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
       {{"steps"},

@@ -46,9 +46,9 @@ void add_parallel_text(Table& table) {
                  "train-set", "translation: files to train on, without the endings; train without this",
                  [](auto& o) -> auto& { return o.task.train_sets; })});
   table.add("Task", command_train | command_data_check, true,
-            {absolute_path(
+            {changeable(absolute_path(
                  "sentencepiece", "FILE", "translation: the SentencePiece model; without it that in --data",
-                 [](auto& o) -> auto& { return o.task.sentencepiece; }),
+                 [](auto& o) -> auto& { return o.task.sentencepiece; })),  // a checkpoint knows its vocabulary
              whole(
                  "longest-pair", "translation: pairs with more pieces on a side are not trained on",
                  [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});

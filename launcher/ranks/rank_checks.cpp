@@ -60,7 +60,9 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts) {
       texts, {}, [&](const std::string& text) { return counts.at(text); });  // the first of the most frequent
   const auto odd = std::ranges::find_if(texts, [&](const std::string& text) { return text != *usual; });
   if (odd == texts.end()) return std::nullopt;
-  return OddRank{static_cast<int>(odd - texts.begin()), *usual};
+  const bool is_one_of_two = std::ranges::any_of(
+      counts, [&](const auto& other) { return other.first != *usual && other.second == counts.at(*usual); });
+  return OddRank{static_cast<int>(odd - texts.begin()), *usual, is_one_of_two};
 }
 
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
@@ -71,10 +73,15 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
   const std::string& theirs = lines[static_cast<std::size_t>(odd->rank)];
   const auto at = std::ranges::mismatch(theirs, odd->usual).in1 - theirs.begin();
   const auto& tensor = tensors[static_cast<std::size_t>(std::count(theirs.begin(), theirs.begin() + at, '\n'))];
+  const int other = static_cast<int>(std::ranges::find(lines, odd->usual) - lines.begin());
+  const std::string others = odd->is_one_of_two
+                                 ? fmt::format("rank {} on host {}, and which of them is right there is no telling",
+                                               other, text_of_rank(host_name(), other, world))
+                                 : "the other ranks";
   throw FailureOfRank(odd->rank, text_of_rank(host_name(), odd->rank, world),
-                      fmt::format("its {} has other bits than on the other ranks (--check-ranks): its memory, a "
-                                  "processor or a link is at fault; go on from a checkpoint, without that host",
-                                  tensor.name));
+                      fmt::format("its {} has other bits than on {} (--check-ranks): memory, a processor or a link is "
+                                  "at fault; go on from a checkpoint, without {} host",
+                                  tensor.name, others, odd->is_one_of_two ? "either" : "that"));
 }
 
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {

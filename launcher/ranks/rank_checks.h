@@ -18,13 +18,16 @@ namespace ut::launcher {
 /// A rank whose text is not the one that most ranks have.
 struct OddRank {
   int rank;
-  std::string usual;  // what most have
+  std::string usual;   // what most have
+  bool is_one_of_two;  // as many have another: which is the odd one cannot be told
 };
-/// The first such rank; of as many each, not the lowest rank's text is the odd one. None where all are the same.
+/// The first such rank; of as many each, the lowest rank's text is taken for the usual one. None where all are the
+/// same.
 std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
 
 /// Throws FailureOfRank on every rank where parameters or moments, which all ranks compute for themselves, are not the
-/// same bits on all: it names the tensor, and the rank that differs from most (of two, the second). Collective.
+/// same bits on all: it names the tensor, and the rank that differs from most, or two that differ where there is no
+/// telling. Collective.
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
 
 /// Throws AgreedBadInput, on every rank, where a rank has read other data than most: its vocabulary, the sizes of its

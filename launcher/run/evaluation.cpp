@@ -38,7 +38,7 @@ void count_ponder(Evaluation& sum, const core::Prediction& prediction, const cor
   sum.pondered.add(prediction, halting);
   if (rows.source && halting.encoder != core::Halting::none)
     count_by_group(sum, &Pondered::encoder, prediction.encoder.updates, rows.source->local(), examples);
-  if (!rows.source && halting.decoder != core::Halting::none)
+  if (rows.target && halting.decoder != core::Halting::none)
     count_by_group(sum, &Pondered::decoder, prediction.decoder.updates, rows.target->local(), examples);
 }
 
@@ -186,7 +186,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
       numbers.push_back(index * size / count);  // of the whole split, whose groups may come one after the other
       batch.examples.push_back(session.task->example(split, numbers.back()));
     }
-    const RankBatch mine = rank_batch(batch.examples, 0, session.mesh, session.options.exchange);
+    const RankBatch mine = rank_batch(batch.examples, begin, session.mesh, session.options.exchange);
     sum.labels += decodes ? 0 : batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
     if (decodes)

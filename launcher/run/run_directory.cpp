@@ -99,6 +99,8 @@ void RunDirectory::keep(const std::vector<datasets::KeptFile>& files) const {
   for (const datasets::KeptFile& file : files) base::write_file_whole(path_ / file.name, file.content);
 }
 
+bool RunDirectory::is_locked() const { return lock_ >= 0; }
+
 RunDirectory::~RunDirectory() {
   if (lock_ >= 0) ::close(lock_);
 }

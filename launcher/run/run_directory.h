@@ -40,6 +40,9 @@ class RunDirectory {
   std::filesystem::path events() const { return path_ / "tensorboard"; }
   std::filesystem::path checkpoints() const { return checkpoint_directory(path_); }
 
+  /// False on a file system without locks, where a second process would not be noticed.
+  bool is_locked() const;
+
  private:
   std::filesystem::path path_;
   int lock_ = -1;

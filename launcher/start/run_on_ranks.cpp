@@ -62,7 +62,8 @@ std::shared_ptr<dist::Watchdog> make_watchdog(std::int64_t timeout, std::int64_t
   return std::make_shared<dist::Watchdog>(limit, [=, &update](const std::string& what) {
     say_failure(
         rank, update,
-        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, or a rank hangs",
+        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, a rank hangs, or a "
+                    "checkpoint takes longer to write",
                     limit.count(), what));
     std::_Exit(1);
   });
@@ -128,7 +129,8 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
   std::unique_ptr<dist::Communicator> world = mpi ? mpi->world() : dist::make_single_communicator();
   const int rank = world->rank();
   const int ranks = world->size();
-  const bool speaks = environment.rank == 0 && rank == 0;
+  // Where an MPI of another kind started the ranks, each believes to be alone.
+  const bool speaks = rank == 0 && (environment.rank == 0 || environment.world <= 1);
   try {
     check_world(*world, environment);
     const RankDevice device = agree_on_device(options, environment.local_rank, *world);

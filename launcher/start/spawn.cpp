@@ -176,8 +176,22 @@ std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t time
           {"OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"}};
 }
 
+std::vector<std::string> variables_for_hosts(const char* const* environment) {
+  std::vector<std::string> names;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view set = *environment;
+    const auto begins = [&](std::string_view prefix) { return set.starts_with(prefix); };
+    const bool is_meant = begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_");
+    const std::string name(set.substr(0, set.find('=')));
+    if (is_meant && name != threads_variable) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
-                                        const std::string& executable, bool as_root) {
+                                        const std::string& executable, bool as_root,
+                                        const std::vector<std::string>& variables) {
   std::vector<std::string> command = {mpirun, "--bind-to", "none"};
   if (request.hosts.empty()) {
     command.emplace_back("--oversubscribe");
@@ -192,6 +206,8 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
   // A rank that waits would otherwise keep the core from whoever it waits for: another rank, or another program.
   command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
   command.insert(command.end(), {"-x", threads_variable, "-x", terminal_variable});
+  if (!request.hosts.empty())  // elsewhere ranks have this program's
+    for (const std::string& variable : variables) command.insert(command.end(), {"-x", variable});
   command.insert(command.end(), {"-n", std::to_string(request.ranks), executable});
   command.insert(command.end(), request.arguments.begin(), request.arguments.end());
   return command;
@@ -204,7 +220,8 @@ int run_under_mpirun(const SpawnRequest& request) {
         "--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
   const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
   const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto command = mpirun_command(request, *mpirun_path, executable, ::geteuid() == 0);
+  const auto command =
+      mpirun_command(request, *mpirun_path, executable, ::geteuid() == 0, variables_for_hosts(environ));
   const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
   TerminalRelay relay(relayed);
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -20,9 +20,14 @@ struct SpawnRequest {
   std::string metrics;                 // file in which updates are recorded, for messages; empty: none
 };
 
-/// What mpirun is called with. `mpirun` and `executable` are paths that all hosts have.
+/// The names of what an environment (NAME=VALUE, …, null) says to a rank's libraries, which ranks on other hosts are to
+/// be told too; sorted.
+std::vector<std::string> variables_for_hosts(const char* const* environment);
+
+/// What mpirun is called with. `mpirun` and `executable` are paths that all hosts have; `variables` are passed to them.
 std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
-                                        const std::string& executable, bool as_root);
+                                        const std::string& executable, bool as_root,
+                                        const std::vector<std::string>& variables = {});
 
 /// What the environment tells mpirun, unless it is set already: how to reach other hosts, and to notice that one cannot
 /// be reached any more. Names and values.

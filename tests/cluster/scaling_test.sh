@@ -37,4 +37,19 @@ PYTHON
 for curve in "weak-data 16:2:16:1, 2 × 7" "strong-sequence 16:2:16:1 default, --threads 1 --dropout 0"; do
   grep -qF "$curve" "$place/scaling.svg" || fail "the chart has no curve $curve"
 done
+
+# What cannot be run leaves the rest to be: with one head, two ranks have none to share. What says more than its result
+# is no result.
+rm -rf "$place/results"
+code=0
+RANKS="1 2" SIZES=16:1:16:1 EXCHANGES="heads default" "$cluster/scaling.sh" --out "$place" >"$place/table" \
+  2>"$place/said" || code=$?
+[[ $code == 1 && $(grep -c 'scaling.sh: failed: ' "$place/said") == 2 ]] || fail "not two failures: $(cat "$place/said")"
+[[ $(find "$place/results" -name '*.json' | wc -l) == 10 ]] || fail "not ten results beside two failures"
+printf '#!/bin/sh\necho hello\nshift 2\nexec "$@"\n' >"$place/greets"
+chmod +x "$place/greets"
+code=0
+LENGTH=8 LAUNCH="$place/greets -n {}" "$cluster/scaling.sh" --out "$place" --one 0 2>"$place/said" || code=$?
+[[ $code == 1 ]] && grep -q 'not one JSON object on standard output' "$place/said" || fail "a greeting is a result"
+"$cluster/scaling.sh" --out "$place" --report >/dev/null || fail "no report after that"
 echo "scaling: as it should be"

@@ -60,11 +60,12 @@ four_ranks_on_two_nodes_go_as_one_with_mpirun() {
   goes_as_one by-mpirun "$(UT_LAUNCHER=$with_mpirun submit "$train" 40 by-mpirun)"
 }
 
-# stops_and_goes_on RUN SIGNAL JOB: warns the job in the middle; it is queued again, goes on, and is done.
+# stops_and_goes_on RUN WARNING JOB: scancel warns the job in the middle; it is queued again, goes on, and is done.
 stops_and_goes_on() {
   local before
   wait_until 30 "updates of job $3" has_done "$1" 5
-  scancel --batch --signal="$2" "$3"
+  # shellcheck disable=SC2086
+  scancel $2 "$3"
   expect_state "$3" PENDING 30
   before=$(updates_done "$1")
   [[ $before -lt 300 && -e $1/checkpoints/latest ]] || fail_of_job "$3" "no checkpoint in the middle: update $before"
@@ -80,10 +81,19 @@ stops_and_goes_on() {
 
 no_step_daemons() { ! on n1 pgrep slurmstepd && ! on n2 pgrep slurmstepd; }
 
-a_warned_job_is_queued_again_and_goes_the_same_way() { stops_and_goes_on warned USR1 "$(submit "$train" 300 warned)"; }
+a_warned_job_is_queued_again_and_goes_the_same_way() {
+  stops_and_goes_on warned "--batch --signal=USR1" "$(submit "$train" 300 warned)"
+}
+
+# As preemption does, within its time of grace.
+so_it_does_where_the_ranks_alone_are_warned() {
+  stops_and_goes_on ranks-warned "--signal=TERM" "$(submit "$train" 300 ranks-warned)"
+}
 
 so_it_does_with_mpirun_and_another_signal() {
-  stops_and_goes_on warned-mpirun USR2 "$(UT_LAUNCHER=$with_mpirun submit "$train" 300 warned-mpirun)"
+  local job
+  job=$(UT_LAUNCHER=$with_mpirun submit "$train" 300 warned-mpirun)
+  stops_and_goes_on warned-mpirun "--batch --signal=USR2" "$job"
 }
 
 # The first link has a minute, and Slurm itself warns it before that is over; the second is done by --max-hours.
@@ -114,6 +124,11 @@ a_job_that_a_person_ends_is_not_queued_again() {
   scancel --batch --signal=TERM "$job"
   expect_end "$job" FAILED 75
   [[ -e ended/checkpoints/latest ]] || fail_of_job "$job" "no checkpoint"
+  job=$(submit "$train" 1000000 cancelled)
+  wait_until 30 "updates of job $job" has_done cancelled 5
+  scancel "$job"
+  wait_until 60 "end of job $job" no_jobs
+  expect_state "$job" CANCELLED 10
 }
 
 # One table of one row, two seeds, on two ranks each.
@@ -151,8 +166,9 @@ slurm_up 2 2
 tests=(
   srun_without_pmix_is_named_once four_ranks_on_two_nodes_go_as_one_with_srun
   four_ranks_on_two_nodes_go_as_one_with_mpirun a_warned_job_is_queued_again_and_goes_the_same_way
-  so_it_does_with_mpirun_and_another_signal a_job_that_a_person_ends_is_not_queued_again
-  a_table_of_the_papers_is_an_array_of_jobs a_chain_needs_a_name a_chain_goes_on_until_the_training_is_done
+  so_it_does_where_the_ranks_alone_are_warned so_it_does_with_mpirun_and_another_signal
+  a_job_that_a_person_ends_is_not_queued_again a_table_of_the_papers_is_an_array_of_jobs a_chain_needs_a_name
+  a_chain_goes_on_until_the_training_is_done
 )
 if (($# > 1)); then tests=("${@:2}"); fi
 run_tests "${tests[@]}"

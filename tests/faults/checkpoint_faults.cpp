@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <regex>
 #include <thread>
 #include <vector>
 
@@ -186,6 +187,15 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
     }
     base::write_file_whole(newest / file, content);
   }
+  const std::string options = base::read_file(run_ + "/options.conf");
+  base::write_file_whole(run_ + "/options.conf", std::regex_replace(options, std::regex("\nseed = 1"), "\nseed = 3"));
+  const Outcome altered = run_ut(go_on);
+  EXPECT_EQ(altered.exit_code, 2);
+  EXPECT_EQ(altered.errors,
+            fmt::format("ut: {0}/options.conf: seed is 3, but 1 in {0}/checkpoints/update-00000020: the "
+                        "file was altered; write 1 there again\n",
+                        run_));
+  base::write_file_whole(run_ + "/options.conf", options);
   base::write_file_whole(newest / "model.safetensors", "damaged");
   const Outcome earlier = run_ut(go_on + " --checkpoint update-15");
   EXPECT_EQ(earlier.exit_code, 0) << earlier.errors;
@@ -193,6 +203,20 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
   ASSERT_EQ(run_ut(small_training(25) + "--run-dir " + whole).exit_code, 0);
   expect_equal_losses(losses_of(whole), losses_of(run_), 0);
   expect_equal_parameters(whole, run_, 0);
+}
+
+TEST_F(Checkpoints, OfTheBestThatAreDamagedGiveWayToWhatComes) {
+  Account account;
+  run_with_fault("kill:1:33", small_training(40) + "--ranks 2 --sequence-parallel 2 ", run_, std::chrono::seconds(30));
+  const std::filesystem::path checkpoints = run_ + "/checkpoints";
+  ASSERT_EQ(core::find_checkpoint(checkpoints, "latest").filename(), "update-00000030");
+  ASSERT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000020");
+  base::write_file_whole(checkpoints / "update-00000020/model.safetensors", "damaged");
+  const Outcome outcome = run_ut("train --resume --max-updates 35 --run-dir " + run_);
+  account.tried(0, 0);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("the best so far, update 20, was altered or cut short"));
+  EXPECT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000035");
 }
 
 TEST_F(Checkpoints, OfAnotherFormatAreRefused) {

@@ -18,7 +18,8 @@ struct Case {
   std::string kind;
   int ranks;
   std::string says;  // after `ut: rank N on host H`
-  int update = 23;   // at which it comes
+  int rank = 1;      // whose fault it is
+  int told_of = 1;   // the rank that the message names
 };
 
 // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's
@@ -34,7 +35,11 @@ std::vector<Case> cases() {
     all.push_back({"kill", ranks, "after update 22: ended by signal 9 \\(Killed\\): out of memory\\?"});
     all.push_back({"nan", ranks, gradients});
     all.push_back({"infinity", ranks, gradients});
-    all.push_back({"flip", ranks, "after update 2[3-9]: its [^\n]+ has other bits than on the other ranks [^\n]*"});
+    const std::string others =
+        ranks > 2 ? "the other ranks" : "rank 0 on host [^\n]+ which of them is right there is no";
+    for (const int rank : {0, 1})
+      all.push_back({"flip", ranks, fmt::format("after update 25: its [^\n]+ has other bits than on {}[^\n]*", others),
+                     rank, ranks > 2 ? rank : 1});
     all.push_back({"stop", ranks, "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[^\n]*"});
   }
   if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
@@ -54,14 +59,16 @@ TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
   ASSERT_EQ(run_ut(small_training(all_updates) + mesh + "--run-dir " + whole).exit_code, 0);
   Account account;
   const std::string run = directory_ / "run";
-  const FaultyRun faulty =
-      run_with_fault(fmt::format("{}:1:23", tried.kind),
-                     small_training(all_updates) + mesh + "--quiet --on-nonfinite stop --check-ranks 5 --timeout 10 ",
-                     run, std::chrono::seconds(hangs ? 30 : 20));
+  const FaultyRun faulty = run_with_fault(
+      fmt::format("{}:{}:23", tried.kind, tried.rank),
+      // Ranks are compared before each checkpoint, too.
+      small_training(all_updates) + mesh + "--quiet --on-nonfinite stop --check-ranks 1000 --timeout 10 ", run,
+      std::chrono::seconds(hangs ? 30 : 20));
   EXPECT_EQ(faulty.outcome.exit_code, 1);
   // Of a rank that hangs another one tells.
   EXPECT_THAT(faulty.outcome.errors,
-              MatchesRegex(fmt::format("ut: rank {} on host [^\n ]+, {}\n", hangs ? "[0-9]" : "1", tried.says)));
+              MatchesRegex(fmt::format("ut: rank {} on host [^\n ]+, {}\n",
+                                       hangs ? "[0-9]" : std::to_string(tried.told_of), tried.says)));
   const std::int64_t kept = expect_whole_checkpoints(run);
   EXPECT_EQ(kept, 20) << "a checkpoint every fifth update";
   account.tried(22 - kept, faulty.seconds);
@@ -70,8 +77,9 @@ TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
   expect_equal_parameters(whole, run, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(, Rank, testing::ValuesIn(cases()),
-                         [](const auto& test) { return fmt::format("{}_of_{}", test.param.kind, test.param.ranks); });
+INSTANTIATE_TEST_SUITE_P(, Rank, testing::ValuesIn(cases()), [](const auto& test) {
+  return fmt::format("{}_of_{}_on_{}", test.param.kind, test.param.ranks, test.param.rank);
+});
 
 class Updates : public testing::Test {
  protected:

@@ -20,11 +20,12 @@ constexpr int most = 4;
 class Halting : public testing::TestWithParam<std::string> {
  protected:
   /// A short run whose positions halt after different numbers of steps.
-  Outcome train(const std::string& task, const std::string& ranks = "") const {
+  Outcome train(const std::string& task, const std::string& ranks = "",
+                const std::string& kind = "--halting-bias -0.5") const {
     return run_ut(
-        fmt::format("train {} --halting {} --max-steps {} --halting-bias -0.5 --d-model 16 --heads 2 --ffn 32 "
+        fmt::format("train {} --halting {} --max-steps {} {} --d-model 16 --heads 2 --ffn 32 "
                     "--batch 8 --max-updates 20 --log-every 5 --evaluate-every 10 {} --run-dir {}",
-                    task, GetParam(), most, ranks, run_));
+                    task, GetParam(), most, kind, ranks, run_));
   }
 
   std::string stories(const std::string& name, int facts) const {
@@ -82,6 +83,15 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   const json shorter = json::parse(run_ut("evaluate --json --max-steps 2 --run-dir " + run_).output);
   EXPECT_LE(shorter.at("ponder").at("encoder").at("mean").get<double>(), 2);
   EXPECT_EQ(shorter.at("encoder_steps").get<int>(), 2);
+}
+
+TEST_P(Halting, AtRandomIsTheSameWhateverIsEvaluatedTogether) {
+  ASSERT_EQ(train("--task babi --babi-task 1 --data " + stories("one", 1), "", "--act-kind random").exit_code, 0);
+  const auto evaluated = [&](int together) {
+    return json::parse(
+        run_ut(fmt::format("evaluate --json --evaluation-batch {} --run-dir {}", together, run_)).output);
+  };
+  EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
 }
 
 TEST_P(Halting, IsToldForEachTaskOfJointTraining) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 
 namespace ut::launcher {
@@ -37,6 +40,16 @@ TEST(Spawn, MpirunCommandOnHosts) {
   const auto command = mpirun_command(request, "/opt/mpi/bin/mpirun", "/bin/ut", false);
   EXPECT_THAT(command, IsSupersetOf({"--prefix", "/opt/mpi", "--map-by", "slot", "--host", "one:2,10.0.0.2:1"}));
   EXPECT_THAT(command, Not(Contains("--oversubscribe")));
+  const auto told = mpirun_command(request, "/opt/mpi/bin/mpirun", "/bin/ut", false, {"NCCL_DEBUG"});
+  const auto name = std::ranges::find(told, "NCCL_DEBUG");
+  ASSERT_NE(name, told.end());
+  EXPECT_EQ(*std::prev(name), "-x");
+}
+
+TEST(Spawn, RanksOnOtherHostsAreToldWhatTheirLibrariesAreTold) {
+  const std::array<const char*, 6> environment{"UCX_TLS=tcp",       "PATH=/bin",       "NCCL_SOCKET_IFNAME=eth0=1",
+                                               "OMP_NUM_THREADS=3", "OMP_PROC_BIND=1", nullptr};
+  EXPECT_THAT(variables_for_hosts(environment.data()), ElementsAre("NCCL_SOCKET_IFNAME", "OMP_PROC_BIND", "UCX_TLS"));
 }
 
 TEST(Spawn, AHostThatIsLostIsNoticedWithinTheTimeout) {
