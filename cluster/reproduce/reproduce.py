@@ -633,11 +633,11 @@ def note(part, made):
     minutes = sorted(60 * result["hours"] for result in results)
     meshes = sorted({result["mesh"] for result in results if "mesh" in result})
     parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
-    transitions = sorted({result.get("settings", {}).get("transition", "") for result in results} - {"", "feed-forward"})
+    transitions = {result.get("settings", {}).get("transition", "feed-forward") for result in results} - {"feed-forward"}
     if parameters:
         parts.append(f"{span(parameters)} parameters")
     if transitions:
-        parts.append(f"transition {', '.join(transitions)}")
+        parts.append(f"transition {', '.join(sorted(transitions))}")
     if flops:
         parts.append(f"{in_flop(flops)} an update")
     took = "under a minute" if minutes[-1] < 1 else f"{span([f'{max(one, 1):.0f}' for one in minutes])} minutes"
@@ -648,7 +648,7 @@ def note(part, made):
 
 
 def flops_of(result):
-    """An update's: where positions halt, with as many steps as they took on average; the bounds where that is unknown."""
+    """An update's: where positions halt, with as many steps as they took on average; else the bounds."""
     bounds = result.get("flops_per_update", [])
     of_step = result.get("flops_per_step")
     ponder = next((made["ponder"] for made in result["evaluations"].values() if made and "ponder" in made), None)

@@ -44,7 +44,8 @@ rm -rf "$place/results"
 code=0
 RANKS="1 2" SIZES=16:1:16:1 EXCHANGES="heads default" "$cluster/scaling.sh" --out "$place" >"$place/table" \
   2>"$place/said" || code=$?
-[[ $code == 1 && $(grep -c 'scaling.sh: failed: ' "$place/said") == 2 ]] || fail "not two failures: $(cat "$place/said")"
+[[ $code == 1 && $(grep -c 'scaling.sh: failed: ' "$place/said") == 2 ]] ||
+  fail "not two failures: $(cat "$place/said")"
 [[ $(find "$place/results" -name '*.json' | wc -l) == 10 ]] || fail "not ten results beside two failures"
 printf '#!/bin/sh\necho hello\nshift 2\nexec "$@"\n' >"$place/greets"
 chmod +x "$place/greets"
