@@ -633,7 +633,7 @@ def note(part, made):
     minutes = sorted(60 * result["hours"] for result in results)
     meshes = sorted({result["mesh"] for result in results if "mesh" in result})
     parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
-    transitions = {result.get("settings", {}).get("transition", "feed-forward") for result in results} - {"feed-forward"}
+    transitions = {result.get("settings", {}).get("transition", "") for result in results} - {"", "feed-forward"}
     if parameters:
         parts.append(f"{span(parameters)} parameters")
     if transitions:
