@@ -517,6 +517,36 @@ TEST_F(ReportInBrowser, ScalingNeedsNoRun) {
   EXPECT_EQ(in_browser(page, page_helpers + "return count('scaling', 'path.line');"), 2);
 }
 
+TEST_F(ReportInBrowser, RunsAreComparedByTheWorkAndTimeThatTheyTake) {
+  const std::string sizes =
+      R"({"update":0,"parameters":51520,"flops_per_update":[1e9,4e9],"flops_per_step":{"encoder":1e9,"decoder":0}})"
+      "\n";
+  const auto line = [](int update, double hours) {
+    return fmt::format(R"({{"update":{},"loss":1,"hours":{},"ponder":{{"encoder":{{"mean":2.5,"sd":1}}}}}})"
+                       "\n",
+                       update, hours);
+  };
+  write_run("slow", sizes + line(10, 0.5) + line(20, 1));
+  write_run("fast", sizes + line(10, 0.005) + line(20, 0.01));
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(
+      run_ut(fmt::format("report --no-model {} {} --out {}", directory_ / "slow", directory_ / "fast", page)).exit_code,
+      0);
+  const json found = in_browser(page, page_helpers + R"(
+    const last = () => plot('loss').spec.series.map(series => series.points[series.points.length - 1][0]);
+    const updates = last();
+    document.querySelectorAll('#over button')[1].click();
+    return {updates, hours: last(), axis: plot('loss').spec.x, ponder: plot('ponder').spec.x,
+            rows: [...document.querySelectorAll('#summary tr')].map(row => row.textContent)};
+  )");
+  EXPECT_EQ(found.at("updates"), json({20, 20}));
+  EXPECT_EQ(found.at("hours"), json({1, 0.01}));
+  EXPECT_EQ(found.at("axis"), "hours");
+  EXPECT_EQ(found.at("ponder"), "hours");
+  EXPECT_EQ(found.at("rows"), json({"runparametersan updateupdateslast lossponder timetime",
+                                    "slow51.52k2.5 GFLOP2012.5 encoder1 h", "fast51.52k2.5 GFLOP2012.5 encoder36 s"}));
+}
+
 TEST_F(ReportInBrowser, TheNinthRunHasAnotherMarkThanTheFirst) {
   std::string runs;
   for (int run = 1; run <= 9; ++run) {
