@@ -98,10 +98,10 @@ run_setting() {
     echo "scaling.sh: not one JSON object on standard output: ${command[*]}" >&2
     return 1
   fi
-  printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "more": "%s", ' \
-    "$kind" "$size" "$ranks" "$shared" "$exchange" "$MORE" >"$result.new"
-  printf '"repeat": %s, "bench": %s}\n' "$2" "$measured" >>"$result.new"
-  mv "$result.new" "$result"
+  {
+    printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "more": "%s", ' \
+      "$kind" "$size" "$ranks" "$shared" "$exchange" "$MORE" && printf '"repeat": %s, "bench": %s}\n' "$2" "$measured"
+  } >"$result.new" && mv "$result.new" "$result" || { echo "scaling.sh: $result: cannot be written" >&2; return 1; }
 }
 
 if [[ $action == list ]]; then

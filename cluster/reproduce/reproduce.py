@@ -584,22 +584,24 @@ def columns_of(table, rows, runs):
                 yield ["paper", *("–" if number is None else str(number) for number in paper)]
 
 
-def errors_on_common_tasks(table, rows, runs):
-    """Where rows have made other runs than one another, their errors in those that all made; a line for each column."""
+def errors_in_common(table, rows, runs):
+    """A line for each row that has not made the same runs of a column as the row with most: both, of those they share."""
     for column in table["columns"]:
         if "combine" not in column:
             continue
         errors = {}
         for row in rows:
-            made = made_by_name(runs, {**column, **row})
-            tests = {name: results[0]["evaluations"].get("test") for name, results in made.items()}
-            errors[row["name"]] = {name: error(test) for name, test in tests.items() if test}
-        errors = {row: of for row, of in errors.items() if len(of) > 1}
-        common = [name for name in table["runs"] if errors and all(name in of for of in errors.values())]
-        if common and any(len(of) > len(common) for of in errors.values()):
-            told = (f"{row} {statistics.mean(of[name] for name in common):.2f} "
-                    f"({sum(of[name] > FAILED for name in common)}/{len(common)})" for row, of in errors.items())
-            yield f"{column['name']}, of {', '.join(common)} alone: {', '.join(told)}."
+            given = {**column, **row}
+            scored = {name: results[0]["evaluations"].get(given.get("evaluation", "test"))
+                      for name, results in made_by_name(runs, given).items()}
+            errors[row["name"]] = {name: error(test) for name, test in scored.items() if test}
+        most = max(errors, key=lambda row: len(errors[row]))
+        for row, of in errors.items():
+            shared = [name for name in table["runs"] if name in of and name in errors[most]]
+            if len(shared) > 1 and set(of) != set(errors[most]):
+                told = (f"{name} {statistics.mean(errors[name][run] for run in shared):.2f} "
+                        f"({sum(errors[name][run] > FAILED for run in shared)}/{len(shared)})" for name in (row, most))
+                yield f"{column['name']}, of {', '.join(shared)} alone: {', '.join(told)}."
 
 
 def print_table(table, options):
@@ -614,7 +616,7 @@ def print_table(table, options):
             print("|" + "---|" * len(line))
     cells = [{**column, **row} for row in rows for column in table["columns"]]
     others = dict.fromkeys(change for given in cells for change in other_settings(runs, given))
-    for line in errors_on_common_tasks(table, rows, runs):
+    for line in errors_in_common(table, rows, runs):
         print(f"\n{line}")
     if others:
         print(f"\n*: made with other settings than those now shipped: {', '.join(others)}.")
@@ -633,7 +635,7 @@ def note(part, made):
     minutes = sorted(60 * result["hours"] for result in results)
     meshes = sorted({result["mesh"] for result in results if "mesh" in result})
     parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
-    transitions = {result.get("settings", {}).get("transition", "") for result in results} - {"", "feed-forward"}
+    transitions = {trained_with(result).get("transition", "feed-forward") for result in results} - {"feed-forward"}
     if parameters:
         parts.append(f"{span(parameters)} parameters")
     if transitions:
@@ -647,12 +649,20 @@ def note(part, made):
     return f"{part['name']}: {', '.join(parts)}."
 
 
+def trained_with(result):
+    """The settings that differ from the program's own; none are known of the oldest results."""
+    return result.get("settings", {}).get("train", {})
+
+
 def flops_of(result):
-    """An update's: where positions halt, with as many steps as they took on average; else the bounds."""
+    """An update's: where positions that halt take no more part, with as many steps as they took on average; else the
+    bounds."""
     bounds = result.get("flops_per_update", [])
     of_step = result.get("flops_per_step")
     ponder = next((made["ponder"] for made in result["evaluations"].values() if made and "ponder" in made), None)
-    if not of_step or not ponder:
+    halting = trained_with(result).get("halting", "act-copy")
+    kinds = {"encoder": halting, "decoder": trained_with(result).get("decoder-halting", halting)}
+    if not of_step or not ponder or any(kinds[stack] != "act-copy" for stack in ponder):
         return bounds
     return [bounds[0] + sum((times["mean"] - 1) * of_step[stack] for stack, times in ponder.items())]
 

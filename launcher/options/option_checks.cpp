@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <vector>
 
 #include "base/error.h"
@@ -101,14 +102,17 @@ void check_unchanged(const Options& recorded, const Options& options) {
 }
 
 void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint) {
-  for (const ConfigLine& line : config_lines(recorded, checkpoint)) {
-    const auto entry = std::ranges::find_if(
-        option_table(), [&](const OptionEntry& one) { return one.name == line.name && one.belongs_to(command_train); });
-    if (entry == option_table().end() || entry->may_change) continue;
-    if (const auto now = entry->get(options); now != line.value)
-      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; write {} there again",
-                                       options.run_dir, config_name, line.name, now.empty() ? "not set" : now,
-                                       line.value, checkpoint, line.value));
+  if (recorded.empty()) return;  // it was written before they were
+  std::map<std::string, std::string> before;
+  for (const ConfigLine& line : config_lines(recorded, checkpoint)) before[line.name] = line.value;
+  for (const OptionEntry& entry : option_table()) {
+    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
+    const auto found = before.find(entry.name);
+    const std::string was = found == before.end() ? entry.get(Options()) : found->second;
+    if (const std::string now = entry.get(options); now != was)
+      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; write that there again",
+                                       options.run_dir, config_name, entry.name, now.empty() ? "not set" : now,
+                                       was.empty() ? "not set" : was, checkpoint));
   }
 }
 

@@ -156,10 +156,9 @@ void add_halting(Table& table) {
                 "ponder-warmup", "updates until that weight is reached",
                 [](auto& o) -> auto& { return o.ponder_warmup; }, 0)});
   table.add("Halting", rank_commands, true,
-            {changeable(real(
+            {changeable(not_negative(
                 "balance", "act-copy: rows move once a rank runs more than X times the mean; 0: never",
-                [](auto& o) -> auto& { return o.model.halting.balance; }, "0, or a finite number of at least 1",
-                [](double x) { return x == 0 || x >= 1; }))});
+                [](auto& o) -> auto& { return o.model.halting.balance; }))});
 }
 
 void add_model_choices(Table& table) {

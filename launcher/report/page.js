@@ -214,7 +214,8 @@ function time_of(hours) {
   return `${draw.short(value, 3)} ${unit}`;
 }
 
-// Of an update's matrix products; where positions halt, with as many steps as they took on average at the end.
+// Of an update's matrix products; where positions that halt take no more part, with as many steps as they took on
+// average at the end.
 function flop_of(run) {
   const {flops_per_update: bounds, flops_per_step: of_step} = run.sizes;
   if (!bounds) return '';
@@ -223,7 +224,11 @@ function flop_of(run) {
     return `${draw.short(value / 1000 ** thousands, 3)} ${' kMGTPE'[thousands].trim()}FLOP`;
   };
   if (bounds[0] === bounds[1]) return in_flop(bounds[1]);
-  if (!of_step || !Object.keys(run.ponder).length) return bounds.map(in_flop).join(' to ');
+  const {halting} = run.settings;
+  const leave = {encoder: halting, decoder: run.settings['decoder-halting'] || halting};
+  const stacks = Object.keys(run.ponder);
+  if (!of_step || !stacks.length || stacks.some(stack => leave[stack] !== 'act-copy'))
+    return bounds.map(in_flop).join(' to ');
   return in_flop(Object.entries(run.ponder).reduce(
     (sum, [stack, records]) => sum + (last(records).mean - 1) * of_step[stack], bounds[0]));
 }

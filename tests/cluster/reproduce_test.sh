@@ -245,7 +245,7 @@ made_in_common() {
   touch "$place/tables/common/small/$1.conf"
   mkdir -p "$place/out/common/small/$1/$2/seed-1"
   printf '{"evaluations": {"test": {"accuracy": %s%s}}, "validation": 1, "hours": 0.001, %s
-    "flops_per_update": [1e9, 4e9]}' "$3" "${4:+, \"ponder\": {\"encoder\": {\"mean\": 2.5\}\}}" \
+    "settings": {"train": {"transition": "separable-convolution"}, "evaluate": {}}, "flops_per_update": [1e9, 4e9]}' "$3" "${4:+, \"ponder\": {\"encoder\": {\"mean\": 2.5\}\}}" \
     "${4:+\"flops_per_step\": {\"encoder\": 1e9\},}" >"$place/out/common/small/$1/$2/seed-1/result.json"
 }
 made_in_common one t-1 0.9
@@ -254,9 +254,9 @@ made_in_common one t-3 0.5
 made_in_common two t-1 0.9 halting
 made_in_common two t-2 0.9 halting
 printed=$(made_up common --report)
-for line in 'all, of t-1, t-2 alone: One 5.00 (1/2), Two 10.00 (2/2).' \
-  'One: 3 runs, seed 1, 1 to 4 GFLOP an update, under a minute each.' \
-  'Two: 2 runs, seed 1, 2.5 GFLOP an update, under a minute each.'; do
+for line in 'all, of t-1, t-2 alone: Two 10.00 (2/2), One 5.00 (1/2).' \
+  'One: 3 runs, seed 1, transition separable-convolution, 1 to 4 GFLOP an update, under a minute each.' \
+  'Two: 2 runs, seed 1, transition separable-convolution, 2.5 GFLOP an update, under a minute each.'; do
   grep -qFx "$line" <<<"$printed" || fail "no line $line: $printed"
 done
 

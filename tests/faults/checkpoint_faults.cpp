@@ -193,7 +193,7 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
   EXPECT_EQ(altered.exit_code, 2);
   EXPECT_EQ(altered.errors,
             fmt::format("ut: {0}/options.conf: seed is 3, but 1 in {0}/checkpoints/update-00000020: the "
-                        "file was altered; write 1 there again\n",
+                        "file was altered; write that there again\n",
                         run_));
   base::write_file_whole(run_ + "/options.conf", options);
   base::write_file_whole(newest / "model.safetensors", "damaged");

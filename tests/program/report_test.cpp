@@ -526,8 +526,8 @@ TEST_F(ReportInBrowser, RunsAreComparedByTheWorkAndTimeThatTheyTake) {
                        "\n",
                        update, hours);
   };
-  write_run("slow", sizes + line(10, 0.5) + line(20, 1));
-  write_run("fast", sizes + line(10, 0.005) + line(20, 0.01));
+  write_run("slow", sizes + line(10, 0.5) + line(20, 1), "halting = act\n");
+  write_run("fast", sizes + line(10, 0.005) + line(20, 0.01), "halting = act-copy\n");
   const std::string page = directory_ / "page.html";
   ASSERT_EQ(
       run_ut(fmt::format("report --no-model {} {} --out {}", directory_ / "slow", directory_ / "fast", page)).exit_code,
@@ -543,8 +543,9 @@ TEST_F(ReportInBrowser, RunsAreComparedByTheWorkAndTimeThatTheyTake) {
   EXPECT_EQ(found.at("hours"), json({1, 0.01}));
   EXPECT_EQ(found.at("axis"), "hours");
   EXPECT_EQ(found.at("ponder"), "hours");
-  EXPECT_EQ(found.at("rows"), json({"runparametersan updateupdateslast lossponder timetime",
-                                    "slow51.52k2.5 GFLOP2012.5 encoder1 h", "fast51.52k2.5 GFLOP2012.5 encoder36 s"}));
+  EXPECT_EQ(found.at("rows"), json({"runhaltingparametersan updateupdateslast lossponder timetime",
+                                    "slowact51.52k1 GFLOP to 4 GFLOP2012.5 encoder1 h",
+                                    "fastact-copy51.52k2.5 GFLOP2012.5 encoder36 s"}));
 }
 
 TEST_F(ReportInBrowser, TheNinthRunHasAnotherMarkThanTheFirst) {

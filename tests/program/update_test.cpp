@@ -99,5 +99,12 @@ TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
   EXPECT_GE(records_of(run_, "validation_loss").back().at("accuracy").get<double>(), 0.05);
 }
 
+TEST_F(Update, ThatAnEvaluationMakesTheLastIsRecorded) {
+  const auto records = updates(
+      60, "", four_examples, "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluate-every 2 --log-every 1000");
+  ASSERT_EQ(records.size(), 1);
+  EXPECT_EQ(records.front().at("update"), records_of(run_, "validation_loss").back().at("update"));
+}
+
 }  // namespace
 }  // namespace ut::tests
