@@ -585,7 +585,7 @@ def columns_of(table, rows, runs):
 
 
 def errors_in_common(table, rows, runs):
-    """A line for each row that has not made the same runs of a column as the row with most: both, of those they share."""
+    """A line for each row that has made other runs of a column than the row with most: both, in what they share."""
     for column in table["columns"]:
         if "combine" not in column:
             continue

@@ -245,7 +245,8 @@ made_in_common() {
   touch "$place/tables/common/small/$1.conf"
   mkdir -p "$place/out/common/small/$1/$2/seed-1"
   printf '{"evaluations": {"test": {"accuracy": %s%s}}, "validation": 1, "hours": 0.001, %s
-    "settings": {"train": {"transition": "separable-convolution"}, "evaluate": {}}, "flops_per_update": [1e9, 4e9]}' "$3" "${4:+, \"ponder\": {\"encoder\": {\"mean\": 2.5\}\}}" \
+    "settings": {"train": {"transition": "separable-convolution"}, "evaluate": {}},
+    "flops_per_update": [1e9, 4e9]}' "$3" "${4:+, \"ponder\": {\"encoder\": {\"mean\": 2.5\}\}}" \
     "${4:+\"flops_per_step\": {\"encoder\": 1e9\},}" >"$place/out/common/small/$1/$2/seed-1/result.json"
 }
 made_in_common one t-1 0.9
