@@ -55,7 +55,9 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
       home_(held),
       running_(std::move(held)),
       copied_(running_.size()),
-      halted_(running_.size()) {
+      halted_(running_.size()),
+      kept_(running_.size()),
+      given_(running_.size()) {
   count_rows_to_send();
   find_local_rows();
 }
@@ -74,54 +76,62 @@ at::Tensor RunningExchange::numbers_of_sent() const {
   return index_of(numbers);
 }
 
-KnownRows RunningExchange::neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before,
-                                      std::int64_t after) const {
-  const Route route = route_to_neighbours(before, after);
-  const at::Tensor to_send = rows.index_select(0, index_of(route.to_send));
-  std::vector<at::Tensor> parts{rows, all_to_all(to_send, route.sent, route.received, group_)};
-  if (kept.rows.defined()) parts.push_back(kept.rows);
-  KnownRows known{at::cat(parts), {}};
-
-  RowNumbers numbers = running_[rank()];
-  const auto add = [&](const RowNumbers& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
-  add(copied_[rank()]);
-  add(route.arriving);
-  add(kept.numbers);
-  std::vector<std::int64_t> place_of_row(sequence_of_row_.size(), -1);
-  for (std::size_t place = 0; place < numbers.size(); ++place)
-    place_of_row[static_cast<std::size_t>(numbers[place])] = static_cast<std::int64_t>(place);
-  for (const std::int64_t row : seen_numbers_) known.places.push_back(place_of_row[static_cast<std::size_t>(row)]);
-
-  std::vector<std::int64_t> to_keep;
-  for (const RowNumbers& copied : copied_)
-    for (const std::int64_t row : copied)
-      if (const std::int64_t place = place_of_row[static_cast<std::size_t>(row)]; place >= 0) {
-        to_keep.push_back(place);
-        kept.numbers.push_back(row);
-      }
-  if (to_keep.empty()) return known;
-  const at::Tensor copied = select_rows(known.rows, index_of(to_keep));
-  kept.rows = kept.rows.defined() ? at::cat({kept.rows, copied}) : copied;
-  return known;
+KnownRows RunningExchange::neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after) {
+  if (!neighbourhood_) find_neighbours(before, after);
+  const auto with = [](const at::Tensor& some, const at::Tensor& more) {
+    return some.defined() ? at::cat({some, more}) : more;
+  };
+  const at::Tensor mine = kept.own.defined() ? at::cat({rows, kept.own}) : rows;
+  const Route& route = neighbourhood_->route;
+  const at::Tensor come = all_to_all(mine.index_select(0, neighbourhood_->to_send), route.sent, route.received, group_);
+  std::vector<at::Tensor> parts{mine, come};
+  if (kept.of_others.defined()) parts.push_back(kept.of_others);
+  const auto running = std::ssize(running_[rank()]);
+  if (rows.size(0) > running) kept.own = with(kept.own, rows.narrow(0, running, rows.size(0) - running));
+  if (neighbourhood_->halted.numel() > 0)
+    kept.of_others = with(kept.of_others, select_rows(come, neighbourhood_->halted));
+  return {at::cat(parts), neighbourhood_->places};
 }
 
-/// A copied row goes where it is seen now, and nowhere later on, since rows only ever leave the running; but to all
-/// where rows may move.
-Route RunningExchange::route_to_neighbours(std::int64_t before, std::int64_t after) const {
+void RunningExchange::find_neighbours(std::int64_t before, std::int64_t after) {
   std::vector<RowNumbers> has = running_;
   std::vector<RowNumbers> needs;
+  std::vector<bool> is_halted(sequence_of_row_.size(), false);
+  const auto add = [](RowNumbers& rows, const RowNumbers& more) { rows.insert(rows.end(), more.begin(), more.end()); };
   for (std::size_t r = 0; r < has.size(); ++r) {
-    has[r].insert(has[r].end(), copied_[r].begin(), copied_[r].end());
-    RowNumbers needed = rows_beside(running_[r], all_.offsets, before, after);
-    if (balance_ > 0)
-      for (const RowNumbers& copied : copied_) needed.insert(needed.end(), copied.begin(), copied.end());
-    std::ranges::sort(needed);
-    const auto twice = std::ranges::unique(needed);
-    needed.erase(twice.begin(), twice.end());
-    RowNumbers& of_others = needs.emplace_back();
-    std::ranges::set_difference(needed, copied_[r], std::back_inserter(of_others));
+    for (const RowNumbers* halted : {&std::as_const(copied_[r]), &std::as_const(kept_[r])}) {
+      for (const std::int64_t row : *halted) is_halted[static_cast<std::size_t>(row)] = true;
+      add(has[r], *halted);
+    }
+    std::vector<bool> is_there(sequence_of_row_.size(), false);
+    for (const RowNumbers* rows : {&std::as_const(has[r]), &std::as_const(given_[r])})
+      for (const std::int64_t row : *rows) is_there[static_cast<std::size_t>(row)] = true;
+    RowNumbers& missing = needs.emplace_back(rows_beside(running_[r], all_.offsets, before, after));
+    std::erase_if(missing, [&](std::int64_t row) { return is_there[static_cast<std::size_t>(row)]; });
   }
-  return make_route(rank(), all_.count(), has, needs);
+  neighbourhood_.emplace();
+  neighbourhood_->route = make_route(rank(), all_.count(), has, needs);
+  const RowNumbers& arriving = neighbourhood_->route.arriving;
+
+  RowNumbers known = has[rank()];
+  add(known, arriving);
+  add(known, given_[rank()]);
+  std::vector<std::int64_t> place_of_row(sequence_of_row_.size(), -1);
+  for (std::size_t place = 0; place < known.size(); ++place)
+    place_of_row[static_cast<std::size_t>(known[place])] = static_cast<std::int64_t>(place);
+  for (const std::int64_t row : seen_numbers_)
+    neighbourhood_->places.push_back(place_of_row[static_cast<std::size_t>(row)]);
+
+  std::vector<std::int64_t> halted;
+  for (std::size_t index = 0; index < arriving.size(); ++index)
+    if (is_halted[static_cast<std::size_t>(arriving[index])]) halted.push_back(static_cast<std::int64_t>(index));
+  neighbourhood_->halted = index_of(halted);
+  neighbourhood_->to_send = index_of(neighbourhood_->route.to_send);
+  const auto halted_among = [&](RowNumbers rows) {
+    std::erase_if(rows, [&](std::int64_t row) { return !is_halted[static_cast<std::size_t>(row)]; });
+    return rows;
+  };
+  for (std::size_t r = 0; r < needs.size(); ++r) add(given_[r], halted_among(r == rank() ? arriving : needs[r]));
 }
 
 RunningOfAll RunningExchange::running_of_all() const {
@@ -165,6 +175,7 @@ void RunningExchange::start_parting(const at::Tensor& running) {
 Parting RunningExchange::part() {
   const at::Tensor flags = flags_();
   const auto* runs_on = flags.const_data_ptr<std::uint8_t>();
+  neighbourhood_.reset();
   std::vector<bool> is_live(static_cast<std::size_t>(sequences()), false);
   std::vector<RowNumbers> stopped(running_.size());
   const RowNumbers before = running_[rank()];
@@ -177,6 +188,7 @@ Parting RunningExchange::part() {
   }
   for (std::size_t r = 0; r < running_.size(); ++r) {
     halted_[r].insert(halted_[r].end(), stopped[r].begin(), stopped[r].end());
+    kept_[r].insert(kept_[r].end(), copied_[r].begin(), copied_[r].end());
     copied_[r].clear();
     for (const std::int64_t row : stopped[r])
       if (is_live[static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)])]) copied_[r].push_back(row);

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dist/communicator.h"
@@ -27,10 +28,10 @@ struct RunningOfAll {
   std::vector<std::int64_t> sequence;  // [sequences of `rows`]: their numbers in the exchange
 };
 
-/// Rows that were copied in earlier steps; none at the first.
+/// States of halted rows that a rank keeps, from step to step; none at the first.
 struct KeptRows {
-  at::Tensor rows;     // [kept rows, c]
-  RowNumbers numbers;  // [kept rows]
+  at::Tensor own;        // [rows, c]: that halted here
+  at::Tensor of_others;  // [rows, c]
 };
 
 /// What a rank knows of its own rows and those beside them.
@@ -67,7 +68,9 @@ class RunningExchange {
   Arriving start_gather(const at::Tensor& rows) const;
   /// For a convolution over positions: `rows` [local rows, then those last copied, c] -> these and all that the local
   /// ones see `before` positions back to `after` positions on. `kept` is carried from step to step. Collective.
-  KnownRows neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after) const;
+  /// Of halted rows a rank is sent those that it sees and has not yet. For all layers of a block in turn, with one
+  /// reach.
+  KnownRows neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after);
   /// [sent rows] int64: their numbers in `all`, in the order in which start_gather() brings them.
   at::Tensor numbers_of_sent() const;
   /// The sum of `values` over the group.
@@ -95,13 +98,21 @@ class RunningExchange {
     at::Tensor order;    // [rows] int64: of the arriving rows, so that their numbers ascend
   };
 
+  /// What neighbours() does in this step.
+  struct Neighbourhood {
+    Route route;                       // from a rank's rows to send and those that it keeps of its own
+    at::Tensor to_send;                // [rows] int64: route.to_send
+    at::Tensor halted;                 // [rows] int64: the arriving ones that are kept
+    std::vector<std::int64_t> places;  // [seen rows]: see KnownRows
+  };
+
   /// For rows, where they are.
   at::Tensor index_of(const RowNumbers& numbers) const;
   std::size_t rank() const { return static_cast<std::size_t>(group_.rank()); }
   Move make_move(const std::vector<RowNumbers>& from, const std::vector<RowNumbers>& to) const;
   at::Tensor travel(const at::Tensor& rows, const Move& move) const;
   std::vector<RowNumbers> balanced() const;
-  Route route_to_neighbours(std::int64_t before, std::int64_t after) const;
+  void find_neighbours(std::int64_t before, std::int64_t after);
   void count_rows_to_send();
   void find_local_rows();
 
@@ -114,6 +125,9 @@ class RunningExchange {
   std::vector<RowNumbers> running_;  // [ranks]
   std::vector<RowNumbers> copied_;   // [ranks]: have just halted and will be seen
   std::vector<RowNumbers> halted_;   // [ranks]: in the order in which they halted there
+  std::vector<RowNumbers> kept_;     // [ranks]: those of them that were copied in earlier steps
+  std::vector<RowNumbers> given_;    // [ranks]: halted rows of others that each has been sent as neighbours
+  std::optional<Neighbourhood> neighbourhood_;
   bool has_moved_ = false;
   bool has_ever_moved_ = false;  // on any rank
   Move last_move_;

@@ -130,17 +130,6 @@ class UpdateCost {
     made_.seconds.attention += attention.seconds * (cost.attention_factor - 1);
     made_.exchanged_bytes += cost.sent_bytes_of_rank * real(layout_.ranks());
     work_cost_.operations(cost.operations);
-    const bool convolves = work_.model.transition == core::TransitionKind::separable_convolution;
-    if (attention.stored && convolves && work_.model.halting.balance > 0)
-      give_all(step.copied * real(layout_.sequence_parallel) * real(work_.model.d_model) * number_);
-  }
-
-  /// A halted row's state goes to all ranks where running ones may move to any, else to those beside it, like the few
-  /// of running rows beside the cut, which are not counted.
-  void give_all(double bytes) {
-    const double ranks = real(layout_.sequence_parallel);
-    made_.seconds.exchange += group().gather_seconds(bytes) + group().reduce_scatter_seconds(bytes);
-    made_.exchanged_bytes += 2 * bytes * (ranks - 1) / ranks * real(layout_.ranks());
   }
 
   /// The encoder's states become the decoder's memory, once.

@@ -182,7 +182,7 @@ TEST(CostModel, ActivationsAreSharedByRanksAndGrowWithSteps) {
   EXPECT_NEAR(activations({}), 2 * four, four / 10);
 }
 
-TEST(CostModel, ConvolutionsKeepMoreAndSendCopiesWhereRowsMayMove) {
+TEST(CostModel, ConvolutionsKeepMoreAndSendAsMuch) {
   Workload work = small_work();
   work.model.architecture = core::Architecture::encoder;
   work.target_rows = 0;
@@ -193,11 +193,6 @@ TEST(CostModel, ConvolutionsKeepMoreAndSendCopiesWhereRowsMayMove) {
     return predict(work, cut, simple_machine());
   };
   const Prediction feed_forward = made(core::TransitionKind::feed_forward);
-  work.model.halting.balance = 1.5;
-  const Prediction moving = made(core::TransitionKind::separable_convolution);
-  EXPECT_GT(moving.exchanged_bytes, 1.02 * feed_forward.exchanged_bytes);
-  EXPECT_LT(moving.exchanged_bytes, 1.3 * feed_forward.exchanged_bytes);
-  work.model.halting.balance = 0;
   const Prediction convolution = made(core::TransitionKind::separable_convolution);
   EXPECT_EQ(convolution.exchanged_bytes, feed_forward.exchanged_bytes);  // a few states beside the cut are not counted
   const double rows_of_steps = feed_forward.exchanged_bytes / 2 / (2 * 64 * 4);  // keys and values of them, both ways
