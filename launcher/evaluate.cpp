@@ -11,13 +11,18 @@
 #include "core/checkpoint_directory.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
+#include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/agreed_checkpoints.h"
+#include "launcher/run/appended_file.h"
 #include "launcher/run/evaluation.h"
+#include "launcher/run/run_directory.h"
 #include "launcher/run/trained_model.h"
 
 namespace ut::launcher {
 namespace {
+
+bool groups_are_tasks(const Options& options) { return options.task.task == "babi"; }
 
 /// BLEU, where outputs are text; of German, which the papers' scripts cut into tokens, also as they have it.
 void add_text_score(nlohmann::ordered_json& json, const Results& results, const std::string& language) {
@@ -59,6 +64,53 @@ nlohmann::ordered_json to_json(const Results& results, const std::string& langua
   return json;
 }
 
+/// Of the task's groups: each, and what they are together.
+void add_groups(nlohmann::ordered_json& json, const Evaluation& result, const Options& options,
+                const datasets::Task& task) {
+  for (std::size_t group = 0; group < result.groups.size(); ++group)
+    if (result.groups[group].score.sequences > 0)
+      json["groups"][task.groups()[group]] = to_json(result.groups[group], options.task.target_language);
+  if (groups_are_tasks(options) && result.scored_groups() > 0) {
+    json["failed_tasks"] = result.failed_tasks();
+    json["mean_error"] = 1 - result.mean_of_groups();
+  }
+  if (result.scored_groups() > 1) json["mean_of_groups"] = result.mean_of_groups();
+}
+
+/// The evaluation as a line for programs.
+nlohmann::ordered_json to_json(const Evaluation& result, const Session& session, const core::Steps& steps,
+                               const std::vector<std::int64_t>& updates) {
+  const Options& options = session.options;
+  const datasets::Task& task = *session.task;
+  nlohmann::ordered_json json{{"split", datasets::name_of(options.split)},
+                              {"accuracy", result.score.symbol_accuracy()},
+                              {"sequence_accuracy", result.score.sequence_accuracy()},
+                              {"sequences", result.score.sequences}};
+  if (task.has_source()) json["encoder_steps"] = steps.encoder;
+  if (task.has_target()) json["decoder_steps"] = steps.decoder;
+  json["ranks"] = session.mesh.world().size();
+  json.update(provenance(options, task, updates));
+  add_text_score(json, result, options.task.target_language);
+  if (!result.pondered.is_empty()) json["ponder"] = to_json(result.pondered);
+  add_groups(json, result, options, task);
+  const bool is_language_model = !task.has_source();
+  if (options.teacher_forced || !task.has_target() || is_language_model) json["loss"] = result.loss;
+  if (is_language_model) {
+    json["perplexity"] = result.perplexity();
+    json["labels"] = result.labels;  // that this is of: the others are outside the vocabulary
+  }
+  return json;
+}
+
+/// Keeps the line with the run, for its report; of a run that cannot be written to it is printed alone.
+void record(const nlohmann::ordered_json& line, const std::filesystem::path& run_dir) {
+  try {
+    AppendedFile(evaluations_file(run_dir)).append(line.dump() + '\n');
+  } catch (const std::runtime_error& error) {
+    say(fmt::format("this evaluation is not kept with its run: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 int evaluate(Session& session) {
@@ -72,38 +124,14 @@ int evaluate(Session& session) {
   const Evaluation result =
       evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit).value();
   if (!session.speaks()) return 0;
-  const bool groups_are_tasks = options.task.task == "babi";
-  if (!options.json) {
+  const nlohmann::ordered_json line = to_json(result, session, steps, updates);
+  if (options.json)
+    fmt::print("{}\n", line.dump());
+  else
     fmt::print("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
                describe(result, *session.task), describe_histogram(result.pondered),
-               describe_groups(result, *session.task), describe_mean(result, groups_are_tasks));
-    return 0;
-  }
-  nlohmann::ordered_json line{{"split", datasets::name_of(options.split)},
-                              {"accuracy", result.score.symbol_accuracy()},
-                              {"sequence_accuracy", result.score.sequence_accuracy()},
-                              {"sequences", result.score.sequences}};
-  if (session.task->has_source()) line["encoder_steps"] = steps.encoder;
-  if (session.task->has_target()) line["decoder_steps"] = steps.decoder;
-  line["ranks"] = session.mesh.world().size();
-  line.update(provenance(options, *session.task, updates));
-  add_text_score(line, result, options.task.target_language);
-  if (!result.pondered.is_empty()) line["ponder"] = to_json(result.pondered);
-  for (std::size_t group = 0; group < result.groups.size(); ++group)
-    if (result.groups[group].score.sequences > 0)
-      line["groups"][session.task->groups()[group]] = to_json(result.groups[group], options.task.target_language);
-  if (groups_are_tasks && result.scored_groups() > 0) {
-    line["failed_tasks"] = result.failed_tasks();
-    line["mean_error"] = 1 - result.mean_of_groups();
-  }
-  if (result.scored_groups() > 1) line["mean_of_groups"] = result.mean_of_groups();
-  const bool is_language_model = !session.task->has_source();
-  if (options.teacher_forced || !session.task->has_target() || is_language_model) line["loss"] = result.loss;
-  if (is_language_model) {
-    line["perplexity"] = result.perplexity();
-    line["labels"] = result.labels;  // that this is of: the others are outside the vocabulary
-  }
-  fmt::print("{}\n", line.dump());
+               describe_groups(result, *session.task), describe_mean(result, groups_are_tasks(options)));
+  record(line, options.run_dir);
   return 0;
 }
 

@@ -266,14 +266,61 @@ const columns = [
   ['time', run => time_of(last(values_of(run, 'training', 'hours'))), true]
 ];
 
+// A line for each of the things, which its run's mark begins; of the columns those in which one of them says anything.
+function table_of_runs(things, columns) {
+  const told = columns.filter(([, value]) => things.some(thing => value(thing) !== ''));
+  const align = right => right ? {class: 'right'} : {};
+  return table(
+    [make('th', {}, 'run'), ...told.map(([name, , right]) => make('th', align(right), name))],
+    things.map(thing => [make('td', {class: 'name'}, dot(report.runs.indexOf(thing.run)), thing.run.name),
+      ...told.map(([, value, right]) => make('td', align(right), value(thing)))]));
+}
+
 function show_summary() {
   if (!report.runs.length) return;
-  const told = columns.filter(([, value]) => report.runs.some(run => value(run) !== ''));
-  const align = right => right ? {class: 'right'} : {};
-  section('summary').append(table(
-    [make('th', {}, 'run'), ...told.map(([name, , right]) => make('th', align(right), name))],
-    report.runs.map((run, index) => [make('td', {class: 'name'}, dot(index), run.name),
-      ...told.map(([, value, right]) => make('td', align(right), value(run)))])));
+  section('summary').append(table_of_runs(report.runs.map(run => ({run})),
+    columns.map(([name, value, right]) => [name, ({run}) => value(run), right])));
+}
+
+// ---- what `ut evaluate` has found
+
+function how_made({scoring, beam, length_penalty: penalty}) {
+  if (scoring === 'teacher-forced') return 'after the right ones';
+  if (!scoring) return '';
+  return beam > 1 ? `beam ${beam}, length penalty ${penalty}` : 'decoded greedily';
+}
+
+function steps_of({encoder_steps: encoder, decoder_steps: decoder}) {
+  if (encoder === undefined || decoder === undefined || encoder === decoder) return String(encoder || decoder);
+  return `${encoder}, decoder ${decoder}`;
+}
+
+function ponder_of({ponder}) {
+  return Object.entries(ponder || {}).map(([stack, times]) => `${draw.short(times.mean, 3)} ${stack}`).join(', ');
+}
+
+const evaluation_columns = [
+  ['split', one => one.split || '', false],
+  ['of updates', one => (one.updates || []).join(', '), true],
+  ['steps', steps_of, true],
+  ['symbols', how_made, false],
+  ['examples', one => number(one.sequences, 7), true],
+  ['accuracy', one => percent(one.accuracy), true],
+  ['whole sequences', one => one.scoring ? percent(one.sequence_accuracy) : '', true],
+  ['BLEU', one => number(one.bleu, 4), true],
+  ['BLEU, tokenised and split', one => number(one.bleu_tokenised_split, 4), true],
+  ['perplexity', one => number(one.perplexity, 4), true],
+  ['mean error of tasks', one => percent(one.mean_error), true],
+  ['failed tasks', one => one.failed_tasks === undefined ? '' : String(one.failed_tasks), true],
+  ['ponder time', ponder_of, true]
+];
+
+function show_evaluations() {
+  const all = report.runs.flatMap(run => run.evaluations.map(evaluation => ({run, evaluation})));
+  if (!all.length) return;
+  section('evaluations').append(make('h2', {}, 'Evaluations'), quiet('What ut evaluate found.'),
+    table_of_runs(all, evaluation_columns.map(
+      ([name, value, right]) => [name, ({evaluation}) => value(evaluation), right])));
 }
 
 // ---- ponder times
@@ -550,6 +597,7 @@ function show_theme() {
 show_theme();
 show_head();
 show_summary();
+show_evaluations();
 show_curves();
 show_ponder();
 show_inside();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -105,6 +106,26 @@ class Metrics {
   ordered_json ponder_ = ordered_json::object();
 };
 
+/// What `ut evaluate` has found of the run, the newest of what was scored in the same way; without what is not shown.
+ordered_json evaluations_of(const std::filesystem::path& file) {
+  std::map<std::string, ordered_json> found;  // by what was scored, and how
+  if (!base::is_there(file)) return ordered_json::array();
+  std::istringstream stream(base::read_file(file));
+  for (std::string line; std::getline(stream, line);) {
+    auto record = base::parse_json<ordered_json>(line);
+    if (!record.is_object()) continue;
+    for (const char* key : {"groups", "ranks"}) record.erase(key);
+    ordered_json way;
+    for (const char* key : {"split", "updates", "scoring", "beam", "length_penalty", "encoder_steps", "decoder_steps",
+                            "evaluation_limit"})
+      way[key] = record.value(key, ordered_json());
+    found[way.dump()] = std::move(record);
+  }
+  ordered_json evaluations = ordered_json::array();
+  for (auto& [way, record] : found) evaluations.push_back(std::move(record));
+  return evaluations;
+}
+
 }  // namespace
 
 ordered_json read_run(const std::filesystem::path& run_dir) {
@@ -132,6 +153,7 @@ ordered_json read_run(const std::filesystem::path& run_dir) {
   }
   if (read == 0) throw base::BadInput(fmt::format("{}: nothing to report, it has no whole line", file.string()));
   metrics.write_to(run);
+  run["evaluations"] = evaluations_of(evaluations_file(run_dir));
   run["unreadable"] = unreadable;
   return run;
 }

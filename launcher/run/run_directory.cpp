@@ -70,6 +70,8 @@ filesystem::path checkpoint_directory(const filesystem::path& run_dir) { return 
 
 filesystem::path metrics_file(const filesystem::path& run_dir) { return run_dir / "metrics.jsonl"; }
 
+filesystem::path evaluations_file(const filesystem::path& run_dir) { return run_dir / "evaluations.jsonl"; }
+
 void check_run_directory(const Options& options) {
   const filesystem::path path = options.run_dir;
   check_writable(path);

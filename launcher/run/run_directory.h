@@ -14,6 +14,9 @@ std::filesystem::path checkpoint_directory(const std::filesystem::path& run_dir)
 /// Where its updates and scores are recorded.
 std::filesystem::path metrics_file(const std::filesystem::path& run_dir);
 
+/// Where what `ut evaluate` found of it is kept: a JSON object a line.
+std::filesystem::path evaluations_file(const std::filesystem::path& run_dir);
+
 /// Whether training may start in the run directory; writes nothing. Throws base::BadInput where the directory cannot
 /// be written to, has a run's checkpoints already and --resume is not given, has none and it is given, or another
 /// process trains there.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 
+#include "base/file.h"
 #include "core/safetensors.h"
 #include "tests/program/program.h"
 
@@ -106,6 +107,22 @@ TEST_F(EvaluationOfCopy, IsOfTheCheckpointThatIsAskedFor) {
 
 TEST_F(EvaluationOfCopy, AveragesTheNewestCheckpoints) {
   EXPECT_EQ(evaluated(" --average 2").at("updates"), json({170, 150}));
+}
+
+TEST_F(EvaluationOfCopy, IsKeptWithItsRunWhereThatCanBeWrittenTo) {
+  const json printed = evaluated(" --beam 2 --ranks 2");
+  std::istringstream kept(base::read_file(run() + "/evaluations.jsonl"));
+  std::string last;
+  for (std::string line; std::getline(kept, line);) last = line;
+  EXPECT_EQ(json::parse(last), printed);
+
+  const std::string other = *directory / "other";
+  ASSERT_EQ(run_shell(fmt::format("cp -r {} {}; rm {}/evaluations.jsonl", run(), other, other)).exit_code, 0);
+  std::filesystem::create_directory(other + "/evaluations.jsonl");  // which nothing can be added to
+  const Outcome outcome = run_ut(fmt::format("evaluate --run-dir {} --beam 2 --ranks 2 --json", other));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(json::parse(outcome.output), printed);
+  EXPECT_THAT(outcome.errors, testing::HasSubstr("is not kept with its run"));
 }
 
 TEST_F(EvaluationOfCopy, SearchesAsItIsTold) {

@@ -424,6 +424,24 @@ const std::string page_helpers = R"(
   const changes = (name, act) => { const before = plot(name).innerHTML; act(); return plot(name).innerHTML !== before; };
 )";
 
+TEST_F(ReportInBrowser, WhatEvaluateFoundIsThere) {
+  train_reverse("evaluated");
+  write_run("bare", "{\"update\":1,\"loss\":1}\n");
+  for (const char* how : {"--split validation --beam 3", "--teacher-forced", "--teacher-forced", "--checkpoint latest"})
+    ASSERT_EQ(run_ut(fmt::format("evaluate --run-dir {} {}", directory_ / "evaluated", how)).exit_code, 0);
+  const std::string page = directory_ / "page.html";
+  const Outcome made =
+      run_ut(fmt::format("report --no-model {} {} --out {}", directory_ / "bare", directory_ / "evaluated", page));
+  ASSERT_EQ(made.exit_code, 0) << made.errors;
+  const json rows = in_browser(page, page_helpers + R"(
+    return [...document.querySelectorAll('#evaluations tr')].map(row => row.textContent);)");
+  ASSERT_EQ(rows.size(), 4U) << "the same twice is once there";
+  EXPECT_THAT(rows[0].get<std::string>(), HasSubstr("runsplitof updatesstepssymbolsexamplesaccuracywhole sequences"));
+  EXPECT_THAT(rows[1].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
+  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103after the right ones20"));
+  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedvalidation103beam 3, length penalty 0.620"));
+}
+
 TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
   train_stories("one");
   train_stories("two", "--seed 2 --learning-rate 0.002");
