@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -10,8 +11,36 @@
 namespace ut::datasets {
 namespace {
 
+constexpr std::int64_t parts_of_window = 16;
+constexpr std::int64_t most_samples = 1 << 20;
+
 std::int64_t rows_of(const Example& example) {
   return static_cast<std::int64_t>(example.source.size() + example.target.size());
+}
+
+/// Where the parts begin of sequences that have these rows, each part filled with as many as have at most `most`.
+std::vector<std::size_t> filled_parts(const std::vector<std::int64_t>& rows, std::int64_t most) {
+  std::vector<std::size_t> begins;
+  std::int64_t of_part = 0;
+  for (std::size_t sequence = 0; sequence < rows.size(); ++sequence) {
+    of_part += rows[sequence];
+    if (!begins.empty() && of_part <= most) continue;
+    begins.push_back(sequence);
+    of_part = rows[sequence];
+  }
+  return begins;
+}
+
+/// The same, of as many parts as `most` rows a part take, but the fullest as empty as can be: else the last would be
+/// what is left over, an update of a few of the longest sequences.
+std::vector<std::size_t> even_parts(const std::vector<std::int64_t>& rows, std::int64_t most) {
+  const std::size_t parts = filled_parts(rows, most).size();
+  std::int64_t too_few = 0;
+  while (most - too_few > 1) {
+    const std::int64_t tried = std::midpoint(too_few, most);
+    (filled_parts(rows, tried).size() > parts ? too_few : most) = tried;
+  }
+  return filled_parts(rows, most);
 }
 
 }  // namespace
@@ -23,6 +52,17 @@ TrainingBatches::TrainingBatches(const Task& task, const BatchOptions& options, 
     throw base::BadInput(
         "the place in the data that was recorded is none of these batches'; needs the batch options "
         "that it was recorded with");
+  if (options_.rows > 0 && options_.window == 0) options_.window = samples_for_window();
+}
+
+std::int64_t TrainingBatches::samples_for_window() const {
+  constexpr std::int64_t looked_at = 256;
+  const std::int64_t size = task_.size(Split::train);
+  const std::int64_t count = std::min(size, looked_at);
+  std::int64_t rows = 1;
+  for (std::int64_t number = 0; number < count; ++number)
+    rows += rows_of(task_.example(Split::train, number * size / count));
+  return std::clamp<std::int64_t>(parts_of_window * options_.rows * count / rows, 1, most_samples);
 }
 
 Batch TrainingBatches::next() {
@@ -61,14 +101,14 @@ void TrainingBatches::cut_window() {
   std::vector<std::pair<std::int64_t, std::size_t>> order;  // rows and place, so that equal ones keep their order
   for (const Example& example : examples) order.emplace_back(rows_of(example), order.size());
   std::ranges::sort(order);
-  std::int64_t rows = 0;
-  for (const auto& [more, place] : order) {
-    rows += more;
-    if (window_.empty() || rows > options_.rows) {
-      window_.emplace_back();
-      rows = more;
-    }
-    window_.back().push_back(std::move(examples[place]));
+  std::vector<std::int64_t> rows;
+  for (const auto& [of_sequence, place] : order) rows.push_back(of_sequence);
+  std::vector<std::size_t> begins = even_parts(rows, options_.rows);
+  begins.push_back(order.size());
+  for (std::size_t part = 0; part + 1 < begins.size(); ++part) {
+    window_.emplace_back();
+    for (std::size_t sequence = begins[part]; sequence < begins[part + 1]; ++sequence)
+      window_.back().push_back(std::move(examples[order[sequence].second]));
   }
   base::Random random(base::mix(seed_, static_cast<std::uint64_t>(cursor_.sample)));
   base::shuffle(window_, random);

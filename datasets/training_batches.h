@@ -14,7 +14,7 @@ struct BatchOptions {
   std::int64_t parts = 1;       // micro-batches
   std::int64_t sequences = 32;  // of a part
   std::int64_t rows = 0;        // that a part may have, source and target together; 0: it has so many sequences
-  std::int64_t window = 1024;   // successive samples whose parts are of like lengths, where they are made by rows
+  std::int64_t window = 0;  // successive samples that parts of like lengths are made from, by rows; 0: some 16 parts
 };
 
 /// Where a training run stands in its data.
@@ -24,8 +24,9 @@ struct Cursor {
 };
 
 /// The batches of training, one after the other, the same on every rank: a pure function of task, options, seed and
-/// cursor. By rows, a window of samples is sorted by length and cut into parts, which come in random order; a sequence
-/// with more rows than a part may have is a part of its own. Every example comes once an epoch.
+/// cursor. By rows, a window of samples is sorted by length and cut into as few parts as it takes, as even as can be,
+/// which come in random order; a sequence with more rows than a part may have is a part of its own. Every example comes
+/// once an epoch.
 class TrainingBatches {
  public:
   /// `task` must outlive this. Throws base::BadInput where the cursor is negative, or has a part where batches are not
@@ -43,6 +44,7 @@ class TrainingBatches {
   Examples next_part();
   std::vector<Example> samples(std::int64_t count);
   void cut_window();
+  std::int64_t samples_for_window() const;
 
   const Task& task_;
   BatchOptions options_;

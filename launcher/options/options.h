@@ -105,10 +105,10 @@ struct Options {
   core::ModelOptions model;  // architecture, points, vocabulary and words_per_row are the task's to fill in
   core::OptimizerOptions optimizer;
 
-  std::int64_t batch = 64;           // sequences per micro-batch, over all ranks; bench: per update
-  std::int64_t accumulate = 1;       // micro-batches per update
-  std::int64_t batch_rows = 0;       // most rows of a micro-batch, over all ranks; 0: so many sequences
-  std::int64_t batch_window = 1024;  // samples of which like lengths come together then
+  std::int64_t batch = 64;        // sequences per micro-batch, over all ranks; bench: per update
+  std::int64_t accumulate = 1;    // micro-batches per update
+  std::int64_t batch_rows = 0;    // most rows of a micro-batch, over all ranks; 0: so many sequences
+  std::int64_t batch_window = 0;  // samples of which like lengths come together then; 0: as fill some 16
   double label_smoothing = 0.1;
   std::int64_t max_steps = 0;         // of a position, where it halts by itself; 0: as without halting
   double ponder_weight = 0.002;       // of the mean ponder time in the loss

@@ -100,8 +100,10 @@ void add_training(Table& table) {
            "batch-rows", "instead: rows per micro-batch, source and target together, over all ranks; 0: --batch",
            [](auto& o) -> auto& { return o.batch_rows; }, 0, 1 << 30),
        whole(
-           "batch-window", "with --batch-rows: successive examples of which those of like length come together",
-           [](auto& o) -> auto& { return o.batch_window; }, 1, 1 << 20),
+           "batch-window",
+           "with --batch-rows: successive examples of which those of like length come together; 0: as fill some 16 "
+           "micro-batches",
+           [](auto& o) -> auto& { return o.batch_window; }, 0, 1 << 20),
        whole(
            "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1, 1 << 20),
        share(

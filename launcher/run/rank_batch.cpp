@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "base/philox.h"
 #include "base/span.h"
@@ -117,6 +119,15 @@ void add_candidates(core::Batch& batch, Examples examples) {
   batch.candidates.candidate = at::tensor(candidates, at::kLong);
 }
 
+/// Where part number `part` of `parts` begins: as near as can be to so much of all rows.
+std::int64_t begin_of_part(const std::vector<std::int64_t>& rows_before, int part, int parts) {
+  if (part == parts) return std::ssize(rows_before) - 1;
+  const std::int64_t wanted = rows_before.back() * part / parts;
+  auto nearest = std::ranges::lower_bound(rows_before, wanted);
+  if (nearest != rows_before.begin() && wanted - *std::prev(nearest) < *nearest - wanted) --nearest;
+  return nearest - rows_before.begin();
+}
+
 void move_to(at::Device device, core::Batch& batch) {
   for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
                            &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
@@ -124,6 +135,13 @@ void move_to(at::Device device, core::Batch& batch) {
 }
 
 }  // namespace
+
+base::Span share_by_rows(std::span<const datasets::Example> examples, int part, int parts) {
+  std::vector<std::int64_t> rows_before = {0};  // each example, and at last all
+  for (const auto& example : examples)
+    rows_before.push_back(rows_before.back() + std::ssize(example.source) + std::ssize(example.target));
+  return {begin_of_part(rows_before, part, parts), begin_of_part(rows_before, part + 1, parts)};
+}
 
 std::vector<std::int64_t> RankBatch::sequences_of_labels() const {
   std::vector<std::int64_t> of_row = dist::sequence_numbers(read_from());
@@ -141,8 +159,7 @@ std::int64_t pointed_row(const datasets::Example& example, std::int64_t candidat
 
 RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
                      const RandomOffset& offset) {
-  const auto count = static_cast<std::int64_t>(all.size());
-  const base::Span mine = base::share(count, mesh.data_rank(), mesh.data_parallel());
+  const base::Span mine = share_by_rows(all, mesh.data_rank(), mesh.data_parallel());
   const Examples examples =
       all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
   RankBatch batch;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/span.h"
 #include "core/batch.h"
 #include "datasets/batch.h"
 #include "dist/mesh.h"
@@ -34,9 +35,14 @@ struct RankBatch {
 /// The first row of the source that has the word that answers point at by the number `candidate`.
 std::int64_t pointed_row(const datasets::Example& example, std::int64_t candidate);
 
-/// Cuts this rank's rows out of `examples`: its data group's share of the sequences, its own share of each sequence's
-/// positions. `first_id` is the first example's number in the update's global batch: a row's identity is that, not
-/// where it lands. Exchanges use the mesh, which must outlive them; the cut of `exchange` is that of the targets.
+/// Part number `part` of the examples in `parts` spans of about as many rows each, source and target together: none has
+/// more than its share and the longest example.
+base::Span share_by_rows(std::span<const datasets::Example> examples, int part, int parts);
+
+/// Cuts this rank's rows out of `examples`: its data group's share of the sequences, each group having about as many
+/// rows, and its own share of each sequence's positions. `first_id` is the first example's number in the update's
+/// global batch: a row's identity is that, not where it lands. Exchanges use the mesh, which must outlive them; the cut
+/// of `exchange` is that of the targets.
 RankBatch rank_batch(std::span<const datasets::Example> examples, std::int64_t first_id, const dist::Mesh& mesh,
                      const dist::ExchangeOptions& exchange, const RandomOffset& offset = {});
 

@@ -81,6 +81,15 @@ TEST(Adam, ClipsByTheGlobalNorm) {
   }
 }
 
+TEST(Adam, TheNormOfManyElementsIsExactInFloat32) {
+  Parameters parameters(Precision::float32, 1);
+  parameters.add_constant("weights", {30'000'001}, 0);
+  parameters.flatten();
+  const at::Tensor gradient = at::rand({parameters.elements()}, at::kFloat);
+  const double exact = gradient.to(at::kDouble).norm().item<double>();
+  EXPECT_NEAR(Adam({}, parameters).step(parameters.flat(), gradient, 0).item<double>(), exact, 1e-6 * exact);
+}
+
 TEST(Schedule, OfTheAuthorsWarmsUpThenFallsWithTheRoot) {
   const ScheduleOptions options{ScheduleKind::inverse_square_root, 2.0, 100};
   EXPECT_EQ(learning_rate(options, 0, 1000, 64), 0);

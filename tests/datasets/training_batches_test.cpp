@@ -90,6 +90,36 @@ TEST(TrainingBatches, ByRowsHaveAtMostSoManyAndNearlyThat) {
   EXPECT_GT(rows / parts, 0.8 * static_cast<double>(by_rows.rows));
 }
 
+TEST(TrainingBatches, ByRowsLeaveNoPartOfWhatIsLeftOver) {
+  const Numbered task(300);
+  constexpr std::int64_t longest = 43;
+  for (const std::int64_t rows : {130, 220, 350, 700, 1200, 5000}) {
+    TrainingBatches batches(task, {1, 0, rows, 60}, 5);
+    while (batches.cursor().sample < 60 * 20) {
+      const std::int64_t window = batches.cursor().sample;
+      Numbers parts;
+      while (batches.cursor().sample == window) parts.push_back(batches.next().rows());
+      const std::int64_t all = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+      EXPECT_LE(std::ranges::max(parts), rows);
+      EXPECT_LE(std::ranges::max(parts), all / std::ssize(parts) + longest);
+      EXPECT_GE(std::ranges::min(parts), all / std::ssize(parts) - longest * std::ssize(parts));
+    }
+  }
+}
+
+TEST(TrainingBatches, AWindowFillsSixteenPartsWhereItsSizeIsLeftOpen) {
+  const Numbered task(3000);
+  for (const std::int64_t rows : {200, 2000}) {
+    TrainingBatches batches(task, {1, 0, rows, 0}, 5);
+    std::int64_t parts = 0;
+    while (batches.cursor().sample == 0) {
+      EXPECT_GT(batches.next().rows(), 3 * rows / 4);
+      ++parts;
+    }
+    EXPECT_NEAR(static_cast<double>(parts), 16, 2.1) << rows;
+  }
+}
+
 TEST(TrainingBatches, ByRowsPutLikeLengthsTogetherInRandomOrder) {
   const Numbered task(300);
   TrainingBatches batches(task, by_rows, 5);
