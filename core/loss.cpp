@@ -51,6 +51,11 @@ at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_ro
   return mean;
 }
 
+at::Tensor share_of_loss(const Prediction& prediction, const at::Tensor& labels, const LossOptions& update) {
+  return summed_cross_entropy(prediction.logits, labels, update.label_smoothing) / static_cast<double>(update.labels) +
+         update.ponder_weight * mean_ponder_time(prediction, update.source_rows, update.target_rows);
+}
+
 void go_back(const at::Tensor& share) {
   share.backward(at::where(share.detach().isfinite(), 1.0, std::nan("")).to(share.scalar_type()));
 }

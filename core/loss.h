@@ -18,6 +18,19 @@ at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labe
 /// summed over its rows and divided by the rows of all ranks. Zero for a stack that does not halt. Scalar, float64.
 at::Tensor mean_ponder_time(const Prediction& prediction, std::int64_t source_rows, std::int64_t target_rows);
 
+/// What the mean loss of an update is made of, over all ranks and micro-batches.
+struct LossOptions {
+  std::int64_t labels;  // that have an answer
+  std::int64_t source_rows;
+  std::int64_t target_rows;
+  double label_smoothing;
+  double ponder_weight;  // of the mean ponder time
+};
+
+/// This rank's share of the update's loss, to go back from: label-smoothed cross entropy a label, and the weighted mean
+/// ponder time. `labels` [rows] int64. Scalar.
+at::Tensor share_of_loss(const Prediction& prediction, const at::Tensor& labels, const LossOptions& update);
+
 /// Goes back from a rank's share of the loss, a scalar. Where it is not finite, no gradient that it depends on is
 /// either, so that no rank applies them.
 void go_back(const at::Tensor& share);

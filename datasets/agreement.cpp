@@ -161,6 +161,12 @@ void Agreement::read_training(const fs::path& directory) {
     const bool validates = has_train || text_hash(line) % 10 == 0;
     add(validates ? Split::validation : Split::train, words, verb, unknown_attractors, other_number(verb));
   });
+  for (const Split split : {Split::train, Split::validation})
+    if (!has_train && size(split) == 0)
+      throw base::BadInput(fmt::format(
+          "{}: none of its lines is a {} example; without {} one in ten is for validation, by a hash of the "
+          "line, and the others are for training, so that more different ones are needed",
+          validation.string(), name_of(split), numbers_to_learn));
 }
 
 void Agreement::read_tests(const fs::path& directory, double train_share) {

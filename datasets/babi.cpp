@@ -132,8 +132,11 @@ void Babi::index_questions() {
       for (std::size_t question = 0; question < questions.stories[story].questions.size(); ++question)
         questions.places.push_back({story, question});
     if (questions.places.empty())
-      throw base::BadInput(fmt::format("{}: the {} stories have no questions; at least one is needed",
-                                       directory_.string(), name_of(split)));
+      throw base::BadInput(missing_.empty()
+                               ? fmt::format("{}: the {} stories have no questions; at least one is needed",
+                                             directory_.string(), name_of(split))
+                               : fmt::format("{}: no {} questions; there is no {}", directory_.string(), name_of(split),
+                                             fmt::join(missing_, ", ")));
   }
 }
 

@@ -82,10 +82,12 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
   std::deque<ParallelLines> texts;
   for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
   PairLines lines(texts);
+  const bool is_cut_anyway = training.kind == "word" || training.kind == "char";
   // The reserved ids are those of every task's vocabulary.
   const std::unordered_map<std::string, std::string> settings = {
       {"model_type", training.kind},
       {"vocab_size", fmt::format("{}", training.vocabulary_size)},
+      {"hard_vocab_limit", is_cut_anyway ? "false" : "true"},
       {"character_coverage", fmt::format("{}", training.character_coverage)},
       {"pad_id", fmt::format("{}", padding_id)},
       {"eos_id", fmt::format("{}", end_of_sequence_id)},

@@ -9,7 +9,7 @@ namespace ut::datasets {
 
 struct SubwordTraining {
   std::int64_t vocabulary_size = 8000;  // pieces of both languages together, padding and end of sequence included
-  std::string kind = "unigram";         // or bpe
+  std::string kind = "unigram";         // or bpe; word, char: at most so many pieces
   double character_coverage = 1;        // share of the text's characters that pieces are made of; the others are <unk>
 };
 

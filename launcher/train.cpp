@@ -18,7 +18,7 @@ int train(Session& session) {
     session.update = run.update();
     const auto dropout = core::DropoutKey::for_update(options.seed, run.update());
     const Input input = run.next_input();  // the batch of all ranks, and this rank's rows of it
-    const auto labels = static_cast<double>(input.batch.labels());
+    const core::LossOptions of_update = run.loss_of(input.batch);
     at::Tensor loss = at::zeros({}, gradient.options());
     Pondered pondered;
     dist::GradientSynchronisation synchronisation(gradient, model.early_elements(), session.mesh.world());
@@ -26,9 +26,7 @@ int train(Session& session) {
     for (const core::Batch& rows : input.parts) {
       const core::Prediction made =
           model.forward(rows, model.steps(), dropout, &rows == &input.parts.back() ? &synchronisation : nullptr);
-      const at::Tensor share =
-          core::summed_cross_entropy(made.logits, rows.labels, run.label_smoothing()) / labels +
-          run.ponder_weight() * core::mean_ponder_time(made, input.batch.source_rows(), input.batch.target_rows());
+      const at::Tensor share = core::share_of_loss(made, rows.labels, of_update);
       core::go_back(share);
       loss += share.detach();
       pondered.add(made, options.model.halting);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -13,14 +14,17 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/state_reader.h"
-#include "launcher/bench/forward_products.h"
 #include "launcher/options/model_options.h"
+#include "launcher/options/option_changes.h"
 #include "launcher/options/option_checks.h"
+#include "launcher/options/option_table.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/run/evaluation_record.h"
 #include "launcher/run/examples_digest.h"
 #include "launcher/run/trained_model.h"
 #include "launcher/start/rank_environment.h"
+#include "launcher/training_size.h"
 
 namespace ut::launcher {
 namespace {
@@ -28,21 +32,6 @@ namespace {
 bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
 
 const char* plural(int count) { return count == 1 ? "" : "s"; }
-
-/// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, a split's under the split's name,
-/// ponder times under the stack's.
-StepSummary summary_of(const nlohmann::ordered_json& record) {
-  StepSummary summary;
-  const std::string group = record.contains("split") ? record["split"].get<std::string>() + "/" : "";
-  for (const auto& [key, value] : record.items())
-    if (value.is_number() && key != "update") summary.scalars[group + key] = value.get<double>();
-  if (!record.contains("ponder")) return summary;
-  for (const auto& [stack, counts] : record["ponder"].items()) {
-    summary.scalars["ponder/" + stack] = counts.at("mean").get<double>();
-    summary.histograms["ponder/" + stack] = counts.at("histogram").get<std::vector<std::int64_t>>();
-  }
-  return summary;
-}
 
 }  // namespace
 
@@ -81,20 +70,8 @@ TrainingRun::TrainingRun(Session& session)
 }
 
 void TrainingRun::say_what_is_trained() {
-  const auto& model = model_->options();
-  const std::int64_t parameters = model_->parameters().elements();
-  datasets::TrainingBatches batches(*session_.task, batch_options(session_.options), session_.options.seed);
-  const datasets::Batch first = batches.next();
-  const FlopsRange flops = flops_of_update(model, first);
-  const int ranks = session_.mesh.world().size();
-  progress_->say(session_.task->description());
-  progress_->say(
-      fmt::format("{} parameters ({} of them the table of symbols), {} rank{} (data-parallel {}, "
-                  "sequence-parallel {})",
-                  parameters, table_parameters(model), ranks, plural(ranks), session_.mesh.data_parallel(),
-                  session_.mesh.sequence_parallel()));
-  progress_->say(
-      fmt::format("{} in the matrix products of an update, of the first one's {} rows", describe(flops), first.rows()));
+  const TrainingSize size(*model_, session_);
+  for (const std::string& line : size.describe()) progress_->say(line);
   if (!directory_->is_locked())
     progress_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
                                session_.options.run_dir));
@@ -103,18 +80,12 @@ void TrainingRun::say_what_is_trained() {
         fmt::format("the best so far, update {}, was altered or cut short since it was written; the best of "
                     "what comes takes its place",
                     *damaged_best_));
+  for (const std::string& line : said_of_resuming_) progress_->say(line);
   if (finished()) progress_->say(nothing_left());
-  const std::int64_t examples = session_.task->size(datasets::Split::train);
-  if (examples_before_ > 0 && examples_before_ != examples)
-    progress_->say(
-        fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before_, examples));
   if (std::filesystem::file_size(directory_->metrics()) > 0) return;  // it is there already
-  metrics_->append({{"update", 0},
-                    {"parameters", parameters},
-                    {"table_parameters", table_parameters(model)},
-                    {"rows", first.rows()},
-                    {"flops_per_update", {flops.least, flops.most}},
-                    {"flops_per_step", {{"encoder", flops.encoder_step}, {"decoder", flops.decoder_step}}}});
+  nlohmann::ordered_json record{{"update", 0}};
+  record.update(size.to_json());
+  metrics_->append(record);
 }
 
 std::string TrainingRun::nothing_left() const {
@@ -142,7 +113,7 @@ std::string TrainingRun::resume() {
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session_.task);
   core::load_checkpoint(checkpoint, *model_, &optimizer_);
   written_at_ = update();
-  examples_before_ = read.whole("training_examples", 0);
+  say_what_changes(read, checkpoint);
   cursor_ = {read.whole("samples", 0), read.whole("part_of_window", 0)};
   if (update() > options.max_updates)
     throw base::BadInput(
@@ -157,8 +128,42 @@ std::string TrainingRun::resume() {
   if (best_ && !core::is_whole(directory / core::checkpoint_name(best_->update)))
     damaged_best_ = std::exchange(best_, std::nullopt)->update;
   best_is_of_others_ = is_of_others && best_;
+  check_that_something_comes();
   // The files' digests are in the state; whether the best is there, the directory says.
   return fmt::format("{} {}", state.dump(), best_.has_value());
+}
+
+void TrainingRun::say_what_changes(const core::StateReader& read, const std::filesystem::path& checkpoint) {
+  const Options& options = session_.options;
+  const std::int64_t examples = session_.task->size(datasets::Split::train);
+  const std::int64_t examples_before = read.whole("training_examples", 0);  // 0: not known
+  if (examples_before > 0 && examples_before != examples)
+    said_of_resuming_.push_back(
+        fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before, examples));
+  const Options before = as_recorded(read.text("options", ""), options, checkpoint.string());
+  std::vector<std::string> changes;
+  for (const auto& [name, was, is] : changes_between(before, options, command_train))
+    changes.push_back(fmt::format("--{} {} ({} so far)", name, is.empty() ? "not given" : is, was.empty() ? "-" : was));
+  if (!changes.empty()) said_of_resuming_.push_back(fmt::format("goes on with {}", fmt::join(changes, ", ")));
+  const auto rate_by = [&](const Options& given) {
+    return core::learning_rate(given.optimizer.schedule, update(), given.max_updates, options.model.d_model);
+  };
+  if (rate_by(before) != rate_by(options))
+    said_of_resuming_.push_back(
+        fmt::format("the learning rate is {:.2g} from here on, not {:.2g}", rate_by(options), rate_by(before)));
+}
+
+void TrainingRun::check_that_something_comes() {
+  const auto checkpoints = core::all_checkpoints(checkpoint_directory(session_.options.run_dir));
+  const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
+  const std::int64_t recorded = last_update(metrics_file(session_.options.run_dir)).value_or(0);
+  const std::int64_t last = std::max(newest, recorded);
+  if (last <= update()) return;
+  if (newest > update() && finished())
+    throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
+                                     session_.options.resume_from, nothing_left()));
+  said_of_resuming_.push_back(fmt::format("goes on after update {}: what was recorded up to update {} is dropped{}",
+                                          update(), last, newest > update() ? ", with the checkpoints" : ""));
 }
 
 void TrainingRun::score_best_again() {
@@ -194,12 +199,14 @@ Input TrainingRun::next_input() {
   return input;
 }
 
-double TrainingRun::ponder_weight() const {
+core::LossOptions TrainingRun::loss_of(const datasets::Batch& batch) const {
   const Options& options = session_.options;
   const double grown = options.ponder_warmup == 0
                            ? 1
                            : std::min(1.0, static_cast<double>(update()) / static_cast<double>(options.ponder_warmup));
-  return options.ponder_weight * grown;
+  // What does not stand in a text has no probability where answers are pointed at.
+  const double smoothing = session_.task->points() ? 0 : options.label_smoothing;
+  return {batch.labels(), batch.source_rows(), batch.target_rows(), smoothing, options.ponder_weight * grown};
 }
 
 void TrainingRun::report(const UpdateResult& result) {
@@ -278,10 +285,19 @@ bool TrainingRun::checkpoint_is_due() const {
 }
 
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
-  auto made = evaluate_split(session_, *model_, split, model_->steps(), Scoring::teacher_forced,
-                             session_.options.evaluation_limit, stop_requested);
+  const std::int64_t limit = split == datasets::Split::validation ? session_.options.evaluation_limit : 0;
+  auto made = evaluate_split(session_, *model_, split, model_->steps(), Scoring::teacher_forced, limit, stop_requested);
   stop_ = !made;
   return made;
+}
+
+nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_t update,
+                                              const Evaluation& found) const {
+  const std::string name = datasets::name_of(split);
+  nlohmann::ordered_json record{{"update", update}, {"split", name}, {name + "_loss", found.loss}};
+  record.update(to_json(found, session_));
+  record.erase("loss");  // that of updates has another meaning
+  return record;
 }
 
 void TrainingRun::evaluate() {
@@ -290,18 +306,11 @@ void TrainingRun::evaluate() {
   if (!result) return;
   since_log_.leave_out(evaluating.seconds());
   evaluated_at_ = update();
-  const bool is_language_model = !session_.task->has_source();
   const BestScore found{result->accuracy(), result->loss, update()};
   const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
   if (is_best) best_ = found;
   if (session_.speaks()) {
-    nlohmann::ordered_json record{{"update", update()},
-                                  {"split", "validation"},
-                                  {"validation_loss", result->loss},
-                                  {"accuracy", result->score.symbol_accuracy()},
-                                  {"sequence_accuracy", result->score.sequence_accuracy()}};
-    if (is_language_model) record["perplexity"] = result->perplexity();
-    write_down(record);
+    write_down(record_of(datasets::Split::validation, update(), *result));
     progress_->say(fmt::format("update {}: validation {}{}", update(), describe(*result, *session_.task),
                                is_best ? ", best so far" : ""));
   }
@@ -374,11 +383,7 @@ void TrainingRun::score_test_split() {
   });
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
-  nlohmann::ordered_json record{{"update", best_->update},
-                                {"split", "test"},
-                                {"accuracy", result->score.symbol_accuracy()},
-                                {"sequence_accuracy", result->score.sequence_accuracy()}};
-  if (!session_.task->has_source()) record["perplexity"] = result->perplexity();
+  const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
   if (!metrics_->has(record)) write_down(record);  // it has where a run that was done was resumed
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
   progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update,

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/loss.h"
 #include "core/model.h"
 #include "core/optimizer.h"
+#include "core/state_reader.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/rank_checks.h"
@@ -45,10 +49,8 @@ class TrainingRun {
   core::Adam& optimizer() { return optimizer_; }
   std::int64_t update() const { return optimizer_.updates(); }  // updates done
   Input next_input();
-  /// What the mean ponder time weighs in this update's loss: it grows to `--ponder-weight` over `--ponder-warmup`.
-  double ponder_weight() const;
-  /// None where answers are pointed at: what does not stand in a text has no probability.
-  double label_smoothing() const { return session_.task->points() ? 0 : session_.options.label_smoothing; }
+  /// What the loss of the update on this batch is made of.
+  core::LossOptions loss_of(const datasets::Batch& batch) const;
 
   /// Adds the ranks' losses, shows and records the update, and lets the ranks agree on stopping. Where loss or
   /// gradients are not finite, says which and whose, or throws FailureOfRank, as --on-nonfinite has it.
@@ -70,6 +72,10 @@ class TrainingRun {
  private:
   /// Returns what tells the run's state, which is all read from files, from others.
   std::string resume();
+  /// Adds to what is said of resuming: data and options that are not those of the checkpoint.
+  void say_what_changes(const core::StateReader& read, const std::filesystem::path& checkpoint);
+  /// Adds to it what is dropped of later updates. Throws base::BadInput where nothing would come in its place.
+  void check_that_something_comes();
   /// Of other examples than those to come, a score cannot be compared.
   void score_best_again();
   void point_at_checkpoints() const;
@@ -88,6 +94,8 @@ class TrainingRun {
   double hours() const;
   /// None where somebody asks for a stop meanwhile.
   std::optional<Evaluation> score(datasets::Split split);
+  /// A score for metrics.jsonl.
+  nlohmann::ordered_json record_of(datasets::Split split, std::int64_t update, const Evaluation& found) const;
   void score_test_split();
 
   Session& session_;
@@ -113,9 +121,9 @@ class TrainingRun {
   bool best_is_of_others_ = false;            // scored on other examples
   std::optional<std::int64_t> damaged_best_;  // update of the best that cannot be read any more
   std::int64_t evaluated_at_ = -1;
-  std::int64_t examples_before_ = 0;  // that the checkpoint gone on from was trained with; 0: not known
-  std::int64_t written_at_ = -1;      // update of the newest checkpoint
-  std::int64_t compared_at_ = 0;      // update after which ranks were found to be the same
+  std::vector<std::string> said_of_resuming_;
+  std::int64_t written_at_ = -1;  // update of the newest checkpoint
+  std::int64_t compared_at_ = 0;  // update after which ranks were found to be the same
   NonFiniteUpdates non_finite_;
   bool stop_ = false;  // somebody asked for it
   bool time_is_over_ = false;

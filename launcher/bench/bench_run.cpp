@@ -76,11 +76,9 @@ UpdateMade BenchRun::add_gradients(dist::GradientSynchronisation& synchronisatio
   const auto dropout = core::DropoutKey::for_update(options.seed, session_.update);
   core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh, options.exchange).rows;
   const core::Prediction made = model_->forward(rows, model_->steps(), dropout, &synchronisation);
-  const at::Tensor share =
-      core::summed_cross_entropy(made.logits, rows.labels, options.label_smoothing) /
-          static_cast<double>(batch_.labels()) +
-      options.ponder_weight * core::mean_ponder_time(made, batch_.source_rows(), batch_.target_rows());
-  core::go_back(share);
+  const core::LossOptions of_update{batch_.labels(), batch_.source_rows(), batch_.target_rows(),
+                                    options.label_smoothing, options.ponder_weight};
+  core::go_back(core::share_of_loss(made, rows.labels, of_update));
   return {std::move(rows), made.encoder.updates, made.decoder.updates};
 }
 

@@ -189,6 +189,10 @@ void check_report(const Options& options) {
     throw base::BadInput("--out: not given, needs the file to write where there is no run directory to put it in");
   if (!report.svg.empty() && !report.png.empty())
     throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
+  for (const auto& [picture, ending, other] : {std::tuple(report.svg, ".svg", ".png"), {report.png, ".png", ".svg"}})
+    if (!picture.empty() && report.out.ends_with(other))
+      throw base::BadInput(
+          fmt::format("--out {}: the picture is {}; needs another ending, or --{}", report.out, ending, other + 1));
 }
 
 void check_given(const Options& options, unsigned command) {
@@ -204,6 +208,7 @@ void check_given(const Options& options, unsigned command) {
         fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
   if (command == command_score && options.score.references.empty())
     throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
+  check_output_file("--outputs", options.outputs);
 }
 
 }  // namespace ut::launcher

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "base/error.h"
@@ -19,15 +20,6 @@ struct Effect {
   std::string_view needed;
 };
 
-bool halts(const Options& options) { return options.model.halting.any(); }
-bool leaves(const Options& options) {
-  const core::HaltingOptions& halting = options.model.halting;
-  return halting.encoder == core::Halting::act_copy || halting.decoder == core::Halting::act_copy;
-}
-/// How long a stack runs is then for --steps and --decoder-steps to say.
-bool runs_all_steps(const Options& options, core::Halting halting) {
-  return halting == core::Halting::none || options.max_steps == 0;
-}
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
 bool searches(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
 
@@ -44,7 +36,27 @@ bool answers_with_one_symbol(const Options& options) {
   return !is_language_model(options) && (task == "babi" || task == "agreement" || task == "lambada");
 }
 bool has_decoder(const Options& options) { return !answers_with_one_symbol(options) && !options.bench.encoder_only; }
+bool has_encoder(const Options& options) { return !is_language_model(options) && !options.bench.decoder_only; }
 bool decodes(const Options& options) { return has_decoder(options) && !is_language_model(options); }
+
+/// Whether one of the stacks that there are halts in a way that holds.
+bool any_stack(const Options& options, const std::function<bool(core::Halting)>& holds) {
+  const core::HaltingOptions& halting = options.model.halting;
+  return (has_encoder(options) && holds(halting.encoder)) || (has_decoder(options) && holds(halting.decoder));
+}
+bool halts(const Options& options) {
+  return any_stack(options, [](core::Halting halting) { return halting != core::Halting::none; });
+}
+bool leaves(const Options& options) {
+  return any_stack(options, [](core::Halting halting) { return halting == core::Halting::act_copy; });
+}
+/// How long a stack runs is then for --steps and --decoder-steps to say.
+bool runs_all_steps(const Options& options, core::Halting halting) {
+  return halting == core::Halting::none || options.max_steps == 0;
+}
+bool any_runs_all_steps(const Options& options) {
+  return any_stack(options, [&](core::Halting halting) { return runs_all_steps(options, halting); });
+}
 
 /// Where there is no task, as for `ut bench`, there are no options of tasks either.
 bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
@@ -71,11 +83,13 @@ const std::vector<Effect>& effects() {
        "--halting act or act-copy, and a halting unit, which --act-kind random has none of"},
       {{"balance"}, leaves, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
+      {{"steps"}, any_runs_all_steps, "--max-steps 0, or positions that do not halt"},
       {{"steps"},
-       [](const Options& o) {
-         return runs_all_steps(o, o.model.halting.encoder) || runs_all_steps(o, o.model.halting.decoder);
-       },
-       "--max-steps 0, or positions that do not halt"},
+       [](const Options& o) { return has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
+       "an encoder beside --decoder-steps; a language model has none"},
+      {{"halting"},
+       [](const Options& o) { return has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
+       "an encoder beside --decoder-halting; a language model has none"},
       {{"decoder-steps"},
        [](const Options& o) { return runs_all_steps(o, o.model.halting.decoder); },
        "--max-steps 0, or a decoder whose positions do not halt"},

@@ -225,6 +225,7 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
     options.communicator = CommunicatorChoice::automatic;
     options.share_gpus = false;
     options.hostfile.clear();
+    options.evaluation_limit = 0;  // that was of validations
   }
   return options;
 }
@@ -276,8 +277,8 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     options = run_options(options, sources, command);
   }
   options.command = command.name;
-  constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_export | command_bench |
-                                   command_plan | command_report;
+  constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_export | command_import |
+                                   command_bench | command_plan | command_report;
   // Without --task the files say what they are for, later.
   const bool checks_one_task = command.bit == command_data_check && !options.task.task.empty();
   if ((command.bit & with_models) != 0 || checks_one_task) check_effects(options, names_of(sources.back()));

@@ -128,7 +128,7 @@ struct Options {
   std::int64_t nonfinite_limit = 10;   // updates in a row that may be left out
   std::int64_t check_ranks = 1000;     // updates between comparisons of the ranks' parameters; 0: none
   std::int64_t evaluation_batch = 64;  // sequences, over all ranks
-  std::int64_t evaluation_limit = 0;   // examples per evaluation, from all over the split; 0: all
+  std::int64_t evaluation_limit = 0;   // examples of a split that are scored, from all over it; 0: all
 
   std::int64_t ranks = 0;                       // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;              // those of the run that is resumed; 0: unknown
@@ -156,6 +156,7 @@ struct Options {
   std::int64_t average = 0;                       // evaluate, decode, export: newest checkpoints; 0: that one
   bool json = false;                              // evaluate, bench
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
+  std::string outputs;                            // evaluate: file for what was made of each example; empty: none
   std::int64_t beam = 1;                          // evaluate, decode: 1 is greedy
   double length_penalty = 0.6;                    // of a wider beam
   std::int64_t decode_extra = -1;                 // symbols of an output beyond its source's; -1: as the task's targets

@@ -32,17 +32,17 @@ void add_stories(Table& table) {
 }
 
 void add_sentencepiece(Table& table) {
-  table.add(
-      "Pieces", command_data_sentencepiece, false,
-      {whole(
-           "vocabulary-size", "pieces, of both languages together",
-           [](auto& o) -> auto& { return o.data.pieces.vocabulary_size; }, 1, 1 << 24),
-       one_of("model-kind", "how text is cut", [](auto& o) -> auto& { return o.data.pieces.kind; }, {"unigram", "bpe"}),
-       real(
-           "character-coverage", "share of the text's characters that pieces are made of; the rarest are not",
-           [](auto& o) -> auto& { return o.data.pieces.character_coverage; }, "a number from 0.98 to 1",
-           [](double x) { return x >= 0.98 && x <= 1; }),
-       output_path("FILE", "where the model is written; without it sentencepiece.model in --data")});
+  table.add("Pieces", command_data_sentencepiece, false,
+            {whole(
+                 "vocabulary-size", "pieces, of both languages together",
+                 [](auto& o) -> auto& { return o.data.pieces.vocabulary_size; }, 1, 1 << 24),
+             one_of("model-kind", "how text is cut; with word and char there may be fewer pieces",
+                    [](auto& o) -> auto& { return o.data.pieces.kind; }, {"unigram", "bpe", "word", "char"}),
+             real(
+                 "character-coverage", "share of the text's characters that pieces are made of; the rarest are not",
+                 [](auto& o) -> auto& { return o.data.pieces.character_coverage; }, "a number from 0.98 to 1",
+                 [](double x) { return x >= 0.98 && x <= 1; }),
+             output_path("FILE", "where the model is written; without it sentencepiece.model in --data")});
 }
 
 void add_fetch(Table& table) {

@@ -43,16 +43,23 @@ void add_evaluation(Table& table) {
             {changeable(whole(
                 "evaluation-batch", "sequences at once, over all ranks",
                 [](auto& o) -> auto& { return o.evaluation_batch; }, 1))});
-  table.add("Evaluation", command_train | command_evaluate, true,
+  table.add("Evaluation", command_train, true,
             {changeable(whole(
-                "evaluation-limit", "examples per evaluation, from all over the split; 0: all",
+                "evaluation-limit", "examples that a validation scores, from all over the split; 0: all",
                 [](auto& o) -> auto& { return o.evaluation_limit; }, 0))});
+  table.add("Evaluation", command_evaluate, false,
+            {whole(
+                "evaluation-limit", "examples that are scored, from all over the split; 0: all",
+                [](auto& o) -> auto& { return o.evaluation_limit; }, 0)});
   table.add("Evaluation", command_evaluate, false,
             {flag(
                  "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; }),
              flag(
                  "teacher-forced", "score each symbol after the right ones, instead of the model's own (greedy)",
-                 [](auto& o) -> auto& { return o.teacher_forced; })});
+                 [](auto& o) -> auto& { return o.teacher_forced; }),
+             without_default(path(
+                 "outputs", "FILE", "where each example is written with what was made of it, a JSON object a line",
+                 [](auto& o) -> auto& { return o.outputs; }))});
 }
 
 void add_score(Table& table) {

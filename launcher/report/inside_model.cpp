@@ -15,6 +15,7 @@
 #include "core/checkpoint_directory.h"
 #include "core/watched_rows.h"
 #include "launcher/options/model_options.h"
+#include "launcher/run/example_text.h"
 #include "launcher/run/rank_batch.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/trained_model.h"
@@ -66,13 +67,13 @@ class Inside {
   ordered_json example(std::int64_t number) {
     const datasets::Example example = task_->example(run_.split, number);
     const RankBatch batch = rank_batch(std::span(&example, 1), 0, mesh_, run_.exchange);
-    ordered_json shown{{"number", number}, {"source", texts(example)}};
+    ordered_json shown{{"number", number}, {"source", source_texts(example, *task_)}};
     maps_ = ordered_json::object();
     std::optional<core::Memory> memory;
     if (batch.rows.source) memory = encode(batch.rows, shown);
     if (batch.rows.target) {
       decode(batch.rows, memory ? &*memory : nullptr, shown);
-      shown["given"] = symbols(numbers(batch.rows.target_previous), "start");
+      shown["given"] = symbols_of(numbers(batch.rows.target_previous), *task_, "start");
     }
     shown["maps"] = std::move(maps_);
     const at::Tensor said = model_.forward(batch.rows, steps_of(run_), {}).logits.argmax(1);
@@ -114,25 +115,10 @@ class Inside {
   }
 
   /// Labels in words, a row each; rows that nothing is asked of have none.
-  std::vector<std::string> labels(std::vector<std::int64_t> ids, const datasets::Example& example) const {
-    for (std::int64_t& id : ids)
-      if (id >= 0 && !example.candidates.empty())
-        id = example.source[static_cast<std::size_t>(pointed_row(example, id))].front();
+  std::vector<std::string> labels(const std::vector<std::int64_t>& ids, const datasets::Example& example) const {
     std::vector<std::string> text(example.target.empty() ? 0 : static_cast<std::size_t>(example.first_label));
-    std::ranges::move(symbols(ids, "(outside the vocabulary)"), std::back_inserter(text));
+    std::ranges::move(label_texts(ids, example, *task_), std::back_inserter(text));
     return text;
-  }
-
-  std::vector<std::string> symbols(const std::vector<std::int64_t>& ids, const std::string& instead_of_none) const {
-    std::vector<std::string> text;
-    for (const std::int64_t id : ids) text.push_back(id < 0 ? instead_of_none : task_->vocabulary().symbol(id));
-    return text;
-  }
-
-  std::vector<std::string> texts(const datasets::Example& example) const {
-    std::vector<std::string> rows;
-    for (const auto& words : example.source) rows.push_back(fmt::format("{}", fmt::join(symbols(words, ""), " ")));
-    return rows;
   }
 
   const Options& run_;

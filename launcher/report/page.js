@@ -304,6 +304,7 @@ const evaluation_columns = [
   ['of updates', one => (one.updates || []).join(', '), true],
   ['steps', steps_of, true],
   ['symbols', how_made, false],
+  ['other than the run', one => Object.entries(one.options || {}).map(change => change.join(' ')).join(', '), false],
   ['examples', one => number(one.sequences, 7), true],
   ['accuracy', one => percent(one.accuracy), true],
   ['whole sequences', one => one.scoring ? percent(one.sequence_accuracy) : '', true],

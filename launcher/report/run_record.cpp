@@ -70,7 +70,7 @@ class Metrics {
     for (const auto& [key, value] : line.items())
       if (key != "update" && (value.is_number() || value.is_null())) curves[key].push_back({*update, value});
     const auto ponder = line.find("ponder");
-    if (ponder == line.end() || !ponder->is_object()) return;
+    if (split != line.end() || ponder == line.end() || !ponder->is_object()) return;
     for (const auto& [stack, times] : ponder->items())
       if (times.is_object()) {
         ordered_json record{{"update", *update}};
@@ -116,8 +116,8 @@ ordered_json evaluations_of(const std::filesystem::path& file) {
     if (!record.is_object()) continue;
     for (const char* key : {"groups", "ranks"}) record.erase(key);
     ordered_json way;
-    for (const char* key : {"split", "updates", "scoring", "beam", "length_penalty", "encoder_steps", "decoder_steps",
-                            "evaluation_limit"})
+    for (const char* key : {"split", "updates", "scoring", "beam", "length_penalty", "decode_extra", "encoder_steps",
+                            "decoder_steps", "evaluation_limit", "options"})
       way[key] = record.value(key, ordered_json());
     found[way.dump()] = std::move(record);
   }

@@ -62,7 +62,8 @@ double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
 
 /// Counts right labels. A sequence is right where all its labels are, on whichever rank.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
-                          std::span<const datasets::Example> examples, const Session& session) {
+                          std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
+                          const Session& session, const See& see) {
   const at::Tensor labels = batch.rows.labels.cpu();
   const std::vector<std::int64_t> of_label = batch.sequences_of_labels();
   std::vector<std::int64_t> rivals;
@@ -83,6 +84,7 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   count_ponder(sum, prediction, batch.rows, examples, session.options.model.halting);
 
   session.mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
+  if (see) show_teacher_forced(see, prediction, batch, examples, numbers, wrong, session);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < examples.size(); ++index)
     add_to_both(sum, examples[index], [&](Results& results) {
@@ -112,12 +114,16 @@ bool is_empty(const datasets::Example& example) {
 /// Decodes examples of a split, which have these numbers there.
 void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch,
                    std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
-                   datasets::Split split, const core::Steps& steps, const Session& session) {
+                   datasets::Split split, const core::Steps& steps, const Session& session, const See& see) {
   const datasets::Task& task = *session.task;
   const core::Decoded decoded =
       core::decode(model, batch.rows, batch.sources, steps, decoding_options(session.options, task, examples),
                    session.mesh.sequence());
   sum.pondered.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}}, session.options.model.halting);
+  std::vector<std::vector<std::int64_t>> encoder;
+  if (see)
+    encoder = updates_by_position(decoded.encoder_updates, batch.rows.source.get(),
+                                  session.options.model.halting.encoder, session.mesh.sequence());
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < decoded.outputs.size(); ++index) {
     const auto output = is_empty(examples[index]) ? std::vector<std::int64_t>() : decoded.outputs[index];
@@ -128,6 +134,15 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
     if (task.is_scored_as_text())
       count_text(sum, output, examples[index], task.right_text(split, numbers[index]), task);
+    if (see)
+      see({numbers[index],
+           examples[index],
+           reference,
+           output,
+           output == reference,
+           true,
+           encoder.empty() ? std::vector<std::int64_t>() : encoder[index],
+           {}});
   }
 }
 
@@ -166,7 +181,7 @@ bool any_rank(bool here, dist::Communicator& world) {
 
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                                          const core::Steps& steps, Scoring scoring, std::int64_t limit,
-                                         const std::function<bool()>& stop) {
+                                         const std::function<bool()>& stop, const See& see) {
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
@@ -189,10 +204,11 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
     const RankBatch mine = rank_batch(batch.examples, begin, session.mesh, session.options.exchange);
     sum.labels += decodes ? 0 : batch.labels();
     const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
+    const auto my_numbers = std::span(numbers).subspan(mine.first_example);
     if (decodes)
-      count_decoded(sum, model, mine, examples, std::span(numbers).subspan(mine.first_example), split, steps, session);
+      count_decoded(sum, model, mine, examples, my_numbers, split, steps, session, see);
     else
-      count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, session);
+      count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, my_numbers, session, see);
   }
   dist::Communicator& world = session.mesh.world();
   sum_over_ranks(sum, steps, world);

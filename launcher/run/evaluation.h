@@ -11,6 +11,7 @@
 #include "datasets/bleu.h"
 #include "datasets/scoring.h"
 #include "launcher/run/ponder_counts.h"
+#include "launcher/run/scored_example.h"
 #include "launcher/run/session.h"
 
 namespace ut::launcher {
@@ -55,7 +56,7 @@ struct Evaluation : Results {
 /// result. None where any rank's `stop`, asked before each batch, says so. Collective.
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                                          const core::Steps& steps, Scoring scoring, std::int64_t limit,
-                                         const std::function<bool()>& stop = {});
+                                         const std::function<bool()>& stop = {}, const See& see = {});
 
 /// The scores of each of the task's groups and of their ponder times, a line for each; empty where there are none.
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task);

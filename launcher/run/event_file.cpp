@@ -9,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
 
@@ -142,6 +143,19 @@ std::string summary_of_value(const std::string& tag, Message value) {
 std::string event_record(const std::string& data) {
   const std::string length = bytes_of(static_cast<std::uint64_t>(data.size()));
   return length + masked_checksum(length) + data + masked_checksum(data);
+}
+
+StepSummary summary_of(const nlohmann::ordered_json& record) {
+  StepSummary summary;
+  const std::string group = record.contains("split") ? record["split"].get<std::string>() + "/" : "";
+  for (const auto& [key, value] : record.items())
+    if (value.is_number() && key != "update") summary.scalars[group + key] = value.get<double>();
+  if (!record.contains("ponder")) return summary;
+  for (const auto& [stack, counts] : record["ponder"].items()) {
+    summary.scalars[group + "ponder/" + stack] = counts.at("mean").get<double>();
+    summary.histograms[group + "ponder/" + stack] = counts.at("histogram").get<std::vector<std::int64_t>>();
+  }
+  return summary;
 }
 
 EventFile::EventFile(const filesystem::path& directory, std::int64_t first_step) : file_(new_file_in(directory)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct StepSummary {
   /// By tag: how often 1, 2, … came.
   std::map<std::string, std::vector<std::int64_t>> histograms;
 };
+
+/// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, ponder times under `ponder/` and the
+/// stack's, both of a split after the split's name.
+StepSummary summary_of(const nlohmann::ordered_json& record);
 
 /// A file of TensorBoard's in a directory of such files, to which a run writes what its steps came to.
 class EventFile {

@@ -76,7 +76,8 @@ void check_run_directory(const Options& options) {
   const filesystem::path path = options.run_dir;
   check_writable(path);
   if (!options.resume && has_checkpoints(path))
-    throw refusal(path, "has a run already; go on with it with --resume, or use another directory");
+    throw refusal(path, fmt::format("has a run already; {}use another directory",
+                                    options.command == "import" ? "" : "go on with it with --resume, or "));
   if (!has_checkpoints(path) && has_records(path))
     throw refusal(path, "its run's checkpoints are gone, its scores are not; remove it, or use another directory");
   if (options.resume && !base::is_there(path / config_name))

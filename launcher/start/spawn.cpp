@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -33,7 +34,8 @@ namespace ut::launcher {
 namespace {
 
 constexpr const char* threads_variable = "OMP_NUM_THREADS";
-constexpr int repeat_after = 1000;  // milliseconds
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds repeat_after{1000};
 
 /// Where the program is in PATH.
 std::optional<std::string> find_in_path(const std::string& program) {
@@ -101,15 +103,20 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
 /// stop, which is repeated: mpirun and the ranks may not have been there yet.
 std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, OutputRelay& output,
                             ErrorRelay& errors) {
-  bool asked_to_stop = false;
+  std::optional<Clock::time_point> ask_again;  // once asked to stop
   bool interrupted = false;
   for (;;) {
+    int wait = -1;
+    if (ask_again && Clock::now() >= *ask_again) {
+      ::kill(mpirun, SIGUSR1);
+      ask_again = Clock::now() + repeat_after;
+    }
+    if (ask_again)
+      wait = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(*ask_again - Clock::now()).count());
     std::array<pollfd, 4> sources{
         pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
         pollfd{output.pipe().reading_end(), POLLIN, 0}, pollfd{errors.pipe().reading_end(), POLLIN, 0}};
-    const int ready = ::poll(sources.data(), sources.size(), asked_to_stop ? repeat_after : -1);
-    if (ready < 0 && errno != EINTR) throw system_error("poll");
-    if (ready == 0) ::kill(mpirun, SIGUSR1);
+    if (::poll(sources.data(), sources.size(), wait) < 0 && errno != EINTR) throw system_error("poll");
     if (sources[1].revents != 0) relay.copy();
     if (sources[2].revents != 0) output.copy();
     if (sources[3].revents != 0) errors.copy();
@@ -117,11 +124,11 @@ std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, Termina
     const int signal = signals.next();
     if (signal == SIGCHLD) {
       int status = 0;
-      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, asked_to_stop};
+      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, ask_again.has_value()};
     } else if (signal != 0) {
       const bool at_once = signal == SIGINT && std::exchange(interrupted, true);
       ::kill(mpirun, at_once ? SIGTERM : SIGUSR1);
-      asked_to_stop = true;
+      ask_again = Clock::now() + repeat_after;
     }
   }
 }
@@ -134,13 +141,15 @@ std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& me
 }
 
 /// `who` was ended by a signal; none: mpirun has said so of no rank. `trains`: a stop is no failure.
-int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& who, bool trains) {
+int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& who, const SpawnRequest& request) {
+  const bool trains = !request.metrics.empty();
   constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
   const int signal = code - signal_base;
   if (signal <= 0) return code;
   if (signal >= NSIG) {  // mpirun's own: a failure of what it runs on the other hosts
-    say("lost a host: it or the link to it is down, or ssh could not start ranks there");
+    say(request.hosts.empty() ? fmt::format("mpirun could not start the ranks: it ended with {}", code)
+                              : "lost a host: it or the link to it is down, or ssh could not start ranks there");
     return 1;
   }
   if (asked_to_stop && signal == SIGUSR1 && trains) {  // it came before the rank could take it
@@ -246,7 +255,7 @@ int run_under_mpirun(const SpawnRequest& request) {
   errors.copy();
   std::optional<std::string> who;
   if (const auto& ended = errors.ended_by_signal()) who = who_and_when(*ended, request.metrics);
-  const int code = exit_code(status, asked_to_stop, who, !request.metrics.empty());
+  const int code = exit_code(status, asked_to_stop, who, request);
   if (code == 0) output.check();
   return code;
 }

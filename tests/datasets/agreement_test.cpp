@@ -116,6 +116,8 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   directory_.write("numpred.val", "VBP\tthe owls\n");
   for (const std::string name : {"numpred.test.0", "numpred.test.2"}) std::filesystem::remove(directory_.path() / name);
   EXPECT_NE(refused().find("no test examples"), std::string::npos);
+  std::filesystem::remove(directory_.path() / "numpred.train");  // numpred.val is split, by a hash
+  EXPECT_NE(refused().find("numpred.val: none of its lines is a "), std::string::npos);
   EXPECT_EQ(tests::bad_input([] { read_agreement(""); }), "--data is needed: the directory of the numpred.* files");
 }
 

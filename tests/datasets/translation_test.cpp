@@ -179,6 +179,16 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
               HasSubstr("train.de:1: is not UTF-8"));
 }
 
+TEST_F(ParallelText, WordsMayBeThePieces) {
+  write_model(8000, "word");
+  const Translation task = read();
+  const Example example = task.example(Split::train, 3);
+  const ParallelLines lines(find_parallel_files(directory_.path(), "train", "en", "de"));
+  EXPECT_EQ(std::ssize(example.source), std::ranges::count(lines.source(3), ' ') + 2) << "with the end";
+  EXPECT_EQ(task.render({example.target.begin(), example.target.end() - 1}), lines.target(3));
+  EXPECT_LT(task.vocabulary().size(), 8000) << "no more than there are";
+}
+
 class PublishedTranslation : public tests::SharedData<PublishedTranslation> {
  public:
   static constexpr const char* archives[] = {"multi30k-ende.tar.xz", "iwslt14-deen.tar.xz",

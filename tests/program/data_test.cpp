@@ -44,6 +44,14 @@ TEST(DataCheck, SaysWhatIsThereAndWhatIsWrong) {
   EXPECT_THAT(nowhere.errors, HasSubstr("no such directory"));
 }
 
+TEST(DataCheck, NamesTheFileThatAStoryTaskLacks) {
+  const TemporaryDirectory directory;
+  directory.write("qa1_one_test.txt", "1 Mary is here.\n2 Where is Mary?\there\t1\n");
+  const Outcome checked = run_ut("data check " + directory.path().string());
+  EXPECT_EQ(checked.exit_code, 2);
+  EXPECT_THAT(checked.output, HasSubstr("no train questions; there is no qa1_one_train.txt"));
+}
+
 TEST(DataCheck, SaysWithWhichOptionsToTrain) {
   const TemporaryDirectory directory;
   const std::string data = directory / "stories";

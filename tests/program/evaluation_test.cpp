@@ -109,6 +109,42 @@ TEST_F(EvaluationOfCopy, AveragesTheNewestCheckpoints) {
   EXPECT_EQ(evaluated(" --average 2").at("updates"), json({170, 150}));
 }
 
+TEST_F(EvaluationOfCopy, WritesWhatWasMadeOfEachExample) {
+  const std::string file = *directory / "outputs.jsonl";
+  for (const std::string how : {"", " --teacher-forced"}) {
+    SCOPED_TRACE(how);
+    const json scores = evaluated(how + " --outputs " + file);
+    const std::string content = base::read_file(file);
+    for (const std::string ranks : {" --ranks 2 --sequence-parallel 2", " --ranks 3 --evaluation-batch 7"}) {
+      evaluated(how + ranks + " --outputs " + file);
+      EXPECT_EQ(base::read_file(file), content) << ranks;
+    }
+    std::istringstream lines(content);
+    int right = 0;
+    int number = 0;
+    for (std::string line; std::getline(lines, line); ++number) {
+      const json output = json::parse(line);
+      EXPECT_EQ(output.at("number"), number);
+      EXPECT_EQ(output.at("right").get<bool>(), output.at("said") == output.at("wanted"));
+      json source = output.at("source");
+      EXPECT_EQ(source.back(), "<EOS>");
+      if (how.empty()) source.erase(source.size() - 1);
+      EXPECT_EQ(output.at("wanted"), source);  // it copies
+      right += output.at("right").get<bool>() ? 1 : 0;
+    }
+    EXPECT_EQ(number, 40);
+    EXPECT_NEAR(scores.at("sequence_accuracy").get<double>(), right / 40.0, 1e-12);
+  }
+  const Outcome refused = run_ut(fmt::format("evaluate --run-dir {} --outputs /nowhere/outputs", run()));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.errors, "ut: --outputs /nowhere/outputs: there is no directory /nowhere\n");
+}
+
+TEST_F(EvaluationOfCopy, SaysWithWhichOptionsItIsOfOtherExamples) {
+  EXPECT_FALSE(evaluated("").contains("options"));
+  EXPECT_EQ(evaluated(" --evaluation-length 6").at("options"), json({{"evaluation-length", "6"}}));
+}
+
 TEST_F(EvaluationOfCopy, IsKeptWithItsRunWhereThatCanBeWrittenTo) {
   const json printed = evaluated(" --beam 2 --ranks 2");
   std::istringstream kept(base::read_file(run() + "/evaluations.jsonl"));

@@ -73,6 +73,7 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
     EXPECT_LT(record.at("input_wait_share").get<double>(), 0.5) << "made while the update before is worked on";
   }
   EXPECT_EQ(updates.size(), 4);
+  for (const json& score : records_of(run_, "split")) expect_ponder_times(score.at("ponder").at("encoder"));
 
   const Outcome shown = run_ut("evaluate --run-dir " + run_);
   EXPECT_THAT(shown.output, HasSubstr("steps in the encoder:"));

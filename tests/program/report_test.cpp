@@ -256,6 +256,7 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
   expect_refused(run + " --no-model --svg ponder",
                  "no run has recorded positions that halt; needs one of ut train --h");
   expect_refused(run + " --no-model --svg scaling", "needs --scaling FILE");
+  expect_refused(run + " --no-model --svg loss --out " + directory_ / "loss.png", "needs another ending, or --png");
   expect_refused(run + " --no-model --svg nonsense", "needs one of loss, score");
   expect_refused(fmt::format("{} --no-model --scaling {}", run, directory_.write("table.csv", "a,b\n1,2\n").string()),
                  "has no column kind");
@@ -427,7 +428,8 @@ const std::string page_helpers = R"(
 TEST_F(ReportInBrowser, WhatEvaluateFoundIsThere) {
   train_reverse("evaluated");
   write_run("bare", "{\"update\":1,\"loss\":1}\n");
-  for (const char* how : {"--split validation --beam 3", "--teacher-forced", "--teacher-forced", "--checkpoint latest"})
+  for (const char* how : {"--split validation --beam 3", "--teacher-forced", "--teacher-forced", "--checkpoint latest",
+                          "--evaluation-length 5"})
     ASSERT_EQ(run_ut(fmt::format("evaluate --run-dir {} {}", directory_ / "evaluated", how)).exit_code, 0);
   const std::string page = directory_ / "page.html";
   const Outcome made =
@@ -435,11 +437,13 @@ TEST_F(ReportInBrowser, WhatEvaluateFoundIsThere) {
   ASSERT_EQ(made.exit_code, 0) << made.errors;
   const json rows = in_browser(page, page_helpers + R"(
     return [...document.querySelectorAll('#evaluations tr')].map(row => row.textContent);)");
-  ASSERT_EQ(rows.size(), 4U) << "the same twice is once there";
-  EXPECT_THAT(rows[0].get<std::string>(), HasSubstr("runsplitof updatesstepssymbolsexamplesaccuracywhole sequences"));
+  ASSERT_EQ(rows.size(), 5U) << "the same twice is once there";
+  EXPECT_THAT(rows[0].get<std::string>(),
+              HasSubstr("runsplitof updatesstepssymbolsother than the runexamplesaccuracywhole sequences"));
   EXPECT_THAT(rows[1].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
-  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103after the right ones20"));
-  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedvalidation103beam 3, length penalty 0.620"));
+  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedtest103after the right ones20"));
+  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103decoded greedilyevaluation-length 520"));
+  EXPECT_THAT(rows[4].get<std::string>(), HasSubstr("evaluatedvalidation103beam 3, length penalty 0.620"));
 }
 
 TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {

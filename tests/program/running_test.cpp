@@ -16,6 +16,7 @@
 namespace ut::tests {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -293,16 +294,53 @@ TEST_F(Running, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
   }
 }
 
+TEST_F(Running, IsTestedOnAllExamplesHoweverFewValidateIt) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 2 --evaluation-limit 3 --evaluation-examples 20") + "--run-dir " + run)
+                .exit_code,
+            0);
+  const auto records = records_of(run, "split");
+  EXPECT_EQ(records.front().at("sequences"), 3);
+  EXPECT_EQ(records.back().at("split"), "test");
+  EXPECT_EQ(records.back().at("sequences"), 20);
+  EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run).at("sequences"), 20);
+}
+
+TEST_F(Running, SaysWhatChangesAndWhatIsDroppedWhenItGoesOn) {
+  const std::string run = directory_ / "run";
+  const std::string resume = "train --resume --run-dir " + run;
+  ASSERT_EQ(run_ut(addition(30) + "--schedule cosine --keep-checkpoints 5 --run-dir " + run).exit_code, 0);
+  const std::string metrics = base::read_file(run + "/metrics.jsonl");
+  const Outcome refused = run_ut(resume + " --checkpoint update-10 --max-updates 10");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(
+      refused.errors,
+      "ut: --checkpoint update-10: what came after it would be dropped, and nothing is left to train after update "
+      "10; --max-updates above 10 goes on\n");
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
+
+  const Outcome longer = run_ut(resume + " --max-updates 40 --learning-rate 0.006 --log-every 2 --threads 1");
+  EXPECT_THAT(longer.output,
+              HasSubstr("goes on with --learning-rate 0.006 (0.003 so far), --max-updates 40 (30 so far), "
+                        "--log-every 2 (1 so far)\nthe learning rate is "));
+  EXPECT_THAT(longer.output, Not(HasSubstr("is dropped")));
+  const Outcome earlier = run_ut(resume + " --checkpoint update-20");
+  EXPECT_THAT(
+      earlier.output,
+      HasSubstr("goes on after update 20: what was recorded up to update 40 is dropped, with the checkpoints\n"));
+  EXPECT_THAT(run_ut(resume).output, AllOf(Not(HasSubstr("goes on with")), Not(HasSubstr("is dropped"))));
+}
+
 TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {
   // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
   // the ranks, neither mpirun nor they are there yet.
-  for (const std::string ranks : {"1", "2"}) {
+  for (const std::string ranks : {"1", "2", "2 --evaluate-every 1"}) {  // the last says something all the time
     const std::string run = directory_ / ("run-" + ranks);
     const Outcome stopped =
         run_shell(fmt::format("{} {} --ranks {} --run-dir '{}' & run=$!; n=0; until grep -q "
                               "'^SigBlk:.*[2367abef]..$' /proc/$run/status; do n=$((n + 1)); [ $n -lt 1000 ] || exit "
                               "9; done; kill -USR1 $run; wait $run",
-                              std::getenv("UT"), addition(1000000), ranks, run));
+                              std::getenv("UT"), addition(5000), ranks, run));
     EXPECT_EQ(stopped.exit_code, 75) << ranks << stopped.output << stopped.errors;
     EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest"));
   }

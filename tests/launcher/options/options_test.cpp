@@ -271,6 +271,21 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
     all.insert(all.end(), more.begin(), more.end());
     EXPECT_THAT(train_refused(all), HasSubstr(more.front() + ": does nothing here, needs a decoder"));
   }
+  const Words language_model = {"--task", "lambada", "--lambada-form", "language-model", "--data", "there"};
+  const std::vector<std::pair<Words, std::string>> of_no_encoder = {
+      {{"--halting", "act", "--decoder-halting", "none"}, "--halting: does nothing here, needs an encoder beside"},
+      {{"--halting", "act-copy", "--decoder-halting", "act", "--balance", "2"}, "--balance: does nothing here"},
+      {{"--halting", "act", "--decoder-halting", "none", "--max-steps", "3"}, "--max-steps: does nothing here"},
+      {{"--steps", "3", "--decoder-steps", "1"}, "--steps: does nothing here, needs an encoder beside"},
+      {{"--halting", "act", "--max-steps", "3"}, ""},
+      {{"--steps", "3"}, ""},
+      {{"--halting", "act", "--decoder-halting", "act"}, ""}};
+  for (const auto& [more, message] : of_no_encoder) {
+    Words all = language_model;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_THAT(train_refused(all),
+                message.empty() ? testing::Eq("") : testing::Matcher<std::string>(HasSubstr(message)));
+  }
   const Words evaluate = {"evaluate", "--run-dir", scratch / "run"};
   for (const Words& more : {Words{"--length-penalty", "1"}, Words{"--teacher-forced", "--beam", "4"},
                             Words{"--checkpoint", "best", "--average", "2"}, Words{"--max-steps", "9"}}) {

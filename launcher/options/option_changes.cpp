@@ -1,0 +1,33 @@
+#include "launcher/options/option_changes.h"
+
+#include <map>
+
+#include "launcher/options/config_text.h"
+#include "launcher/options/option_table.h"
+
+namespace ut::launcher {
+
+std::vector<OptionChange> changes_between(const Options& before, const Options& now, unsigned command) {
+  std::vector<OptionChange> changes;
+  for (const OptionEntry& entry : option_table()) {
+    const bool is_of_the_work = entry.group == "Ranks" || entry.name == "evaluation-batch";
+    if (!entry.belongs_to(command) || !entry.recorded || is_of_the_work) continue;
+    const OptionChange change{entry.name, entry.get(before), entry.get(now)};
+    if (change.before != change.now) changes.push_back(change);
+  }
+  return changes;
+}
+
+Options as_recorded(const std::string& recorded, const Options& now, const std::string& origin) {
+  std::map<std::string, std::string> values;
+  for (const ConfigLine& line : config_lines(recorded, origin)) values[line.name] = line.value;
+  Options before = now;
+  for (const bool sets_others : {true, false})
+    for (const OptionEntry& entry : option_table())
+      if (const auto found = values.find(entry.name);
+          entry.belongs_to(command_train) && entry.sets_others == sets_others && found != values.end())
+        entry.set(before, found->second);
+  return before;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,58 @@
+#include "launcher/run/evaluation_record.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ut::launcher {
+namespace {
+
+/// BLEU, where outputs are text; of German, which the papers' scripts cut into tokens, also as they have it.
+void add_text_score(nlohmann::ordered_json& json, const Results& results, const std::string& language) {
+  if (!results.text) return;
+  const auto& [by_sacrebleu, of_the_papers] = text_scorings;
+  json["bleu"] = datasets::bleu_of((*results.text)[0], by_sacrebleu).score;
+  json["bleu_signature"] = datasets::bleu_signature(1, by_sacrebleu);
+  if (language == "de") json["bleu_tokenised_split"] = datasets::bleu_of((*results.text)[1], of_the_papers).score;
+}
+
+nlohmann::ordered_json to_json(const Results& results, const std::string& language) {
+  nlohmann::ordered_json json{{"accuracy", results.score.symbol_accuracy()}, {"sequences", results.score.sequences}};
+  add_text_score(json, results, language);
+  if (!results.pondered.is_empty()) json["ponder"] = to_json(results.pondered);
+  return json;
+}
+
+/// Of the task's groups: each, and what they are together.
+void add_groups(nlohmann::ordered_json& json, const Evaluation& found, const Session& session) {
+  const auto names = session.task->groups();
+  for (std::size_t group = 0; group < found.groups.size(); ++group)
+    if (found.groups[group].score.sequences > 0)
+      json["groups"][names[group]] = to_json(found.groups[group], session.options.task.target_language);
+  if (groups_are_tasks(session.options) && found.scored_groups() > 0) {
+    json["failed_tasks"] = found.failed_tasks();
+    json["mean_error"] = 1 - found.mean_of_groups();
+  }
+  if (found.scored_groups() > 1) json["mean_of_groups"] = found.mean_of_groups();
+}
+
+}  // namespace
+
+bool groups_are_tasks(const Options& options) { return options.task.task == "babi"; }
+
+nlohmann::ordered_json to_json(const Evaluation& found, const Session& session) {
+  const datasets::Task& task = *session.task;
+  nlohmann::ordered_json json{{"accuracy", found.score.symbol_accuracy()},
+                              {"sequence_accuracy", found.score.sequence_accuracy()},
+                              {"sequences", found.score.sequences}};
+  add_text_score(json, found, session.options.task.target_language);
+  if (!found.pondered.is_empty()) json["ponder"] = to_json(found.pondered);
+  add_groups(json, found, session);
+  const bool is_language_model = !task.has_source();
+  if (found.scoring == Scoring::teacher_forced || !task.has_target() || is_language_model) json["loss"] = found.loss;
+  if (is_language_model) {
+    json["perplexity"] = found.perplexity();
+    json["labels"] = found.labels;  // that this is of: the others are outside the vocabulary
+  }
+  return json;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,66 @@
+#include "launcher/run/scored_example.h"
+
+#include <ATen/ATen.h>
+
+namespace ut::launcher {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Of each sequence the values of all its positions, from those of its rows here [local rows] int64. Collective.
+std::vector<Numbers> by_position(const at::Tensor& values, const dist::SequenceExchange& exchange,
+                                 dist::Communicator& group) {
+  const dist::Rows& local = exchange.local();
+  const Numbers& offsets = exchange.all().offsets;
+  const Numbers sequence = dist::sequence_numbers(local);
+  const at::Tensor whole = at::zeros({exchange.all().count()}, at::kLong);
+  const at::Tensor here = values.to(at::kCPU, at::kLong);
+  for (std::int64_t row = 0; row < local.count(); ++row)
+    whole.mutable_data_ptr<std::int64_t>()[offsets[static_cast<std::size_t>(sequence[static_cast<std::size_t>(row)])] +
+                                           local.position.const_data_ptr<std::int64_t>()[row]] =
+        here.const_data_ptr<std::int64_t>()[row];
+  group.all_reduce_sum(whole, dist::Purpose::control);
+  const auto* value = whole.const_data_ptr<std::int64_t>();
+  std::vector<Numbers> of_sequences;
+  for (std::size_t number = 0; number + 1 < offsets.size(); ++number)
+    of_sequences.emplace_back(value + offsets[number], value + offsets[number + 1]);
+  return of_sequences;
+}
+
+}  // namespace
+
+std::vector<Numbers> updates_by_position(const at::Tensor& updates, const dist::SequenceExchange* exchange,
+                                         core::Halting halting, dist::Communicator& group) {
+  if (exchange == nullptr || halting == core::Halting::none) return {};
+  return by_position(updates, *exchange, group);
+}
+
+void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
+                         std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
+                         const at::Tensor& wrong, const Session& session) {
+  dist::Communicator& group = session.mesh.sequence();
+  const core::HaltingOptions& halting = session.options.model.halting;
+  const dist::SequenceExchange& read_from = batch.rows.target ? *batch.rows.target : *batch.rows.source;
+  const at::Tensor likeliest = prediction.logits.argmax(1).cpu();
+  at::Tensor said_by_row = likeliest;
+  if (batch.rows.read_rows.defined())
+    said_by_row =
+        at::zeros({read_from.local().count()}, at::kLong).index_copy(0, batch.rows.read_rows.cpu(), likeliest);
+  const std::vector<Numbers> said = by_position(said_by_row, read_from, group);
+  const auto encoder = updates_by_position(prediction.encoder.updates, batch.rows.source.get(), halting.encoder, group);
+  const auto decoder = updates_by_position(prediction.decoder.updates, batch.rows.target.get(), halting.decoder, group);
+  if (session.mesh.sequence_rank() != 0) return;
+  for (std::size_t index = 0; index < examples.size(); ++index) {
+    const datasets::Example& example = examples[index];
+    const bool has_target = batch.rows.target != nullptr;
+    const auto first = has_target ? example.first_label : 0;
+    const auto end = has_target ? std::ssize(example.target) : 1;
+    see({numbers[index], example,
+         has_target ? Numbers(example.target.begin() + first, example.target.end()) : Numbers{example.answer},
+         Numbers(said[index].begin() + first, said[index].begin() + end),
+         wrong.const_data_ptr<std::int64_t>()[index] == 0, false, encoder.empty() ? Numbers() : encoder[index],
+         decoder.empty() ? Numbers() : decoder[index]});
+  }
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,51 @@
+#include "launcher/run/scored_outputs.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "launcher/ranks/shared_text.h"
+#include "launcher/run/example_text.h"
+
+namespace ut::launcher {
+
+void ScoredOutputs::add(const ScoredExample& scored) {
+  const datasets::Example& example = scored.example;
+  nlohmann::ordered_json line{{"number", scored.number}};
+  if (const auto groups = task_.groups(); !groups.empty())
+    line["group"] = groups[static_cast<std::size_t>(example.group)];
+  if (!example.source.empty()) line["source"] = source_texts(example, task_);
+  line["wanted"] = label_texts(scored.wanted, example, task_);
+  line["said"] = label_texts(scored.said, example, task_);
+  line["right"] = scored.right;
+  if (task_.is_scored_as_text()) {
+    line["wanted_text"] = task_.right_text(split_, scored.number);
+    if (scored.is_decoded) line["said_text"] = task_.render(scored.said);
+  }
+  if (!scored.encoder_updates.empty()) line["encoder_updates"] = scored.encoder_updates;
+  if (!scored.decoder_updates.empty()) line["decoder_updates"] = scored.decoder_updates;
+  constexpr auto for_what_is_no_utf8 = nlohmann::ordered_json::error_handler_t::replace;
+  lines_.push_back(line.dump(-1, ' ', false, for_what_is_no_utf8) + "\n");
+}
+
+void ScoredOutputs::write(const std::string& file, dist::Communicator& world) const {
+  std::string mine;
+  for (const std::string& line : lines_) mine += line;
+  const std::vector<std::string> all = texts_of_ranks(mine, world);
+  if (world.rank() != 0) return;
+  std::map<std::int64_t, std::string> by_number;
+  for (const std::string& text : all) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto number = base::parse_json(line).at("number").get<std::int64_t>();
+      by_number[number] = std::move(line);
+    }
+  }
+  std::string content;
+  for (const auto& [number, line] : by_number) content += line + "\n";
+  base::write_file_whole(file, content);
+}
+
+}  // namespace ut::launcher

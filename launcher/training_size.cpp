@@ -1,0 +1,61 @@
+#include "launcher/training_size.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/run/input.h"
+
+namespace ut::launcher {
+namespace {
+
+constexpr std::int64_t most_updates = 32;
+constexpr double most_rows = 200'000;
+
+}  // namespace
+
+TrainingSize::TrainingSize(const core::Model& model, const Session& session)
+    : session_(session),
+      parameters_(model.parameters().elements()),
+      table_parameters_(table_parameters(model.options())) {
+  const Options& options = session.options;
+  datasets::TrainingBatches batches(*session.task, batch_options(options), options.seed);
+  for (; updates_ < std::min(most_updates, options.max_updates) && rows_ < most_rows; ++updates_) {
+    const datasets::Batch batch = batches.next();
+    const FlopsRange flops = flops_of_update(model.options(), batch);
+    rows_ += static_cast<double>(batch.rows());
+    flops_ = {flops_.least + flops.least, flops_.most + flops.most, flops_.encoder_step + flops.encoder_step,
+              flops_.decoder_step + flops.decoder_step};
+  }
+  const auto count = static_cast<double>(updates_);
+  rows_ /= count;
+  flops_ = {flops_.least / count, flops_.most / count, flops_.encoder_step / count, flops_.decoder_step / count};
+}
+
+std::vector<std::string> TrainingSize::describe() const {
+  const dist::Mesh& mesh = session_.mesh;
+  const Options& options = session_.options;
+  const int ranks = mesh.world().size();
+  std::vector<std::string> lines;
+  lines.push_back(session_.task->description());
+  lines.push_back(fmt::format(
+      "{} parameters ({} of them the table of symbols), {} rank{} (data-parallel {}, "
+      "sequence-parallel {})",
+      parameters_, table_parameters_, ranks, ranks == 1 ? "" : "s", mesh.data_parallel(), mesh.sequence_parallel()));
+  lines.push_back(fmt::format("{} in the matrix products of an update of {:.0f} rows, the mean of the first {}",
+                              launcher::describe(flops_), rows_, updates_));
+  if (const auto idle = mesh.data_parallel() - options.batch; options.batch_rows == 0 && idle > 0)
+    lines.push_back(fmt::format("--batch {} leaves {} of {} ranks without work", options.batch,
+                                idle * mesh.sequence_parallel(), ranks));
+  return lines;
+}
+
+nlohmann::ordered_json TrainingSize::to_json() const {
+  return {{"parameters", parameters_},
+          {"table_parameters", table_parameters_},
+          {"rows", rows_},
+          {"flops_per_update", {flops_.least, flops_.most}},
+          {"flops_per_step", {{"encoder", flops_.encoder_step}, {"decoder", flops_.decoder_step}}}};
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/model.h"
+#include "launcher/bench/forward_products.h"
+#include "launcher/run/session.h"
+
+namespace ut::launcher {
+
+/// How large what is trained is: its parameters, and the mean of the first updates.
+class TrainingSize {
+ public:
+  TrainingSize(const core::Model& model, const Session& session);
+
+  /// A line for each thing that a person wants to know before training begins.
+  std::vector<std::string> describe() const;
+  /// {"parameters", "table_parameters", "rows", "flops_per_update": [least, most], "flops_per_step": {stack: number}}
+  nlohmann::ordered_json to_json() const;
+
+ private:
+  const Session& session_;
+  std::int64_t parameters_;
+  std::int64_t table_parameters_;
+  std::int64_t updates_ = 0;  // that the two below are the means of
+  double rows_ = 0;
+  FlopsRange flops_{};
+};
+
+}  // namespace ut::launcher
