@@ -20,8 +20,8 @@
 #include "launcher/run/evaluation.h"
 #include "launcher/run/evaluation_record.h"
 #include "launcher/run/run_directory.h"
-#include "launcher/run/scored_outputs.h"
 #include "launcher/run/trained_model.h"
+#include "launcher/scored_outputs.h"
 
 namespace ut::launcher {
 namespace {

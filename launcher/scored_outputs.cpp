@@ -1,4 +1,4 @@
-#include "launcher/run/scored_outputs.h"
+#include "launcher/scored_outputs.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
