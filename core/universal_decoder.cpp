@@ -97,7 +97,6 @@ class WholePrefixes final : public OfSources {
         group_(share.group),
         symbols_(ids_.size() * static_cast<std::size_t>(share.width)) {}
 
-  /// One rank of the group holds every prefix's last row.
   at::Tensor next(const Prefixes& prefixes) override {
     take(prefixes);
     const std::int64_t length = prefixes.length + 1;  // rows of each
@@ -109,13 +108,19 @@ class WholePrefixes final : public OfSources {
     const Revised revised = model().decode(model().embed_target(batch), memory ? &*memory : nullptr, batch, steps_, {});
     const dist::Rows& rows = batch.target->local();
     at::Tensor logits = at::zeros({rows.sequences(), model().options().vocabulary}, revised.state.options());
-    if (dist::owner(length - 1, length, group_.size()) == group_.rank()) {
-      std::vector<std::int64_t> ends;
-      for (std::size_t index = 1; index < rows.offsets.size(); ++index) ends.push_back(rows.offsets[index] - 1);
-      const at::Tensor last = dist::on_device(ends, group_.device());
-      logits = model().logits(revised.state.index_select(0, last));
-      count(revised.updates.index_select(0, last));
+    std::vector<std::int64_t> sequences;  // whose last row is here
+    std::vector<std::int64_t> ends;
+    for (std::int64_t sequence = 0; sequence < rows.sequences(); ++sequence) {
+      const std::int64_t end = rows.offsets[static_cast<std::size_t>(sequence) + 1] - 1;
+      if (end < rows.offsets[static_cast<std::size_t>(sequence)]) continue;
+      if (rows.position.const_data_ptr<std::int64_t>()[end] != length - 1) continue;
+      sequences.push_back(sequence);
+      ends.push_back(end);
     }
+    const at::Tensor last = dist::on_device(ends, group_.device());
+    logits.index_copy_(0, dist::on_device(sequences, group_.device()),
+                       model().logits(revised.state.index_select(0, last)));
+    count(revised.updates.index_select(0, last));
     group_.all_reduce_sum(logits, dist::Purpose::control);
     return logits;
   }

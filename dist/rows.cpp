@@ -17,6 +17,9 @@ std::pair<std::vector<int>, int> spans_of(int rank, int ranks, Cut cut) {
   return {{rank, 2 * ranks - 1 - rank}, 2 * ranks};
 }
 
+/// Where a sequence's parts are not equal, the larger ones are others from sequence to sequence.
+std::int64_t rounding_of(std::int64_t sequence, int parts) { return sequence % parts; }
+
 }  // namespace
 
 const at::Tensor& Rows::identities_on(at::Device device) const {
@@ -24,8 +27,10 @@ const at::Tensor& Rows::identities_on(at::Device device) const {
   return *copy;
 }
 
-int owner(std::int64_t position, std::int64_t length, int ranks, Cut cut) {
-  const auto part_of = [&](int parts) { return static_cast<int>(((position + 1) * parts - 1) / length); };
+int owner(std::int64_t sequence, std::int64_t position, std::int64_t length, int ranks, Cut cut) {
+  const auto part_of = [&](int parts) {
+    return static_cast<int>(((position + 1) * parts - 1 - rounding_of(sequence, parts)) / length);
+  };
   if (cut == Cut::contiguous) return part_of(ranks);
   const int part = part_of(2 * ranks);
   return std::min(part, 2 * ranks - 1 - part);
@@ -42,7 +47,8 @@ std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cu
     std::int64_t before = 0;  // rows of the rank before the span
     for (std::size_t number = 0; number < sequences.ids.size(); ++number)
       for (std::size_t part = 0; part < numbers.size(); ++part) {
-        const base::Span span = base::share(sequences.lengths[number], numbers[part], parts);
+        const base::Span span =
+            base::share(sequences.lengths[number], numbers[part], parts, rounding_of(sequences.ids[number], parts));
         if (part == mine) {
           for (std::int64_t place = span.begin; place < span.end; ++place) {
             sequence.push_back(sequences.ids[number]);

@@ -70,9 +70,12 @@ class CutExchange final : public SequenceExchange {
   void number_rows() {
     std::vector<std::int64_t>& counts = holdings_.counts;
     counts.assign(ranks(), 0);
-    for (const std::int64_t length : holdings_.sequences.lengths)
-      for (std::int64_t position = 0; position < length; ++position) {
-        holder_.push_back(static_cast<std::size_t>(owner(position, length, group().size(), holdings_.options.cut)));
+    const Sequences& sequences = holdings_.sequences;
+    for (std::size_t number = 0; number < sequences.ids.size(); ++number)
+      for (std::int64_t position = 0; position < sequences.lengths[number]; ++position) {
+        const int rank =
+            owner(sequences.ids[number], position, sequences.lengths[number], group().size(), holdings_.options.cut);
+        holder_.push_back(static_cast<std::size_t>(rank));
         place_.push_back(counts[holder_.back()]++);
       }
     std::vector<std::int64_t> begins{0};

@@ -3,9 +3,6 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include "base/span.h"
-#include "tests/base/lengths_and_parts.h"
-
 namespace ut::dist {
 namespace {
 
@@ -17,15 +14,14 @@ std::vector<std::int64_t> numbers(const at::Tensor& tensor) {
   return {data, data + tensor.numel()};
 }
 
-TEST(Owner, HoldsTheShareThatThePositionIsIn) {
-  base::for_lengths_and_parts([](std::int64_t length, int ranks) {
-    for (std::int64_t position = 0; position < length; ++position) {
-      const int rank = owner(position, length, ranks);
-      ASSERT_TRUE(rank >= 0 && rank < ranks) << "position " << position << " is rank " << rank << "'s";
-      const base::Span part = base::share(length, rank, ranks);
-      EXPECT_TRUE(part.begin <= position && position < part.end) << "position " << position << ", rank " << rank;
-    }
-  });
+TEST(Owner, HoldsTheRowsOfItsShare) {
+  for (const Cut cut : {Cut::contiguous, Cut::zigzag})
+    for (const int ranks : {1, 2, 3, 4, 9})
+      for (std::int64_t length = 1; length <= 30; ++length)
+        for (std::int64_t id = 0; id < 2 * ranks; ++id)
+          for (int rank = 0; rank < ranks; ++rank)
+            for (const std::int64_t position : numbers(rows_of({{id}, {length}}, rank, ranks, cut).position))
+              EXPECT_EQ(owner(id, position, length, ranks, cut), rank) << position << " of " << length << ", id " << id;
 }
 
 TEST(RowsOf, OneRankHoldsAllInTheOrderOfSequencesThenPositions) {
@@ -40,13 +36,13 @@ TEST(RowsOf, OneRankHoldsAllInTheOrderOfSequencesThenPositions) {
 TEST(RowsOf, RanksHoldTheirSharesAndListEverySequence) {
   const Sequences sequences{{7, 2, 5}, {3, 1, 2}};
   const Rows first = rows_of(sequences, 0, 2);
-  EXPECT_THAT(numbers(first.sequence), ElementsAre(7, 5));
-  EXPECT_THAT(numbers(first.position), ElementsAre(0, 0));
-  EXPECT_THAT(first.offsets, ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(numbers(first.sequence), ElementsAre(7, 7, 5));  // the odd ones' first half is the larger
+  EXPECT_THAT(numbers(first.position), ElementsAre(0, 1, 0));
+  EXPECT_THAT(first.offsets, ElementsAre(0, 2, 2, 3));
   const Rows second = rows_of(sequences, 1, 2);
-  EXPECT_THAT(numbers(second.sequence), ElementsAre(7, 7, 2, 5));
-  EXPECT_THAT(numbers(second.position), ElementsAre(1, 2, 0, 1));
-  EXPECT_THAT(second.offsets, ElementsAre(0, 2, 3, 4));
+  EXPECT_THAT(numbers(second.sequence), ElementsAre(7, 2, 5));
+  EXPECT_THAT(numbers(second.position), ElementsAre(2, 0, 1));
+  EXPECT_THAT(second.offsets, ElementsAre(0, 1, 2, 3));
 }
 
 TEST(RowsOf, RanksTogetherHoldEachRowOnce) {
@@ -66,6 +62,21 @@ TEST(RowsOf, RanksTogetherHoldEachRowOnce) {
     }
     EXPECT_EQ(held.sum().item<std::int64_t>(), rows_of(sequences, 0, 1).count()) << ranks << " ranks";
   }
+}
+
+TEST(RowsOf, ShortSequencesAreNoMoreOfOneRankThanOfAnother) {
+  Sequences sequences;
+  for (std::int64_t id = 0; id < 320; ++id) {
+    sequences.ids.push_back(id);
+    sequences.lengths.push_back(1 + id / 8);
+  }
+  for (const int ranks : {2, 3, 4, 8})
+    for (const Cut cut : {Cut::contiguous, Cut::zigzag})
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto share = static_cast<double>(rows_of(sequences, rank, ranks, cut).count() * ranks) /
+                           static_cast<double>(rows_of(sequences, 0, 1).count());
+        EXPECT_NEAR(share, 1, 0.03) << "rank " << rank << " of " << ranks;
+      }
 }
 
 TEST(RowsOf, NoSequencesAreNoRows) {

@@ -22,7 +22,7 @@ LastStep stopping_on(int rank, const Lengths& lengths, std::int64_t steps) {
   return [rank, lengths, steps, ranks = std::max(2, tests::world()->size())](std::int64_t sequence,
                                                                              std::int64_t position) {
     const std::int64_t length = lengths[static_cast<std::size_t>(StackInput::index_of(sequence))];
-    const bool stops = dist::owner(position, length, ranks) == rank;
+    const bool stops = dist::owner(sequence, position, length, ranks) == rank;
     return stops ? 1 + position % 2 : steps - (sequence + position) % 3;
   };
 }
@@ -185,13 +185,18 @@ class MeshActCopyCost : public testing::Test {
     return steps;
   }
 
+  bool is_held_by(int rank, std::size_t index, std::int64_t position) const {
+    return dist::owner(StackInput::id_of(static_cast<std::int64_t>(index)), position, lengths_[index],
+                       world_->size()) == rank;
+  }
+
   /// How often this rank's rows are to be sent: at each of a row's steps, and once more if another goes on without it.
   std::int64_t times_sent() const {
     std::int64_t times = 0;
     for (std::size_t index = 0; index < lengths_.size(); ++index) {
       const auto steps = last_steps(static_cast<std::int64_t>(index));
-      const auto mine = base::share(lengths_[index], world_->rank(), world_->size());
-      for (auto position = mine.begin; position < mine.end; ++position) {
+      for (std::int64_t position = 0; position < lengths_[index]; ++position) {
+        if (!is_held_by(world_->rank(), index, position)) continue;
         const std::int64_t last = steps[static_cast<std::size_t>(position)];
         times += last + (last < *std::ranges::max_element(steps) ? 1 : 0);
       }
@@ -207,12 +212,13 @@ class MeshActCopyCost : public testing::Test {
       const auto steps = last_steps(static_cast<std::int64_t>(index));
       const std::int64_t length = lengths_[index];
       for (std::int64_t position = 0; position < length; ++position) {
-        if (dist::owner(position, length, world_->size()) != world_->rank()) continue;
+        if (!is_held_by(world_->rank(), index, position)) continue;
         for (std::int64_t step = 1; step <= steps[static_cast<std::size_t>(position)] + 1; ++step) {
           std::set<int> to;
           for (std::int64_t other = std::max<std::int64_t>(0, position - reach);
                other < std::min(length, position + reach + 1); ++other)
-            if (steps[static_cast<std::size_t>(other)] >= step) to.insert(dist::owner(other, length, world_->size()));
+            for (int rank = 0; rank < world_->size(); ++rank)
+              if (steps[static_cast<std::size_t>(other)] >= step && is_held_by(rank, index, other)) to.insert(rank);
           to.erase(world_->rank());
           times += std::ssize(to);
         }
