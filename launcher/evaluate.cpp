@@ -55,7 +55,7 @@ void add_provenance(nlohmann::ordered_json& json, const Session& session, const 
   if (options.evaluation_limit > 0) json["evaluation_limit"] = options.evaluation_limit;
   const Options of_run = parse_options({"evaluate", "--run-dir", options.run_dir});
   for (const OptionChange& change : changes_between(of_run, options, command_evaluate))
-    json["options"][change.name] = change.now;
+    if (!change.name.ends_with("steps")) json["options"][change.name] = change.now;  // steps are told above
 }
 
 /// Keeps the line with the run, for its report; of a run that cannot be written to it is printed alone.

@@ -16,9 +16,16 @@ void ScoredOutputs::add(const ScoredExample& scored) {
   nlohmann::ordered_json line{{"number", scored.number}};
   if (const auto groups = task_.groups(); !groups.empty())
     line["group"] = groups[static_cast<std::size_t>(example.group)];
-  if (!example.source.empty()) line["source"] = source_texts(example, task_);
+  if (!example.source.empty()) {
+    line["source"] = source_texts(example, task_);
+  } else {
+    std::vector<std::int64_t> given(example.target.begin(), example.target.end() - 1);
+    given.insert(given.begin(), -1);
+    line["given"] = symbols_of(given, task_, "start");
+  }
   line["wanted"] = label_texts(scored.wanted, example, task_);
   line["said"] = label_texts(scored.said, example, task_);
+  if (example.rival != datasets::no_answer) line["rival"] = task_.vocabulary().symbol(example.rival);
   line["right"] = scored.right;
   if (task_.is_scored_as_text()) {
     line["wanted_text"] = task_.right_text(split_, scored.number);

@@ -57,6 +57,7 @@ TrainingRun::TrainingRun(Session& session)
     directory_.emplace(used);
     directory_->keep(session.task->kept_files());
     if (used.resume) point_at_checkpoints();
+    if (used.resume) truncate_after(evaluations_file(used.run_dir), update());
     metrics_.emplace(directory_->metrics(), used.resume ? update() : -1);
     events_.emplace(directory_->events(), update() + 1);
     progress_.emplace(std::cout, terminal_columns([](const char* name) { return std::getenv(name); }),
@@ -384,7 +385,9 @@ void TrainingRun::score_test_split() {
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
-  if (!metrics_->has(record)) write_down(record);  // it has where a run that was done was resumed
+  const bool is_known = metrics_->has(  // of a run that was done; on another mesh the last bits are others
+      {{"update", best_->update}, {"split", "test"}, {"sequences", result->score.sequences}});
+  if (!is_known) write_down(record);
   progress_->result(fmt::format("run directory {}", session_.options.run_dir));
   progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update,
                                 describe(*result, *session_.task), world.size(), plural(world.size()), seconds));

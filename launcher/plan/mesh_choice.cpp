@@ -104,7 +104,8 @@ Workload task_workload(const Options& options, const core::ModelOptions& model, 
   work.target_rows = static_cast<double>(seen.target_rows()) / sequences;
   const double fitting = static_cast<double>(options.batch_rows) / (work.source_rows + work.target_rows);
   work.sequences = options.batch_rows == 0 ? options.batch : std::max<std::int64_t>(1, std::lround(fitting));
-  if (options.batch_window > 0) work.sequences = std::min(work.sequences, options.batch_window);
+  if (options.batch_rows > 0 && options.batch_window > 0)
+    work.sequences = std::min(work.sequences, options.batch_window);
   work.longest = 1;
   for (const datasets::Example& example : seen.examples)
     work.longest =

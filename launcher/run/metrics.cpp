@@ -1,5 +1,6 @@
 #include "launcher/run/metrics.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -13,8 +14,12 @@ namespace {
 bool is_kept(const std::string& line, std::int64_t update) {
   const auto record = base::parse_json(line);
   if (!record.is_object()) return false;
+  const auto is_early = [update](const nlohmann::json& of) {
+    return of.is_number() && of.get<std::int64_t>() <= update;
+  };
+  if (const auto all = record.find("updates"); all != record.end()) return std::ranges::all_of(*all, is_early);
   const auto found = record.find("update");
-  return found == record.end() || (found->is_number() && found->get<std::int64_t>() <= update);
+  return found == record.end() || is_early(*found);
 }
 
 /// The path, after truncate_after().
@@ -52,8 +57,16 @@ std::optional<std::int64_t> last_update(const std::filesystem::path& path) {
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t update) : file_(truncated(path, update)) {}
 
-bool MetricsLog::has(const nlohmann::ordered_json& record) const {
-  return base::read_file(file_.path()).find(record.dump() + '\n') != std::string::npos;
+bool MetricsLog::has(const nlohmann::ordered_json& values) const {
+  std::ifstream file(file_.path());
+  for (std::string line; std::getline(file, line);) {
+    const auto record = base::parse_json<nlohmann::ordered_json>(line);
+    const auto agrees = [&record](const auto& value) {
+      return record.is_object() && record.contains(value.key()) && record[value.key()] == value.value();
+    };
+    if (std::ranges::all_of(values.items(), agrees)) return true;
+  }
+  return false;
 }
 
 void MetricsLog::append(const nlohmann::ordered_json& record) { file_.append(record.dump() + '\n'); }

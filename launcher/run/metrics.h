@@ -21,15 +21,16 @@ class MetricsLog {
   /// infinity) become null. Throws std::runtime_error, naming the file, where it cannot be written.
   void append(const nlohmann::ordered_json& record);
 
-  /// Whether such a line is there.
-  bool has(const nlohmann::ordered_json& record) const;
+  /// Whether there is a line that has all of these values.
+  bool has(const nlohmann::ordered_json& values) const;
 
  private:
   AppendedFile file_;
 };
 
-/// Drops the lines of updates after `update`, and whatever a kill has left torn: the file is the old one or the new
-/// one, whole. Does nothing where there is no file. Throws std::runtime_error where it cannot be written.
+/// Drops the lines of updates after `update` (of evaluations, of any such), and whatever a kill has left torn: the file
+/// is the old one or the new one, whole. Does nothing where there is no file. Throws std::runtime_error where it cannot
+/// be written.
 void truncate_after(const std::filesystem::path& path, std::int64_t update);
 
 /// The update of the last whole line; none where there is none.

@@ -36,7 +36,7 @@ struct RankBatch {
 std::int64_t pointed_row(const datasets::Example& example, std::int64_t candidate);
 
 /// Part number `part` of the examples in `parts` spans of about as many rows each, source and target together: none has
-/// more than its share and the longest example.
+/// more than its share and the longest example; one may have none.
 base::Span share_by_rows(std::span<const datasets::Example> examples, int part, int parts);
 
 /// Cuts this rank's rows out of `examples`: its data group's share of the sequences, each group having about as many

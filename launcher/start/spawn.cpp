@@ -106,13 +106,14 @@ std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, Termina
   std::optional<Clock::time_point> ask_again;  // once asked to stop
   bool interrupted = false;
   for (;;) {
-    int wait = -1;
-    if (ask_again && Clock::now() >= *ask_again) {
-      ::kill(mpirun, SIGUSR1);
-      ask_again = Clock::now() + repeat_after;
+    int wait = -1;  // for ever
+    if (const auto now = Clock::now(); ask_again) {
+      if (now >= *ask_again) {
+        ::kill(mpirun, SIGUSR1);
+        ask_again = now + repeat_after;
+      }
+      wait = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(*ask_again - now).count());
     }
-    if (ask_again)
-      wait = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(*ask_again - Clock::now()).count());
     std::array<pollfd, 4> sources{
         pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
         pollfd{output.pipe().reading_end(), POLLIN, 0}, pollfd{errors.pipe().reading_end(), POLLIN, 0}};

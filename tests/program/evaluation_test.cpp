@@ -142,6 +142,7 @@ TEST_F(EvaluationOfCopy, WritesWhatWasMadeOfEachExample) {
 
 TEST_F(EvaluationOfCopy, SaysWithWhichOptionsItIsOfOtherExamples) {
   EXPECT_FALSE(evaluated("").contains("options"));
+  EXPECT_FALSE(evaluated(" --steps 3").contains("options"));
   EXPECT_EQ(evaluated(" --evaluation-length 6").at("options"), json({{"evaluation-length", "6"}}));
 }
 

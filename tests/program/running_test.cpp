@@ -193,6 +193,8 @@ TEST_F(Running, ThatIsDoneSaysSoAndIsTestedOnce) {
   const Outcome again = run_ut("train --resume --run-dir " + run);
   EXPECT_THAT(again.output, HasSubstr("nothing is left to train after update 4; --max-updates above 4 goes on"));
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
+  EXPECT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
   const Outcome fewer = run_ut("train --resume --max-updates 3 --run-dir " + run);
   EXPECT_EQ(fewer.exit_code, 2);
   EXPECT_THAT(fewer.errors, HasSubstr("--max-updates 3: the run is at update 4"));
@@ -324,7 +326,11 @@ TEST_F(Running, SaysWhatChangesAndWhatIsDroppedWhenItGoesOn) {
               HasSubstr("goes on with --learning-rate 0.006 (0.003 so far), --max-updates 40 (30 so far), "
                         "--log-every 2 (1 so far)\nthe learning rate is "));
   EXPECT_THAT(longer.output, Not(HasSubstr("is dropped")));
+  ASSERT_EQ(run_ut("evaluate --checkpoint update-20 --run-dir " + run).exit_code, 0);
+  const std::string kept = base::read_file(run + "/evaluations.jsonl");
+  ASSERT_EQ(run_ut("evaluate --average 2 --run-dir " + run).exit_code, 0);
   const Outcome earlier = run_ut(resume + " --checkpoint update-20");
+  EXPECT_EQ(base::read_file(run + "/evaluations.jsonl"), kept) << "none of what was dropped";
   EXPECT_THAT(
       earlier.output,
       HasSubstr("goes on after update 20: what was recorded up to update 40 is dropped, with the checkpoints\n"));
