@@ -95,7 +95,7 @@ TEST(TrainingBatches, ByRowsLeaveNoPartOfWhatIsLeftOver) {
   constexpr std::int64_t longest = 43;
   for (const std::int64_t rows : {130, 220, 350, 700, 1200, 5000}) {
     TrainingBatches batches(task, {1, 0, rows, 60}, 5);
-    while (batches.cursor().sample < 60 * 20) {
+    while (batches.cursor().sample < 1200) {
       const std::int64_t window = batches.cursor().sample;
       Numbers parts;
       while (batches.cursor().sample == window) parts.push_back(batches.next().rows());
