@@ -19,6 +19,9 @@ struct Example {
   /// [source rows], where the answer is pointed at: the number from 0 of the word that stands there among the example's
   /// words; no_answer: none to be pointed at. The answer is such a number then. Empty: it is a class.
   std::vector<std::int64_t> candidates = {};
+
+  /// Source rows and target rows together.
+  std::int64_t rows() const { return static_cast<std::int64_t>(source.size() + target.size()); }
 };
 
 /// The examples of one update (or of one step of an evaluation), before any rank's share is cut from it.

@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t parts_of_window = 16;
 constexpr std::int64_t most_samples = 1 << 20;
 
-std::int64_t rows_of(const Example& example) {
-  return static_cast<std::int64_t>(example.source.size() + example.target.size());
-}
-
 /// Where the parts begin of sequences that have these rows, each part filled with as many as have at most `most`.
 std::vector<std::size_t> filled_parts(const std::vector<std::int64_t>& rows, std::int64_t most) {
   std::vector<std::size_t> begins;
@@ -61,7 +57,7 @@ std::int64_t TrainingBatches::samples_for_window() const {
   const std::int64_t count = std::min(size, looked_at);
   std::int64_t rows = 1;
   for (std::int64_t number = 0; number < count; ++number)
-    rows += rows_of(task_.example(Split::train, number * size / count));
+    rows += task_.example(Split::train, number * size / count).rows();
   return std::clamp<std::int64_t>(parts_of_window * options_.rows * count / rows, 1, most_samples);
 }
 
@@ -99,7 +95,7 @@ TrainingBatches::Examples TrainingBatches::next_part() {
 void TrainingBatches::cut_window() {
   Examples examples = samples(options_.window);
   std::vector<std::pair<std::int64_t, std::size_t>> order;  // rows and place, so that equal ones keep their order
-  for (const Example& example : examples) order.emplace_back(rows_of(example), order.size());
+  for (const Example& example : examples) order.emplace_back(example.rows(), order.size());
   std::ranges::sort(order);
   std::vector<std::int64_t> rows;
   for (const auto& [of_sequence, place] : order) rows.push_back(of_sequence);

@@ -138,8 +138,7 @@ void move_to(at::Device device, core::Batch& batch) {
 
 base::Span share_by_rows(std::span<const datasets::Example> examples, int part, int parts) {
   std::vector<std::int64_t> rows_before = {0};  // each example, and at last all
-  for (const auto& example : examples)
-    rows_before.push_back(rows_before.back() + std::ssize(example.source) + std::ssize(example.target));
+  for (const auto& example : examples) rows_before.push_back(rows_before.back() + example.rows());
   return {begin_of_part(rows_before, part, parts), begin_of_part(rows_before, part + 1, parts)};
 }
 
