@@ -66,13 +66,13 @@ at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::
   const bool keeps_weights = kernel_for(query, site) == VarlenKernel::none;
   if (!spans_ && !(site.recomputed && keeps_weights)) return compose(query, keys_values, site);
   const Attended attended = attend_once(query, keys_values, site);
-  return dist::with_backward(attended.output, {query, keys_values},
-                             [go_back = attended.go_back, like = keys_values.detach()](const at::Tensor& gradient) {
-                               const at::Tensor of_keys_values =
-                                   at::zeros_like(like, dist::exact_type(like.scalar_type()));
-                               const at::Tensor of_query = go_back(gradient, of_keys_values);
-                               return std::vector<at::Tensor>{of_query, of_keys_values.to(like.scalar_type())};
-                             });
+  return dist::with_backward(
+      attended.output, {query, keys_values},
+      [go_back = attended.go_back, type = keys_values.scalar_type()](const at::Tensor& gradient) {
+        at::Tensor of_keys_values;
+        const at::Tensor of_query = go_back(gradient, of_keys_values);
+        return std::vector<at::Tensor>{of_query, of_keys_values.to(type)};
+      });
 }
 
 Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor& keys_values,
@@ -83,19 +83,22 @@ Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor&
   if (spans_) {
     RowAttention attention(q, site);
     attention.meet(kv, *spans_);
-    return {attention.output(), [=, spans = spans_](const at::Tensor& gradient, const at::Tensor& of_keys_values) {
-              const at::Tensor of_query = at::zeros(q.sizes(), of_keys_values.options());
+    return {attention.output(), [=, spans = spans_](const at::Tensor& gradient, at::Tensor& of_keys_values) {
+              at::Tensor of_query;
               attention.go_back(gradient, kv, *spans, of_query, of_keys_values);
               return of_query.to(q.scalar_type());
             }};
   }
-  return {compose(q, kv, site), [=, layout = *this](const at::Tensor& gradient, const at::Tensor& of_keys_values) {
+  return {compose(q, kv, site), [=, layout = *this](const at::Tensor& gradient, at::Tensor& of_keys_values) {
             const at::AutoGradMode graph(true);
             const std::vector<at::Tensor> inputs{q.detach().requires_grad_(), kv.detach().requires_grad_()};
             const auto gradients =
                 torch::autograd::grad({layout.compose(inputs[0], inputs[1], site)}, inputs, {gradient});
             const at::NoGradGuard no_more;
-            of_keys_values.add_(gradients[1]);
+            if (of_keys_values.defined())
+              of_keys_values.add_(gradients[1]);
+            else
+              of_keys_values = dist::exact(gradients[1]);
             return gradients[0];
           }};
 }

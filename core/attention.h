@@ -21,8 +21,8 @@ namespace ut::core {
 struct Attended {
   at::Tensor output;  // [query rows, d]
   /// The way back from the output's gradient: returns the query's, and adds that of the keys and values, which must
-  /// stand where they stood, to the second [key rows, 2d], of dist::exact_type().
-  std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> go_back;
+  /// stand where they stood, to the second [key rows, 2d], of dist::exact_type(); which it makes where it is undefined.
+  std::function<at::Tensor(const at::Tensor&, at::Tensor&)> go_back;
 };
 
 /// Is told of queries [query rows, d], of keys beside values [key rows, 2d], and of the heads' outputs [query rows, d].

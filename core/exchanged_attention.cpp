@@ -8,7 +8,6 @@
 
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
-#include "dist/exact.h"
 #include "dist/heads.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"
@@ -71,9 +70,7 @@ class RowAttentionByBlocks final : public ExchangedAttention {
     return dist::with_backward(
         back->attention.output(), {before, keys_values},
         [seen = keys_values.detach(), spans, back, first](const at::Tensor& gradient) -> std::vector<at::Tensor> {
-          const auto exactly = seen.options().dtype(dist::exact_type(seen.scalar_type()));
-          if (!back->query_gradient.defined()) back->query_gradient = at::zeros(gradient.sizes(), exactly);
-          const at::Tensor of_block = at::zeros(seen.sizes(), exactly);
+          at::Tensor of_block;
           back->attention.go_back(gradient, seen, *spans, back->query_gradient, of_block);
           return {first ? back->query_gradient.to(seen.scalar_type()) : gradient, of_block.to(seen.scalar_type())};
         });

@@ -58,14 +58,13 @@ class Weights {
     });
   }
 
-  /// visit(first query row, how many, keys that one of them sees); not for queries that see none.
+  /// visit(first query row, how many, keys that one of them sees).
   template <class Visit>
   void for_each_block(std::size_t sequence, const Visit& visit) const {
     const base::Span queries = spans_.queries[sequence];
     for (std::int64_t first = queries.begin; first < queries.end; first += queries_at_once) {
       const std::int64_t count = std::min(queries_at_once, queries.end - first);
-      const std::int64_t seen = visible_keys(sequence, first + count - 1);  // positions ascend
-      if (seen > 0) visit(first, count, seen);
+      visit(first, count, visible_keys(sequence, first + count - 1));  // positions ascend
     }
   }
 
@@ -131,7 +130,12 @@ void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_o
   log_sum = most + std::log(sum);
 }
 
-/// `met_before`: whether output and log_sum are over any keys so far.
+template <class Number>
+void fill(const MatrixRows<Number>& rows, std::int64_t count, std::int64_t columns, Number number) {
+  for (std::int64_t row = 0; row < count; ++row) std::fill_n(rows.row(row), columns, number);
+}
+
+/// `met_before`: whether output and log_sum are over any keys so far; else nothing is in them yet.
 template <class Number>
 void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans, const AttentionSite& site,
             bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
@@ -144,6 +148,11 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
     const auto out = columns_to_fill<Number>(output, head * columns);
     const auto sums = columns_to_fill<Number>(log_sum, head);
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      if (seen == 0) {
+        if (met_before) return;
+        fill(out.from(first), count, columns, Number{0});
+        return fill(sums.from(first), count, 1, of_none<Number>);
+      }
       const MatrixRows<Number> weights{scratch, row_room(seen)};
       std::array<Number, queries_at_once> log_sums;
       gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
@@ -167,11 +176,29 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
   });
 }
 
+/// Rows that are added to, or, where they are not filled, have nothing in them yet.
+struct Sums {
+  at::Tensor rows;
+  bool filled;
+};
+
+/// The caller's, made where they are undefined; with nothing in them where all are going to be written.
+Sums sums_in(at::Tensor& rows, const at::Tensor& like, bool written) {
+  if (rows.defined()) return {rows, true};
+  rows = written ? at::empty_like(like) : at::zeros_like(like);
+  return {rows, !written};
+}
+
+/// Whether each of so many key rows is one of these.
+bool are_all(const RowSpans& spans, std::int64_t key_rows) {
+  for (const KeySpan& keys : spans.keys) key_rows -= keys.count;
+  return key_rows == 0;
+}
+
 template <class Number>
 void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
                      const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
-                     const at::Tensor& gradient, const at::Tensor& query_gradient,
-                     const at::Tensor& keys_values_gradient) {
+                     const at::Tensor& gradient, const Sums& query_gradient, const Sums& keys_values_gradient) {
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
   of.for_each_head<Number>(of.drops() ? 3 : 2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
@@ -182,10 +209,22 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     const auto out = columns_of<Number>(output, head * columns);
     const auto given = columns_of<Number>(gradient, head * columns);
     const auto sums = columns_of<Number>(log_sum, head);
-    const auto to_q = columns_to_fill<Number>(query_gradient, head * columns);
-    const auto to_k = of_keys(columns_to_fill<Number>(keys_values_gradient, head * columns), keys);
-    const auto to_v = of_keys(columns_to_fill<Number>(keys_values_gradient, (site.heads + head) * columns), keys);
+    const auto to_q = columns_to_fill<Number>(query_gradient.rows, head * columns);
+    const auto to_k = of_keys(columns_to_fill<Number>(keys_values_gradient.rows, head * columns), keys);
+    const auto to_v = of_keys(columns_to_fill<Number>(keys_values_gradient.rows, (site.heads + head) * columns), keys);
+    const auto set_to_zero = [&](const MatrixRows<Number>& rows, std::int64_t count) {
+      fill(rows, count, columns, Number{0});
+    };
+    bool keys_filled = keys_values_gradient.filled;
+    const auto fill_keys = [&] {
+      if (!keys_filled) set_to_zero(to_k, keys.count), set_to_zero(to_v, keys.count);
+      keys_filled = true;
+    };
     of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      if (seen < keys.count) fill_keys();
+      if (seen == 0 && !query_gradient.filled) set_to_zero(to_q.from(first), count);
+      if (seen == 0) return;
+      const Number keys_kept = keys_filled ? 1 : 0;
       const MatrixRows<Number> weights{scratch, row_room(seen)};
       const MatrixRows<Number> gradients = {weights.row(count), weights.stride};
       const MatrixRows<Number> dropped = of.drops() ? gradients.from(count) : weights;
@@ -198,15 +237,18 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
         of.keep(sequence, first + row, head, weights.row(row), visible, dropped.row(row));
         std::fill(dropped.row(row) + visible, dropped.row(row) + seen, Number{0});
       }
-      gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), 1, to_v);
+      gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), keys_kept, to_v);
       gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
       for (std::int64_t row = 0; row < count; ++row) {
         const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
         softmax_back(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
       }
-      gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), 1, to_q.from(first));
-      gemm(seen, columns, count, of.scale<Number>(), transposed(gradients), as_stored(q.from(first)), 1, to_k);
+      gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), query_gradient.filled ? 1 : 0,
+           to_q.from(first));
+      gemm(seen, columns, count, of.scale<Number>(), transposed(gradients), as_stored(q.from(first)), keys_kept, to_k);
+      keys_filled = true;
     });
+    fill_keys();
   });
 }
 
@@ -251,8 +293,8 @@ RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
     : type_(query.scalar_type()),
       site_(site),
       query_(rows_in_order(query, dist::exact_type(type_))),
-      output_(at::zeros(query_.sizes(), query_.options())),
-      log_sum_(at::full({query_.size(0), site.heads}, -std::numeric_limits<double>::infinity(), query_.options())) {}
+      output_(at::empty(query_.sizes(), query_.options())),
+      log_sum_(at::empty({query_.size(0), site.heads}, query_.options())) {}
 
 void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
@@ -263,15 +305,19 @@ void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   met_ = true;
 }
 
-at::Tensor RowAttention::output() const { return output_.to(type_); }
+at::Tensor RowAttention::output() const { return met_ ? output_.to(type_) : at::zeros_like(output_, type_); }
 
 void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
-                           const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const {
-  if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
+                           at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const {
+  const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
+  const bool meet = query_.size(0) > 0 && seen.size(0) > 0;
+  const Sums of_query = sums_in(query_gradient, query_, meet);
+  const Sums of_keys_values = sums_in(keys_values_gradient, seen, meet && are_all(spans, seen.size(0)));
+  if (!meet) return;
   RECORD_USER_SCOPE("attention, backward");
   AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention_backward", [&] {
-    attend_backward<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, output_, log_sum_,
-                              rows_in_order(gradient, query_.scalar_type()), query_gradient, keys_values_gradient);
+    attend_backward<scalar_t>(query_, seen, spans, site_, output_, log_sum_,
+                              rows_in_order(gradient, query_.scalar_type()), of_query, of_keys_values);
   });
 }
 

@@ -61,9 +61,9 @@ class RowAttention {
   at::Tensor output() const;
 
   /// The way back to one part, from the output's gradient: adds to the gradients of the query and of that part, which
-  /// are of dist::exact_type() of the query's.
+  /// are of dist::exact_type() of the query's, and made where they are undefined.
   void go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
-               const at::Tensor& query_gradient, const at::Tensor& keys_values_gradient) const;
+               at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const;
 
  private:
   at::ScalarType type_;  // of the query as given
