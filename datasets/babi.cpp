@@ -198,6 +198,12 @@ Example Babi::example(Split split, std::int64_t index) const {
   return example;
 }
 
+ExampleSize Babi::example_size(Split split, std::int64_t index) const {
+  const Place place = part(split).places.at(static_cast<std::size_t>(index));
+  const std::int64_t facts = part(split).stories[place.story].questions[place.question].facts;
+  return {index, 1 + facts_kept(facts), 0, 1};
+}
+
 std::vector<std::int64_t> Babi::ids_of(const std::vector<std::string>& words) const {
   if (static_cast<std::int64_t>(words.size()) > words_per_row_)
     throw base::BadInput(fmt::format("'{}': {} words; a sentence of this data set has at most {}",

@@ -29,6 +29,7 @@ class Babi final : public Task {
   std::int64_t size(Split split) const override;
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
+  ExampleSize example_size(Split split, std::int64_t index) const override;
 
   /// Facts, oldest first, and a question: `Mary moved to the hall. John went home. Where is Mary?`
   Example parse(const std::string& line) const override;

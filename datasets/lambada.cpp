@@ -51,13 +51,23 @@ std::vector<fs::path> training_files(const fs::path& training) {
 }  // namespace
 
 Lambada::Lambada(const TaskOptions& options)
-    : MissingWord(form_named(
-          options.lambada_form, "--lambada-form",
-          {{"reading", Form::class_of_it}, {"pointing", Form::word_before_it}, {"language-model", Form::all_words}})) {
+    : MissingWord(form_named(options.lambada_form, "--lambada-form",
+                             {{"reading", Form::class_of_it},
+                              {"pointing", Form::word_before_it},
+                              {"language-model", Form::all_words}}),
+                  options.lambada_names, {options.lambada_context, options.lambada_common}) {
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
+  check_range("--lambada-names", options.lambada_names, 0, 1 << 16);
+  check_range("--lambada-context", options.lambada_context, 0, 1 << 20);
+  check_range("--lambada-common", options.lambada_common, 0, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
-  for (const auto& [split, file] : lambada_files(directory)) read_passages(split, file);
+  for (const auto& [split, file] : lambada_files(directory)) {
+    if (split == Split::train && repeats().context > 0)
+      read_text(file);
+    else
+      read_passages(split, file);
+  }
   training_ = find_training(directory).filename().string();
   number_words(options.vocabulary_size, directory_);
 }
@@ -81,12 +91,27 @@ void Lambada::read_passages(Split split, const fs::path& file) {
   });
 }
 
+void Lambada::read_text(const fs::path& file) {
+  const std::string content = base::read_file(file);
+  for_each_line(content, [&](std::size_t number, std::string_view line) {
+    check_line(line, file.string(), number);
+    const std::vector<std::string_view> words = split_at_spaces(line);
+    check_words(words, file.string(), number);
+    add_text(words);
+  });
+  end_text();
+}
+
 std::string Lambada::description() const {
   std::string text = fmt::format(
-      "lambada: {}: {} training passages ({}), {} validation and {} test passages, of which {} and {} end with a word "
+      "lambada: {}: {} training passages ({}{}), {} validation and {} test passages, of which {} and {} end with a "
+      "word "
       "{}, {} symbols",
-      directory_, size(Split::train), training_, size(Split::validation), size(Split::test),
-      unanswerable(Split::validation), unanswerable(Split::test),
+      directory_, size(Split::train), training_,
+      repeats().context > 0 ? fmt::format(": words among the {} before them, the {} commonest left out",
+                                          repeats().context, repeats().common)
+                            : "",
+      size(Split::validation), size(Split::test), unanswerable(Split::validation), unanswerable(Split::test),
       points() ? "that is none of those before it" : "outside the vocabulary", vocabulary().size());
   if (left_out() > 0) text += fmt::format("; {} such training passages are left out", left_out());
   if (too_short_ > 0) text += fmt::format("; {} training lines of fewer than two words are left out", too_short_);

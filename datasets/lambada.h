@@ -13,7 +13,9 @@ namespace ut::datasets {
 /// them, of which the last is asked for. In three forms, `lambada_form`: reading: as the authors' code has reading
 /// comprehension, from all words but the last that one, a class of the vocabulary. pointing: the word is chosen among
 /// all those before it, of its own sentence too, since the files do not say where that begins; Chu et al. (2017) choose
-/// it among those of the sentences before. Training passages that end with no word of theirs are left out.
+/// it among those of the sentences before. Training passages that end with no word of theirs are left out; or, with
+/// lambada_context, the training text, whose lines follow one another, is read on from line to line, and its repeated
+/// words are asked for, see RepeatedWords.
 /// language-model: a decoder learns all words of the training text, and is scored by the last words of the others. The
 /// development file is the validation split; the control file, where there is one, the control split. The training text
 /// is what the data's directory has of train-novels, train, novels-lambada-style (folders: every .txt file below them,
@@ -21,7 +23,7 @@ namespace ut::datasets {
 /// nothing can be asked of, are left out and counted; in the other files they are refused.
 class Lambada final : public MissingWord {
  public:
-  /// Uses data, vocabulary_size and lambada_form. Throws base::BadInput naming the option, or the file and line.
+  /// Uses data, vocabulary_size and all of lambada_. Throws base::BadInput naming the option, or the file and line.
   explicit Lambada(const TaskOptions& options);
 
   std::string description() const override;
@@ -31,6 +33,7 @@ class Lambada final : public MissingWord {
 
  private:
   void read_passages(Split split, const std::filesystem::path& file);
+  void read_text(const std::filesystem::path& file);
 
   std::string directory_;
   std::string training_;

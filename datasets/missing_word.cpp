@@ -4,16 +4,26 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
+#include "base/philox.h"
+#include "base/shuffle.h"
 
 namespace ut::datasets {
 namespace {
 
 constexpr const char* unknown_word = "<unk>";
+
+/// The symbols of words outside the vocabulary.
+std::vector<std::string> unknown_words(std::int64_t names) {
+  std::vector<std::string> symbols = {unknown_word};
+  for (std::int64_t name = 1; name <= names; ++name) symbols.push_back(fmt::format("<unk-{}>", name));
+  return symbols;
+}
 
 /// For each row of the example the number of its word among the different ones, in the order in which they come; the
 /// first row holds none. `words` as the line has them, the last one next to the first row.
@@ -49,20 +59,33 @@ void MissingWord::add(Split split, const std::vector<std::string_view>& words, s
   examples.groups.push_back(group);
 }
 
-void MissingWord::number_words(std::int64_t most, const std::string& source) {
+void MissingWord::add_text(const std::vector<std::string_view>& words) {
+  std::vector<std::int32_t> numbers;
+  for (const std::string_view word : words) numbers.push_back(table_.number(std::string(word)));
+  texts_.back().end = parts_[static_cast<std::size_t>(Split::train)].words.append_text(numbers).end;
+}
+
+void MissingWord::end_text() { texts_.push_back({texts_.back().end, texts_.back().end}); }
+
+void MissingWord::check_splits_have_examples(const std::string& source) const {
   for (const auto& [split, name] : {std::pair(Split::train, "training"), std::pair(Split::validation, "validation"),
                                     std::pair(Split::test, "test")})
-    if (size(split) == 0)
+    if (part(split).words.words().empty())
       throw base::BadInput(fmt::format("{}: no {} examples; one line at least is needed", source, name));
+}
+
+void MissingWord::number_words(std::int64_t most, const std::string& source) {
+  check_splits_have_examples(source);
   std::vector<std::int64_t> counts(table_.words().size());
   const Part& train = part(Split::train);
   for (const auto numbers : {train.words.words(), Numbers(train.answers)})
     for (const std::int32_t number : numbers) ++counts[static_cast<std::size_t>(number)];
   std::vector<std::string> words = most_frequent_first(table_.words(), counts);
-  std::erase(words, unknown_word);
+  std::vector<std::string> symbols = unknown_words(names_);
+  std::erase_if(words, [&](const std::string& word) { return std::ranges::find(symbols, word) != symbols.end(); });
   words.resize(std::min(words.size(), static_cast<std::size_t>(most)));
-  words.emplace(words.begin(), unknown_word);
-  vocabulary_ = Vocabulary(words);
+  symbols.insert(symbols.end(), words.begin(), words.end());
+  vocabulary_ = Vocabulary(symbols);
 
   std::vector<std::int32_t> ids;
   for (const std::string& word : table_.words()) {
@@ -73,12 +96,30 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
     for (const auto numbers : {examples.words.words(), std::span(examples.answers), std::span(examples.rivals)})
       for (std::int32_t& number : numbers)
         if (number != no_answer) number = ids[static_cast<std::size_t>(number)];
+  add_repeats(vocabulary_.size() - std::ssize(words) + repeats_.common);
   drop_unanswerable();
   if (size(Split::train) == 0)
     throw base::BadInput(fmt::format("{}: no training example has an answer that can be given; {}", source,
-                                     points() ? "one at least needs to end with a word that stands before"
-                                              : "a larger --vocabulary-size is needed"));
+                                     repeats_.context > 0
+                                         ? "a word is needed that stands among those before it and is not too common"
+                                     : points() ? "one at least needs to end with a word that stands before"
+                                                : "a larger --vocabulary-size is needed"));
   table_ = WordTable();
+}
+
+/// `most_common`: the ids of words below it are common.
+void MissingWord::add_repeats(std::int64_t most_common) {
+  Part& train = parts_[static_cast<std::size_t>(Split::train)];
+  const auto is_common = [&](std::int32_t word) { return word < most_common; };
+  for (const base::Span& text : texts_) {
+    const Numbers words = std::as_const(train.words).text(text);
+    for_each_repeat(words, repeats_.context, is_common, [&](const base::Span& before, std::int64_t place) {
+      train.words.add_line({text.begin + before.begin, text.begin + before.end});
+      train.answers.push_back(words[static_cast<std::size_t>(place)]);
+      train.rivals.push_back(static_cast<std::int32_t>(no_answer));
+      train.groups.push_back(0);
+    });
+  }
 }
 
 /// All words are learned from any line.
@@ -116,10 +157,25 @@ std::int64_t MissingWord::id_of(std::int32_t number) const {
   return is_known(number) ? number : vocabulary_.id(unknown_word);
 }
 
-Example MissingWord::source_of(Numbers words) const {
+std::vector<std::int64_t> MissingWord::ids_of(Numbers words, std::uint64_t key) const {
+  std::vector<std::int64_t> names(static_cast<std::size_t>(names_));
+  std::iota(names.begin(), names.end(), vocabulary_.id(unknown_word) + 1);
+  base::Random random(base::mix(key, names.size()));
+  base::shuffle(names, random);
+  std::unordered_map<std::int32_t, std::int64_t> given;
+  std::vector<std::int64_t> ids;
+  for (const std::int32_t word : words) {
+    const bool has_name = !is_known(word) && (given.contains(word) || given.size() < names.size());
+    ids.push_back(has_name ? given.try_emplace(word, names[given.size() % names.size()]).first->second : id_of(word));
+  }
+  return ids;
+}
+
+Example MissingWord::source_of(Numbers words, std::uint64_t key) const {
   Example example;
   example.source.push_back({end_of_sequence_id});
-  for (std::size_t back = words.size(); back > 0; --back) example.source.push_back({id_of(words[back - 1])});
+  const std::vector<std::int64_t> ids = ids_of(words, key);
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) example.source.push_back({*id});
   if (points()) example.candidates = candidates_of(words);
   return example;
 }
@@ -138,7 +194,8 @@ Example MissingWord::example(Split split, std::int64_t index) const {
   const Numbers words = examples.words.line(place);
   const std::int32_t answer = examples.answers[place];
   const bool answerable = is_answerable(examples, place);
-  Example example = has_source() ? source_of(words) : target_of(words);
+  const std::uint64_t key = base::mix(static_cast<std::uint64_t>(split), static_cast<std::uint64_t>(index));
+  Example example = has_source() ? source_of(words, key) : target_of(words);
   example.group = examples.groups[place];
   if (points()) {
     const auto back = std::find(words.rbegin(), words.rend(), answer) - words.rbegin();
@@ -155,6 +212,14 @@ Example MissingWord::example(Split split, std::int64_t index) const {
   return example;
 }
 
+ExampleSize MissingWord::example_size(Split split, std::int64_t index) const {
+  const auto place = static_cast<std::size_t>(index);
+  const std::int64_t words = std::ssize(part(split).words.line(place));
+  if (!has_source() && split == Split::train) return {index, 0, words + 2, words + 2};
+  const std::int64_t answers = is_answerable(part(split), place) ? 1 : 0;
+  return has_source() ? ExampleSize{index, 1 + words, 0, answers, points()} : ExampleSize{index, 0, words + 1, answers};
+}
+
 Example MissingWord::parse(const std::string& line) const {
   WordTable unknown;
   std::vector<std::int32_t> numbers;
@@ -164,7 +229,7 @@ Example MissingWord::parse(const std::string& line) const {
     numbers.push_back(static_cast<std::int32_t>(id < 0 ? vocabulary_.size() + unknown.number(word) : id));
   }
   if (numbers.empty()) throw base::BadInput(fmt::format("'{}': the words before the missing one are needed", line));
-  if (has_source()) return source_of(numbers);
+  if (has_source()) return source_of(numbers, 0);
   Example example = target_of(numbers);
   example.first_label = std::ssize(example.target);
   example.target.push_back(no_answer);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/repeated_words.h"
 #include "datasets/task.h"
 #include "datasets/word_lines.h"
 #include "datasets/words.h"
@@ -13,15 +14,14 @@
 namespace ut::datasets {
 
 /// Base of tasks that ask for the word, or the class of it, that comes after a line's words, in one of three forms.
-/// Words outside the vocabulary are `<unk>`.
-/// class_of_it: source row 0 holds end_of_sequence_id and stands where the answer is missing: there it is read. Row n
-/// holds the n-th word before it, so that a position says how far back a word is. An answer outside the vocabulary is
-/// no_answer: such examples are scored, as wrong, and never trained on.
-/// word_before_it: the same rows; the answer is one of their words, by its spelling, so that words outside the
-/// vocabulary differ from one another. Where it is none of them the answer is no_answer, as above.
-/// all_words: the target is the words, the answer and, in training, end_of_sequence_id; in training each is a label, in
-/// the other splits the answer alone: no_answer where it, or the rival that it is ranked with, is not in the
-/// vocabulary.
+/// Words outside the vocabulary are `<unk>`, or, where such names are kept, as many as there are `<unk-1>`, `<unk-2>`,
+/// …, another for each such word of an example, in random order. class_of_it: source row 0 holds end_of_sequence_id and
+/// stands where the answer is missing: there it is read. Row n holds the n-th word before it, so that a position says
+/// how far back a word is. An answer outside the vocabulary is no_answer: such examples are scored, as wrong, and never
+/// trained on. word_before_it: the same rows; the answer is one of their words, by its spelling, so that words outside
+/// the vocabulary differ from one another. Where it is none of them the answer is no_answer, as above. all_words: the
+/// target is the words, the answer and, in training, end_of_sequence_id; in training each is a label, in the other
+/// splits the answer alone: no_answer where it, or the rival that it is ranked with, is not in the vocabulary.
 class MissingWord : public Task {
  public:
   enum class Form { class_of_it, word_before_it, all_words };
@@ -34,21 +34,29 @@ class MissingWord : public Task {
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(part(split).answers.size()); }
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
+  ExampleSize example_size(Split split, std::int64_t index) const override;
 
   /// The words before the missing one, with spaces between them.
   Example parse(const std::string& line) const override;
 
  protected:
-  explicit MissingWord(Form form) : form_(form), vocabulary_({}) {}
+  /// `names`: for words outside the vocabulary. `repeats`: of add_text().
+  explicit MissingWord(Form form, std::int64_t names = 0, const RepeatedWords& repeats = {})
+      : form_(form), names_(names), repeats_(repeats), vocabulary_({}) {}
 
   /// The form that an option names. Throws base::BadInput where it is none of `forms`.
   static Form form_named(const std::string& name, std::string_view option,
                          const std::vector<std::pair<std::string, Form>>& forms);
   Form form() const { return form_; }
+  const RepeatedWords& repeats() const { return repeats_; }
   /// Adds an example, its words as the line has them; `rival`: see Example, empty: none. For use in constructors,
   /// before number_words().
   void add(Split split, const std::vector<std::string_view>& words, std::string_view answer, std::uint8_t group,
            std::string_view rival = {});
+  /// Adds running text to the training split, whose repeated words are asked for. Likewise.
+  void add_text(const std::vector<std::string_view>& words);
+  /// What is added next does not go on from it.
+  void end_text();
   /// Makes the vocabulary: the words and answers of the training examples, the most frequent first, at most `most`.
   /// Throws base::BadInput, with `source` in front, where a split, but for the control one, has no examples, or none
   /// can be trained on.
@@ -70,16 +78,23 @@ class MissingWord : public Task {
     std::vector<std::uint8_t> groups;
   };
 
+  void check_splits_have_examples(const std::string& source) const;
+  void add_repeats(std::int64_t most_common);
   void drop_unanswerable();
   bool is_answerable(const Part& part, std::size_t place) const;
   bool is_known(std::int32_t number) const { return number >= 0 && number < vocabulary_.size(); }
   std::int64_t id_of(std::int32_t number) const;  // `<unk>` where it is outside the vocabulary
-  Example source_of(Numbers words) const;
+  /// The same, but for names, whose order `key` decides.
+  std::vector<std::int64_t> ids_of(Numbers words, std::uint64_t key) const;
+  Example source_of(Numbers words, std::uint64_t key) const;
   Example target_of(Numbers words) const;
   const Part& part(Split split) const { return parts_[static_cast<std::size_t>(split)]; }
 
   Form form_;
-  WordTable table_;  // empty once the vocabulary is known
+  std::int64_t names_;
+  RepeatedWords repeats_;
+  std::vector<base::Span> texts_ = {{}};  // running texts, in the training split's words; the last one is being added
+  WordTable table_;                       // empty once the vocabulary is known
   std::array<Part, 4> parts_;
   std::int64_t left_out_ = 0;
   Vocabulary vocabulary_;

@@ -52,6 +52,10 @@ class Task {
   virtual std::int64_t size(Split split) const = 0;
   /// index in 0..size(split)-1
   virtual Example example(Split split, std::int64_t index) const = 0;
+  /// How much there is of it. Data sets that are read say it without making the example.
+  virtual ExampleSize example_size(Split split, std::int64_t index) const {
+    return size_of(example(split, index), index);
+  }
 
   /// Text typed by a person (one line of `ut decode`) to an example without target.
   /// Throws base::BadInput where the line cannot be read.
@@ -91,6 +95,9 @@ struct TaskOptions {
   std::string agreement_form = "number-prediction";  // or language-model
   double agreement_train_share = 0;                  // of the test files, trained on instead
   std::string lambada_form = "reading";              // pointing, language-model
+  std::int64_t lambada_context = 0;                  // words before one, of running text; 0: passages
+  std::int64_t lambada_common = 1500;                // of running text, the most frequent words, not asked for
+  std::int64_t lambada_names = 0;                    // for a passage's words outside the vocabulary
   std::string source_language = "en";                // translation: endings of the files' names
   std::string target_language = "de";
   std::vector<std::string> train_sets;  // translation: names of files without their endings; none: the usual names

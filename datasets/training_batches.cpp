@@ -57,24 +57,24 @@ std::int64_t TrainingBatches::samples_for_window() const {
   const std::int64_t count = std::min(size, looked_at);
   std::int64_t rows = 1;
   for (std::int64_t number = 0; number < count; ++number)
-    rows += task_.example(Split::train, number * size / count).rows();
+    rows += task_.example_size(Split::train, number * size / count).rows();
   return std::clamp<std::int64_t>(parts_of_window * options_.rows * count / rows, 1, most_samples);
 }
 
 Batch TrainingBatches::next() {
   Batch batch;
   for (std::int64_t part = 0; part < options_.parts; ++part) {
-    Examples examples = next_part();
+    const Examples examples = next_part();
     batch.parts.push_back(std::ssize(examples));
-    std::ranges::move(examples, std::back_inserter(batch.examples));
+    std::ranges::copy(examples, std::back_inserter(batch.examples));
   }
   return batch;
 }
 
-std::vector<Example> TrainingBatches::samples(std::int64_t count) {
-  std::vector<Example> examples;
+TrainingBatches::Examples TrainingBatches::samples(std::int64_t count) {
+  Examples examples;
   for (const std::int64_t index : sampler_.indices(cursor_.sample, count))
-    examples.push_back(task_.example(Split::train, index));
+    examples.push_back(task_.example_size(Split::train, index));
   return examples;
 }
 
@@ -93,9 +93,9 @@ TrainingBatches::Examples TrainingBatches::next_part() {
 }
 
 void TrainingBatches::cut_window() {
-  Examples examples = samples(options_.window);
+  const Examples examples = samples(options_.window);
   std::vector<std::pair<std::int64_t, std::size_t>> order;  // rows and place, so that equal ones keep their order
-  for (const Example& example : examples) order.emplace_back(example.rows(), order.size());
+  for (const ExampleSize& example : examples) order.emplace_back(example.rows(), order.size());
   std::ranges::sort(order);
   std::vector<std::int64_t> rows;
   for (const auto& [of_sequence, place] : order) rows.push_back(of_sequence);
@@ -104,7 +104,7 @@ void TrainingBatches::cut_window() {
   for (std::size_t part = 0; part + 1 < begins.size(); ++part) {
     window_.emplace_back();
     for (std::size_t sequence = begins[part]; sequence < begins[part + 1]; ++sequence)
-      window_.back().push_back(std::move(examples[order[sequence].second]));
+      window_.back().push_back(examples[order[sequence].second]);
   }
   base::Random random(base::mix(seed_, static_cast<std::uint64_t>(cursor_.sample)));
   base::shuffle(window_, random);

@@ -39,10 +39,10 @@ class TrainingBatches {
   const Cursor& cursor() const { return cursor_; }
 
  private:
-  using Examples = std::vector<Example>;
+  using Examples = std::vector<ExampleSize>;
 
   Examples next_part();
-  std::vector<Example> samples(std::int64_t count);
+  Examples samples(std::int64_t count);
   void cut_window();
   std::int64_t samples_for_window() const;
 

@@ -173,6 +173,13 @@ Example Translation::example(Split split, std::int64_t index) const {
   return example;
 }
 
+ExampleSize Translation::example_size(Split split, std::int64_t index) const {
+  const auto place = static_cast<std::size_t>(index);
+  const std::int64_t source = std::ssize(part(split).sources.line(place)) + 1;  // with the end
+  const std::int64_t target = std::ssize(part(split).targets.line(place)) + 1;
+  return {index, source, target, target};
+}
+
 Example Translation::parse(const std::string& line) const {
   Example example;
   if (const std::vector<std::int32_t> ids = subwords_.ids(line); !ids.empty()) example.source = source_rows(ids);

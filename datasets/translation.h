@@ -33,6 +33,7 @@ class Translation final : public Task {
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(part(split).sources.size()); }
   /// Throws std::out_of_range where the split has no such index.
   Example example(Split split, std::int64_t index) const override;
+  ExampleSize example_size(Split split, std::int64_t index) const override;
 
   /// A line in the source language; of white space alone: an example without source.
   Example parse(const std::string& line) const override;

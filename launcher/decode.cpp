@@ -76,14 +76,13 @@ using core::Outputs;
 
 /// The answers to this data group's examples that this rank reads, or the words that come after them, or the source's
 /// rows that are pointed at; an empty output for the others.
-Outputs read_answers(const core::Model& model, const RankBatch& batch, std::span<const datasets::Example> examples,
-                     const core::Steps& steps) {
+Outputs read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
   const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1).cpu();
   Outputs outputs(batch.sources.ids.size());
   std::int64_t read = 0;
   for (const std::int64_t sequence : batch.sequences_of_labels()) {
-    const auto& example = examples[batch.first_example + static_cast<std::size_t>(sequence)];
+    const auto& example = batch.examples[static_cast<std::size_t>(sequence)];
     const std::int64_t answer = answers[read++].item<std::int64_t>();
     outputs[static_cast<std::size_t>(sequence)] = {example.candidates.empty() ? answer : pointed_row(example, answer)};
   }
@@ -99,8 +98,7 @@ Outputs decode_batch(const Session& session, const core::Model& model, std::span
     return core::gather_outputs(outputs, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
                                 session.mesh.world());
   };
-  if (!session.task->has_target() || !session.task->has_source())
-    return gather(read_answers(model, batch, examples, steps), 1);
+  if (!session.task->has_target() || !session.task->has_source()) return gather(read_answers(model, batch, steps), 1);
   core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
   const std::int64_t longest = std::ranges::max(how.limits);
   const auto mine = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);

@@ -8,7 +8,7 @@
 #include "core/loss.h"
 #include "core/make_model.h"
 #include "dist/gradient_synchronisation.h"
-#include "launcher/bench/bench_batch.h"
+#include "launcher/bench/bench_examples.h"
 #include "launcher/bench/bench_ponder.h"
 #include "launcher/options/model_options.h"
 #include "launcher/run/rank_batch.h"
@@ -33,7 +33,8 @@ void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t m
 
 BenchRun::BenchRun(Session& session)
     : session_(session),
-      batch_(bench_batch(session.options)),
+      examples_(bench_examples(session.options)),
+      batch_(datasets::batch_of(examples_)),
       model_(core::make_model(bench_model(session.options), session.options.seed, session.mesh.device())),
       optimizer_(session.options.optimizer, model_->parameters()) {
   const Options& options = session.options;
@@ -64,7 +65,7 @@ UpdateMade BenchRun::update() {
 
 UpdateMade BenchRun::decode() {
   const at::NoGradGuard no_graph;
-  RankBatch batch = rank_batch(batch_.examples, 0, session_.mesh, session_.options.exchange);
+  RankBatch batch = rank_batch(examples_, 0, session_.mesh, session_.options.exchange);
   const core::DecodingOptions all_of_them{session_.options.bench.length, -1};  // no symbol ends a sequence
   const core::Decoded decoded =
       core::decode(*model_, batch.rows, batch.sources, model_->steps(), all_of_them, session_.mesh.sequence());
@@ -74,7 +75,7 @@ UpdateMade BenchRun::decode() {
 UpdateMade BenchRun::add_gradients(dist::GradientSynchronisation& synchronisation) {
   const Options& options = session_.options;
   const auto dropout = core::DropoutKey::for_update(options.seed, session_.update);
-  core::Batch rows = rank_batch(batch_.examples, 0, session_.mesh, options.exchange).rows;
+  core::Batch rows = rank_batch(examples_, 0, session_.mesh, options.exchange).rows;
   const core::Prediction made = model_->forward(rows, model_->steps(), dropout, &synchronisation);
   const core::LossOptions of_update{batch_.labels(), batch_.source_rows(), batch_.target_rows(),
                                     options.label_smoothing, options.ponder_weight};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/model.h"
 #include "core/optimizer.h"
@@ -37,7 +38,8 @@ class BenchRun {
   UpdateMade add_gradients(dist::GradientSynchronisation& synchronisation);
 
   Session& session_;
-  datasets::Batch batch_;  // of all ranks
+  std::vector<datasets::Example> examples_;  // of all ranks
+  datasets::Batch batch_;                    // how large they are
   std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
 };

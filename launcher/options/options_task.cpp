@@ -87,6 +87,17 @@ void add_task(Table& table) {
              one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
                     [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
              whole(
+                 "lambada-context",
+                 "lambada: learns from every word of the training text that stands among so many before it; 0: from "
+                 "the last word of each line",
+                 [](auto& o) -> auto& { return o.task.lambada_context; }, 0, 1 << 20),
+             whole(
+                 "lambada-common", "lambada: of these, the most frequent words, none is asked for",
+                 [](auto& o) -> auto& { return o.task.lambada_common; }, 0, 1 << 24),
+             whole(
+                 "lambada-names", "lambada: symbols that tell a passage's words outside the vocabulary apart; 0: one",
+                 [](auto& o) -> auto& { return o.task.lambada_names; }, 0, 1 << 16),
+             whole(
                  "vocabulary-size", "lambada: words kept, the most frequent of the training text",
                  [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
              whole(

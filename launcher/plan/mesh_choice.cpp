@@ -95,7 +95,7 @@ Workload task_workload(const Options& options, const core::ModelOptions& model, 
   const std::int64_t stride = std::max<std::int64_t>(1, size / looked_at);
   datasets::Batch seen;
   for (std::int64_t index = 0; index < size; index += stride)
-    seen.examples.push_back(task.example(datasets::Split::train, index));
+    seen.examples.push_back(task.example_size(datasets::Split::train, index));
   const auto sequences = static_cast<double>(seen.examples.size());
   Workload work;
   work.model = model;
@@ -107,9 +107,8 @@ Workload task_workload(const Options& options, const core::ModelOptions& model, 
   if (options.batch_rows > 0 && options.batch_window > 0)
     work.sequences = std::min(work.sequences, options.batch_window);
   work.longest = 1;
-  for (const datasets::Example& example : seen.examples)
-    work.longest =
-        std::max(work.longest, static_cast<std::int64_t>(std::max(example.source.size(), example.target.size())));
+  for (const datasets::ExampleSize& example : seen.examples)
+    work.longest = std::max({work.longest, example.source_rows, example.target_rows});
   work.labels_per_sequence = seen.labels() / static_cast<std::int64_t>(seen.examples.size());
   return work;
 }

@@ -62,8 +62,8 @@ double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
 
 /// Counts right labels. A sequence is right where all its labels are, on whichever rank.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
-                          std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
                           const Session& session, const See& see) {
+  const std::span<const datasets::Example> examples = batch.examples;
   const at::Tensor labels = batch.rows.labels.cpu();
   const std::vector<std::int64_t> of_label = batch.sequences_of_labels();
   std::vector<std::int64_t> rivals;
@@ -84,7 +84,7 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   count_ponder(sum, prediction, batch.rows, examples, session.options.model.halting);
 
   session.mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
-  if (see) show_teacher_forced(see, prediction, batch, examples, numbers, wrong, session);
+  if (see) show_teacher_forced(see, prediction, batch, wrong, session);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < examples.size(); ++index)
     add_to_both(sum, examples[index], [&](Results& results) {
@@ -111,10 +111,10 @@ bool is_empty(const datasets::Example& example) {
   return example.source == std::vector<std::vector<std::int64_t>>{{datasets::end_of_sequence_id}};
 }
 
-/// Decodes examples of a split, which have these numbers there.
-void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch,
-                   std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
-                   datasets::Split split, const core::Steps& steps, const Session& session, const See& see) {
+/// Decodes examples of a split.
+void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch, datasets::Split split,
+                   const core::Steps& steps, const Session& session, const See& see) {
+  const std::span<const datasets::Example> examples = batch.examples;
   const datasets::Task& task = *session.task;
   const core::Decoded decoded =
       core::decode(model, batch.rows, batch.sources, steps, decoding_options(session.options, task, examples),
@@ -133,9 +133,9 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
     datasets::count(score, output, reference);
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
     if (task.is_scored_as_text())
-      count_text(sum, output, examples[index], task.right_text(split, numbers[index]), task);
+      count_text(sum, output, examples[index], task.right_text(split, batch.numbers[index]), task);
     if (see)
-      see({numbers[index],
+      see({batch.numbers[index],
            examples[index],
            reference,
            output,
@@ -196,19 +196,18 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
     if (stop && any_rank(stop(), session.mesh.world())) return std::nullopt;
     datasets::Batch batch;
-    std::vector<std::int64_t> numbers;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
-      numbers.push_back(index * size / count);  // of the whole split, whose groups may come one after the other
-      batch.examples.push_back(session.task->example(split, numbers.back()));
+      const std::int64_t number =
+          index * size / count;  // of the whole split, whose groups may come one after the other
+      batch.examples.push_back(session.task->example_size(split, number));
     }
-    const RankBatch mine = rank_batch(batch.examples, begin, session.mesh, session.options.exchange);
+    const auto make = [&](std::int64_t number) { return session.task->example(split, number); };
+    const RankBatch mine = rank_batch(batch.examples, make, begin, session.mesh, session.options.exchange);
     sum.labels += decodes ? 0 : batch.labels();
-    const auto examples = std::span(batch.examples).subspan(mine.first_example, mine.sources.ids.size());
-    const auto my_numbers = std::span(numbers).subspan(mine.first_example);
     if (decodes)
-      count_decoded(sum, model, mine, examples, my_numbers, split, steps, session, see);
+      count_decoded(sum, model, mine, split, steps, session, see);
     else
-      count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, examples, my_numbers, session, see);
+      count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, session, see);
   }
   dist::Communicator& world = session.mesh.world();
   sum_over_ranks(sum, steps, world);

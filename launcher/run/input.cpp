@@ -32,12 +32,12 @@ Input InputAhead::make() {
   const Options& options = session_.options;
   const RandomOffset offset{options.random_offset, options.seed, update_++};
   Input input{batches_.next(), {}, batches_.cursor()};
-  const std::span<const datasets::Example> all(input.batch.examples);
+  const std::span<const datasets::ExampleSize> all(input.batch.examples);
+  const auto make = [&](std::int64_t number) { return session_.task->example(datasets::Split::train, number); };
   std::int64_t first = 0;
   for (const std::int64_t count : input.batch.parts) {
-    input.parts.push_back(rank_batch(all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-                                     first, session_.mesh, options.exchange, offset)
-                              .rows);
+    const auto of_part = all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    input.parts.push_back(rank_batch(of_part, make, first, session_.mesh, options.exchange, offset).rows);
     first += count;
   }
   return input;

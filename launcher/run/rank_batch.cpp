@@ -136,7 +136,7 @@ void move_to(at::Device device, core::Batch& batch) {
 
 }  // namespace
 
-base::Span share_by_rows(std::span<const datasets::Example> examples, int part, int parts) {
+base::Span share_by_rows(std::span<const datasets::ExampleSize> examples, int part, int parts) {
   std::vector<std::int64_t> rows_before = {0};  // each example, and at last all
   for (const auto& example : examples) rows_before.push_back(rows_before.back() + example.rows());
   return {begin_of_part(rows_before, part, parts), begin_of_part(rows_before, part + 1, parts)};
@@ -156,31 +156,39 @@ std::int64_t pointed_row(const datasets::Example& example, std::int64_t candidat
   return std::ranges::find(example.candidates, candidate) - example.candidates.begin();
 }
 
-RankBatch rank_batch(Examples all, std::int64_t first_id, const dist::Mesh& mesh, const dist::ExchangeOptions& exchange,
-                     const RandomOffset& offset) {
+RankBatch rank_batch(std::span<const datasets::ExampleSize> all, const MakeExample& make, std::int64_t first_id,
+                     const dist::Mesh& mesh, const dist::ExchangeOptions& exchange, const RandomOffset& offset) {
   const base::Span mine = share_by_rows(all, mesh.data_rank(), mesh.data_parallel());
-  const Examples examples =
-      all.subspan(static_cast<std::size_t>(mine.begin), static_cast<std::size_t>(mine.end - mine.begin));
   RankBatch batch;
   batch.first_example = static_cast<std::size_t>(mine.begin);
   dist::Sequences targets;
-  for (std::size_t index = 0; index < examples.size(); ++index) {
-    batch.sources.ids.push_back(first_id + mine.begin + static_cast<std::int64_t>(index));
-    batch.sources.lengths.push_back(static_cast<std::int64_t>(examples[index].source.size()));
-    targets.lengths.push_back(static_cast<std::int64_t>(examples[index].target.size()));
+  for (std::int64_t place = mine.begin; place < mine.end; ++place) {
+    const datasets::ExampleSize& size = all[static_cast<std::size_t>(place)];
+    batch.examples.push_back(make(size.number));
+    batch.numbers.push_back(size.number);
+    batch.sources.ids.push_back(first_id + place);
+    batch.sources.lengths.push_back(size.source_rows);
+    targets.lengths.push_back(size.target_rows);
   }
   targets.ids = batch.sources.ids;
-  const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return !example.target.empty(); });
-  const bool has_sources = std::ranges::any_of(all, [](const auto& example) { return !example.source.empty(); });
-  const bool points = std::ranges::any_of(all, [](const auto& example) { return !example.candidates.empty(); });
-  if (has_sources) add_source(batch.rows, examples, batch.sources, mesh, exchange, offset);
+  // Of all examples: ranks that have none of them exchange rows, too.
+  const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return example.target_rows > 0; });
+  const bool has_sources = std::ranges::any_of(all, [](const auto& example) { return example.source_rows > 0; });
+  const bool points = std::ranges::any_of(all, [](const auto& example) { return example.points; });
+  if (has_sources) add_source(batch.rows, batch.examples, batch.sources, mesh, exchange, offset);
   if (has_targets)
-    add_target(batch.rows, examples, targets, mesh, exchange, offset);
+    add_target(batch.rows, batch.examples, targets, mesh, exchange, offset);
   else
-    add_answers(batch.rows, examples);
-  if (points) add_candidates(batch.rows, examples);
+    add_answers(batch.rows, batch.examples);
+  if (points) add_candidates(batch.rows, batch.examples);
   move_to(mesh.device(), batch.rows);
   return batch;
+}
+
+RankBatch rank_batch(Examples examples, std::int64_t first_id, const dist::Mesh& mesh,
+                     const dist::ExchangeOptions& exchange) {
+  const auto make = [examples](std::int64_t number) { return examples[static_cast<std::size_t>(number)]; };
+  return rank_batch(datasets::batch_of(examples).examples, make, first_id, mesh, exchange);
 }
 
 }  // namespace ut::launcher

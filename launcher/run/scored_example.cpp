@@ -36,7 +36,6 @@ std::vector<Numbers> updates_by_position(const at::Tensor& updates, const dist::
 }
 
 void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
-                         std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
                          const at::Tensor& wrong, const Session& session) {
   dist::Communicator& group = session.mesh.sequence();
   const core::HaltingOptions& halting = session.options.model.halting;
@@ -50,12 +49,12 @@ void show_teacher_forced(const See& see, const core::Prediction& prediction, con
   const auto encoder = updates_by_position(prediction.encoder.updates, batch.rows.source.get(), halting.encoder, group);
   const auto decoder = updates_by_position(prediction.decoder.updates, batch.rows.target.get(), halting.decoder, group);
   if (session.mesh.sequence_rank() != 0) return;
-  for (std::size_t index = 0; index < examples.size(); ++index) {
-    const datasets::Example& example = examples[index];
+  for (std::size_t index = 0; index < batch.examples.size(); ++index) {
+    const datasets::Example& example = batch.examples[index];
     const bool has_target = batch.rows.target != nullptr;
     const auto first = has_target ? example.first_label : 0;
     const auto end = has_target ? std::ssize(example.target) : 1;
-    see({numbers[index], example,
+    see({batch.numbers[index], example,
          has_target ? Numbers(example.target.begin() + first, example.target.end()) : Numbers{example.answer},
          Numbers(said[index].begin() + first, said[index].begin() + end),
          wrong.const_data_ptr<std::int64_t>()[index] == 0, false, encoder.empty() ? Numbers() : encoder[index],

@@ -34,10 +34,9 @@ std::vector<std::vector<std::int64_t>> updates_by_position(const at::Tensor& upd
                                                            const dist::SequenceExchange* exchange,
                                                            core::Halting halting, dist::Communicator& group);
 
-/// Shows this data group's examples, which have these numbers in their split, to the first rank's `see`. `wrong`
+/// Shows this data group's examples to the first rank's `see`. `wrong`
 /// [sequences] int64: labels that are. Collective in the group that shares the sequences.
 void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
-                         std::span<const datasets::Example> examples, std::span<const std::int64_t> numbers,
                          const at::Tensor& wrong, const Session& session);
 
 }  // namespace ut::launcher

@@ -1,11 +1,15 @@
 #include "datasets/lambada.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "datasets/batch.h"
@@ -16,8 +20,7 @@ namespace ut::datasets {
 namespace {
 
 Lambada read_lambada(const std::filesystem::path& directory, std::int64_t vocabulary_size = 60000,
-                     const std::string& form = "reading") {
-  TaskOptions options;
+                     const std::string& form = "reading", TaskOptions options = {}) {
   options.data = directory.string();
   options.vocabulary_size = vocabulary_size;
   options.lambada_form = form;
@@ -34,13 +37,14 @@ class LambadaFiles : public testing::Test {
     directory_.write("train-novels/README", "no passage");
   }
   Lambada read(std::int64_t vocabulary_size = 60000, const std::string& form = "reading") const {
-    return read_lambada(directory_.path(), vocabulary_size, form);
+    return read_lambada(directory_.path(), vocabulary_size, form, options_);
   }
   std::string refused() const {
     return tests::bad_input([&] { read(); });
   }
 
   tests::TemporaryDirectory directory_;
+  TaskOptions options_;
 };
 
 TEST_F(LambadaFiles, TheLastWordIsAskedForAndTheNearestComesFirst) {
@@ -67,8 +71,8 @@ TEST_F(LambadaFiles, AnswersOutsideTheVocabularyAreScoredButNotTrainedOn) {
   EXPECT_EQ(task.render({task.example(Split::validation, 0).answer}), "cat");
   const Example unanswerable = task.example(Split::validation, 1);
   EXPECT_EQ(unanswerable.answer, no_answer);
-  EXPECT_EQ(Batch({{unanswerable}, {}}).labels(), 0);
-  EXPECT_EQ(Batch({{task.example(Split::validation, 0)}, {}}).labels(), 1);
+  EXPECT_EQ(size_of(unanswerable, 0).labels, 0);
+  EXPECT_EQ(size_of(task.example(Split::validation, 0), 0).labels, 1);
   EXPECT_NE(task.description().find("2 validation and 1 test passages, of which 1 and 0 end with a word outside"),
             std::string::npos)
       << task.description();
@@ -111,15 +115,15 @@ TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
   EXPECT_TRUE(learned.source.empty());
   EXPECT_EQ(task.render(learned.target), "the cat and the <unk> <EOS>");
   EXPECT_EQ(learned.first_label, 0);
-  EXPECT_EQ(Batch({{learned}, {}}).labels(), 6);
+  EXPECT_EQ(size_of(learned, 0).labels, 6);
   const Example asked = task.example(Split::validation, 0);
   EXPECT_EQ(task.render(asked.target), "the <unk> <unk> the cat");
   EXPECT_EQ(asked.first_label, 4);
   EXPECT_EQ(asked.rival, no_answer);
-  EXPECT_EQ(Batch({{asked}, {}}).labels(), 1);
+  EXPECT_EQ(size_of(asked, 0).labels, 1);
   const Example unanswerable = task.example(Split::validation, 1);  // ends with owl
   EXPECT_EQ(unanswerable.target.back(), no_answer);
-  EXPECT_EQ(Batch({{unanswerable}, {}}).labels(), 0);
+  EXPECT_EQ(size_of(unanswerable, 0).labels, 0);
   const Example typed = task.parse("the cat");
   EXPECT_EQ(typed.first_label, 2);
   ASSERT_EQ(typed.target.size(), 3u);
@@ -143,12 +147,61 @@ TEST_F(LambadaFiles, PointingKnowsUnknownWordsApartBySpelling) {
   EXPECT_EQ(owl.candidates, (std::vector<std::int64_t>{no_answer, 0, 1, 2, 0}));
   EXPECT_EQ(owl.answer, 2);
   EXPECT_EQ(owl.source[2], owl.source[3]) << "both unknown";
-  EXPECT_EQ(Batch({{owl}, {}}).labels(), 1);
+  EXPECT_EQ(size_of(owl, 0).labels, 1);
   EXPECT_EQ(task.example(Split::validation, 0).answer, no_answer);
   EXPECT_EQ(task.parse("the owl saw the").candidates, owl.candidates);
   directory_.write("train-novels/b/two.txt", "the cat sat\n");
   EXPECT_NE(tests::bad_input([&] { read(2, "pointing"); }).find("no training example has an answer"),
             std::string::npos);
+}
+
+TEST_F(LambadaFiles, NamesTellUnknownWordsApart) {
+  directory_.write("train-novels/b/two.txt", "cat sat the cat\n");
+  options_.lambada_names = 2;
+  const Lambada task = read(2, "pointing");  // the, cat
+  EXPECT_EQ(task.vocabulary().text(), "<pad>\n<EOS>\n<unk>\n<unk-1>\n<unk-2>\nthe\ncat\n");
+  const auto words = [&](const Example& example) {
+    std::vector<std::string> rows;
+    for (const auto& row : example.source) rows.push_back(task.render(row));
+    return rows;
+  };
+  const auto owl = words(task.example(Split::validation, 1));  // the owl saw the
+  EXPECT_THAT(owl, testing::ElementsAre("<EOS>", "the", testing::_, testing::_, "the"));
+  EXPECT_THAT((std::vector{owl[2], owl[3]}), testing::UnorderedElementsAre("<unk-1>", "<unk-2>"));
+  const auto more = words(task.parse("a b c a"));  // two names for three
+  EXPECT_EQ(more[1], more[4]);
+  EXPECT_EQ(more[2], "<unk>");
+  EXPECT_THAT((std::vector{more[3], more[4]}), testing::UnorderedElementsAre("<unk-1>", "<unk-2>"));
+  options_.lambada_names = 20;
+  const Lambada other = read(2, "pointing");
+  const Example validation = other.example(Split::validation, 1);
+  EXPECT_NE(validation.source, other.parse("the owl saw the").source) << "in random order";
+  EXPECT_EQ(validation.source, read(2, "pointing").example(Split::validation, 1).source);
+}
+
+TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
+  directory_.write("train-novels/a/one.txt", "the tall cat and\nthe old dog and the\n\ntall cat ran off\n");
+  directory_.write("train-novels/b/two.txt", "cat the tall\n");
+  options_.lambada_context = 7;
+  options_.lambada_common = 2;  // the, cat
+  const Lambada task = read();
+  ASSERT_EQ(task.size(Split::train), contexts_of_word);  // of the second "and"; "tall" stands too far before
+  std::set<std::size_t> lengths;
+  for (std::int64_t index = 0; index < contexts_of_word; ++index) {
+    const Example example = task.example(Split::train, index);
+    std::string text;
+    for (auto row = example.source.rbegin(); row + 1 != example.source.rend(); ++row) text += task.render(*row) + " ";
+    EXPECT_TRUE(std::string("the tall cat and the old dog ").ends_with(text)) << text;
+    EXPECT_EQ(task.render({example.answer}), "and");
+    EXPECT_EQ(example.group, 0);
+    lengths.insert(example.source.size() - 1);
+  }
+  EXPECT_GE(*lengths.begin(), 4u);
+  EXPECT_LE(*lengths.rbegin(), 7u);
+  EXPECT_GT(lengths.size(), 1u);
+  EXPECT_THAT(task.description(), testing::HasSubstr("4 training passages (train-novels: words among the 7 before"));
+  options_.lambada_context = 3;
+  EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("a word is needed that stands among those before"));
 }
 
 TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
 #include "tests/bad_input.h"
@@ -11,10 +14,22 @@
 namespace ut::datasets {
 namespace {
 
+/// The sizes of a split's first examples, beside those of the examples themselves.
+void expect_sizes_of_examples(const Task& task) {
+  for (const Split split : all_splits)
+    for (std::int64_t index = 0; index < std::min<std::int64_t>(20, task.size(split)); ++index) {
+      const ExampleSize said = task.example_size(split, index);
+      const ExampleSize is = size_of(task.example(split, index), index);
+      EXPECT_EQ(std::tie(said.number, said.source_rows, said.target_rows, said.labels, said.points),
+                std::tie(is.number, is.source_rows, is.target_rows, is.labels, is.points))
+          << task.description() << ", " << name_of(split) << ", example " << index;
+    }
+}
+
 TEST(MakeTask, MakesWhatItsNameSays) {
   const tests::TemporaryDirectory directory;
   const std::string story = "1 Ada sat.\n2 Who sat?\tAda\n";
-  const std::string passages = "the cat sat\nthe dog sat\n";
+  const std::string passages = "the cat sat\nthe dog sat\nthe cat saw the\n";
   for (const std::string name : {"qa1_train.txt", "qa1_test.txt"}) directory.write(name, story + story);
   for (const std::string name : {"numpred.train", "numpred.val", "numpred.test.1"})
     directory.write(name, "VBZ\tthe cat\n");
@@ -31,6 +46,13 @@ TEST(MakeTask, MakesWhatItsNameSays) {
     const auto task = make_task(options);
     EXPECT_EQ(task->has_target(), name != "babi" && name != "agreement" && name != "lambada");
     EXPECT_EQ(task->description().find(name == "babi" ? "bAbI task 1" : name + ":"), 0u) << task->description();
+    expect_sizes_of_examples(*task);
+    options.babi_memory = 1;
+    options.agreement_form = "language-model";
+    for (const char* form : {"pointing", "language-model"}) {
+      options.lambada_form = form;
+      expect_sizes_of_examples(*make_task(options));
+    }
   }
 }
 

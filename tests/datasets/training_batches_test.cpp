@@ -41,12 +41,8 @@ class Numbered final : public Task {
 
 Numbers numbers_of(const Batch& batch) {
   Numbers numbers;
-  for (const Example& example : batch.examples) numbers.push_back(example.source[0][0]);
+  for (const ExampleSize& example : batch.examples) numbers.push_back(example.number);
   return numbers;
-}
-
-std::int64_t rows_of(const Example& example) {
-  return static_cast<std::int64_t>(example.source.size() + example.target.size());
 }
 
 /// visit(first, last) of each micro-batch's examples.
@@ -82,7 +78,7 @@ TEST(TrainingBatches, ByRowsHaveAtMostSoManyAndNearlyThat) {
   for (int update = 0; update < 30; ++update)
     for_each_part(batches.next(), [&](auto first, auto last) {
       const std::int64_t of_part = std::accumulate(
-          first, last, std::int64_t{0}, [](std::int64_t sum, const Example& one) { return sum + rows_of(one); });
+          first, last, std::int64_t{0}, [](std::int64_t sum, const ExampleSize& one) { return sum + one.rows(); });
       EXPECT_LE(of_part, by_rows.rows);
       rows += static_cast<double>(of_part);
       ++parts;
@@ -127,9 +123,9 @@ TEST(TrainingBatches, ByRowsPutLikeLengthsTogetherInRandomOrder) {
   for (int update = 0; update < 30; ++update)
     for_each_part(batches.next(), [&](auto first, auto last) {
       const auto [least, most] = std::minmax_element(
-          first, last, [](const Example& one, const Example& other) { return rows_of(one) < rows_of(other); });
-      EXPECT_LE(rows_of(*most) - rows_of(*least), 16);
-      longest.push_back(rows_of(*most));
+          first, last, [](const ExampleSize& one, const ExampleSize& other) { return one.rows() < other.rows(); });
+      EXPECT_LE(most->rows() - least->rows(), 16);
+      longest.push_back(most->rows());
     });
   EXPECT_FALSE(std::ranges::is_sorted(longest));
   const auto ascents = std::ranges::count_if(longest, [&, before = std::int64_t{0}](std::int64_t rows) mutable {

@@ -242,6 +242,8 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
       {{"--keep-every", "30"}, {"--checkpoint-every", "10"}},
       {{"--babi-memory", "9"}, {"--task", "babi", "--data", "there"}},
       {{"--lambada-form", "pointing"}, {"--task", "lambada", "--data", "there"}},
+      {{"--lambada-common", "9"}, {"--lambada-context", "9", "--task", "lambada", "--data", "there"}},
+      {{"--lambada-names", "9"}, {"--lambada-form", "pointing", "--task", "lambada", "--data", "there"}},
       {{"--execute-length", "9"}, {"--task", "execute-copy"}},
       {{"--train-length", "9"}, {"--task", "reverse"}},
       {{"--data", "there"}, {"--task", "agreement"}},
@@ -279,6 +281,7 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
       {{"--steps", "3", "--decoder-steps", "1"}, "--steps: does nothing here, needs an encoder beside"},
       {{"--halting", "act", "--max-steps", "3"}, ""},
       {{"--steps", "3"}, ""},
+      {{"--lambada-context", "9"}, "--lambada-context: does nothing here, needs another --lambada-form"},
       {{"--halting", "act", "--decoder-halting", "act"}, ""}};
   for (const auto& [more, message] : of_no_encoder) {
     Words all = language_model;
