@@ -163,6 +163,9 @@ std::string model_bytes(const Model& model) {
 
 void load_model_file(const fs::path& file, Model& model) {
   fill(model.parameters().all(), read_safetensors(file), "", file);
+  for (const auto& [name, tensor] : model.parameters().all())
+    if (!tensor.isfinite().all().item<bool>())
+      throw base::BadInput(fmt::format("{}: tensor {} has values that are not finite", file.string(), name));
 }
 
 void write_checkpoint(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {

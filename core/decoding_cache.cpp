@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "dist/on_device.h"
 #include "dist/to_host.h"
@@ -78,8 +79,10 @@ class CachedRows final : public StackRows {
   bool has_moved() const override { return false; }
 
   at::Tensor home(const at::Tensor& halted) const override {
+    std::unordered_map<std::int64_t, std::int64_t> place;  // of each sequence among those that halted
+    for (const std::int64_t sequence : halted_) place.emplace(sequence, std::ssize(place));
     Numbers order;
-    for (const std::int64_t sequence : first_) order.push_back(std::ranges::find(halted_, sequence) - halted_.begin());
+    for (const std::int64_t sequence : first_) order.push_back(place.at(sequence));
     return halted.index_select(0, index_of(order));
   }
 

@@ -135,6 +135,7 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
       fmt::print("{}\n", answered ? text_of(*output++, lines.front(), *session.task) : "");
       lines = lines.subspan(1);
     }
+    std::fflush(stdout);  // through a pipe, too
   }
 }
 

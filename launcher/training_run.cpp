@@ -77,10 +77,10 @@ void TrainingRun::say_what_is_trained() {
     progress_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
                                session_.options.run_dir));
   if (damaged_best_)
-    progress_->say(
-        fmt::format("the best so far, update {}, was altered or cut short since it was written; the best of "
-                    "what comes takes its place",
-                    *damaged_best_));
+    progress_->say(fmt::format(
+        "the best so far, update {}, is gone, or was altered or cut short since it was written; the best of "
+        "what comes takes its place",
+        *damaged_best_));
   for (const std::string& line : said_of_resuming_) progress_->say(line);
   if (finished()) progress_->say(nothing_left());
   if (std::filesystem::file_size(directory_->metrics()) > 0) return;  // it is there already
@@ -125,7 +125,9 @@ std::string TrainingRun::resume() {
   evaluated_at_ = read.whole("evaluated_at", -1, -1);
   const bool is_of_others = read.text("scored_on", scored_on_) != scored_on_;
   if (is_of_others) evaluated_at_ = -1;
-  if (best_ && !core::has_checkpoint(directory, best_->update)) best_.reset();  // what is done again now had a better
+  const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update());
+  if (best_ && !is_newest && !core::has_checkpoint(directory, best_->update))
+    best_.reset();  // what is done again now had a better
   if (best_ && !core::is_whole(directory / core::checkpoint_name(best_->update)))
     damaged_best_ = std::exchange(best_, std::nullopt)->update;
   best_is_of_others_ = is_of_others && best_;
@@ -169,19 +171,27 @@ void TrainingRun::check_that_something_comes() {
 
 void TrainingRun::score_best_again() {
   const std::int64_t newest = update();
-  const auto load = [&](std::int64_t update, core::Adam* optimizer) {
-    if (best_->update != newest)
-      core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update), *model_,
-                            optimizer);
-  };
-  load(best_->update, nullptr);
+  if (best_->update != newest) load_on_all_ranks(best_->update);
   const std::optional<Evaluation> result = score(datasets::Split::validation);
-  load(newest, &optimizer_);
+  if (best_->update != newest) load_on_all_ranks(newest);
   if (!result) return;
   best_ = {result->accuracy(), result->loss, best_->update};
   if (session_.speaks())
     progress_->say(fmt::format("scored on other examples from now on: update {}, the best so far: validation {}",
                                best_->update, describe(*result, *session_.task)));
+}
+
+void TrainingRun::load_on_all_ranks(std::int64_t update) {
+  dist::Communicator& world = session_.mesh.world();
+  agree(world, [&] {
+    if (session_.speaks())
+      core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update), *model_,
+                            nullptr);
+  });
+  const at::NoGradGuard no_graph;
+  const at::Tensor& parameters = model_->parameters().flat();
+  if (!session_.speaks()) parameters.fill_(-0.0);  // which added to any number, even -0, leaves it
+  world.all_reduce_sum(parameters, dist::Purpose::control);
 }
 
 /// As the checkpoint has it that is gone on from: a kill may have come before the pointers, and later ones are done
@@ -263,7 +273,7 @@ void TrainingRun::log() {
 void TrainingRun::look_at(const Report& shown, const UpdateResult& result) {
   if (std::isfinite(shown.loss) && std::isfinite(shown.gradient_norm)) return non_finite_.went_well();
   const bool here = !result.synchronisation.were_finite() || !std::isfinite(result.loss.item<double>());
-  const std::string what = non_finite_.left_out(*model_, here, session_.mesh.world());
+  const std::string what = non_finite_.left_out(*model_, shown.loss, here, session_.mesh.world());
   if (session_.speaks()) progress_->say(fmt::format("update {}: {}", update(), what));
 }
 
@@ -376,12 +386,7 @@ int TrainingRun::end() {
 void TrainingRun::score_test_split() {
   const double seconds = since_start_.seconds();
   dist::Communicator& world = session_.mesh.world();
-  wait_for_all(world);  // rank 0 has written the best
-  agree(world, [&] {
-    if (best_->update == update()) return;
-    core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(best_->update),
-                          *model_, nullptr);
-  });
+  if (best_->update != update()) load_on_all_ranks(best_->update);
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);

@@ -78,6 +78,8 @@ class TrainingRun {
   void check_that_something_comes();
   /// Of other examples than those to come, a score cannot be compared.
   void score_best_again();
+  /// The parameters that rank 0 reads; the moments stay. Ranks may see the directory late, or another one.
+  void load_on_all_ranks(std::int64_t update);
   void point_at_checkpoints() const;
   void look_at(const Report& shown, const UpdateResult& result);
   /// Records the updates since the last record.

@@ -195,8 +195,9 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
       if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
         throw base::BadInput(fmt::format("{}: is not UTF-8; give another name to the file", assignment.origin));
       if (has_line_break || !entry.set(options, assignment.value))
-        throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}", assignment.origin, assignment.value,
-                                         needed_by(entry, assignment.value)));
+        throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
+                                         needed_by(entry, assignment.value),
+                                         has_line_break ? " without line breaks" : ""));
     }
   }
 }

@@ -5,10 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+#include <sstream>
 #include <vector>
 
 #include "base/file.h"
+#include "launcher/options/option_table.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/ranks/shared_text.h"
@@ -44,11 +48,35 @@ std::string digest_of(const datasets::Task& task) {
   return digests;
 }
 
-std::string first_not_finite(const core::Model& model) {
-  const auto& parameters = model.parameters().all();
-  for (const auto& [name, gradient] : core::views_of(model.parameters().flat_gradient(), parameters))
-    if (!gradient.isfinite().all().item<bool>()) return "the gradient of " + name;
-  return "the loss";
+/// `--name value` or `no --name`, for each option that has to be the same on all ranks.
+std::string option_lines(const Options& options) {
+  static const std::set<std::string> of_each_rank = {"data",   "sentencepiece", "run-dir", "threads",
+                                                     "device", "hostfile",      "quiet"};
+  std::string lines;
+  for (const OptionEntry& entry : option_table())
+    if (const std::string value = entry.get(options); !of_each_rank.contains(entry.name))
+      lines += value.empty() ? fmt::format("no --{}\n", entry.name) : fmt::format("--{} {}\n", entry.name, value);
+  return lines;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What of an update is not finite, as a sentence: one of these at least.
+std::string what_is_not_finite(const core::Model& model, double loss) {
+  std::vector<std::string> what;
+  if (!std::isfinite(loss)) what.emplace_back("the loss");
+  for (const auto& [name, gradient] : core::views_of(model.parameters().flat_gradient(), model.parameters().all()))
+    if (!gradient.isfinite().all().item<bool>()) {
+      what.push_back("the gradient of " + name);
+      break;
+    }
+  if (what.empty()) what.emplace_back("the norm of the gradients");  // their squares are too large
+  return fmt::format("{} {} not finite", fmt::join(what, " and "), what.size() == 1 ? "is" : "are");
 }
 
 }  // namespace
@@ -84,6 +112,22 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
                                   tensor.name, others, odd->is_one_of_two ? "either" : "that"));
 }
 
+void check_same_options(const Options& options, dist::Communicator& world) {
+  if (world.size() == 1) return;
+  const std::string mine = option_lines(options);
+  const std::vector<std::string> digests = texts_of_ranks(base::digest(mine.data(), mine.size()), world);
+  const auto odd = find_odd_rank(digests);
+  if (!odd) return;
+  const int usual = static_cast<int>(std::ranges::find(digests, odd->usual) - digests.begin());
+  const auto theirs = lines_of(text_of_rank(mine, odd->rank, world));
+  const auto others = lines_of(text_of_rank(mine, usual, world));
+  const auto [first, other] = std::ranges::mismatch(theirs, others);
+  throw AgreedBadInput(
+      fmt::format("rank {} on host {} was given {}, rank {} {}; give all ranks the same options, "
+                  "settings files and run",
+                  odd->rank, text_of_rank(host_name(), odd->rank, world), *first, usual, *other));
+}
+
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {
   if (world.size() == 1) return;
   const auto odd = find_odd_rank(texts_of_ranks(digest_of(task), world));
@@ -103,13 +147,13 @@ void check_same_state(const std::string& state, const Options& options, dist::Co
                   options.run_dir, odd->rank, text_of_rank(host_name(), odd->rank, world)));
 }
 
-std::string NonFiniteUpdates::left_out(const core::Model& model, bool here, dist::Communicator& world) {
+std::string NonFiniteUpdates::left_out(const core::Model& model, double loss, bool here, dist::Communicator& world) {
   at::Tensor ranks = at::zeros({world.size()}, at::kLong);
   ranks[world.rank()] = here ? 1 : 0;
   world.all_reduce_sum(ranks, dist::Purpose::control);
   const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // none: it came of the sum; 0 speaks
   const std::string host = text_of_rank(host_name(), rank, world);
-  const std::string what = first_not_finite(model) + " is not finite";
+  const std::string what = what_is_not_finite(model, loss);
   if (++in_a_row_ > limit_)
     throw FailureOfRank(
         rank, host,

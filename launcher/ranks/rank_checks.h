@@ -30,6 +30,10 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
 /// telling. Collective.
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
 
+/// Throws AgreedBadInput, on every rank, where a rank was given another option than most, or has read other settings:
+/// but where its data lies, and what it works with. Collective.
+void check_same_options(const Options& options, dist::Communicator& world);
+
 /// Throws AgreedBadInput, on every rank, where a rank has read other data than most: its vocabulary, the sizes of its
 /// splits or some of its examples differ. Collective.
 void check_same_data(const datasets::Task& task, dist::Communicator& world);
@@ -47,8 +51,9 @@ class NonFiniteUpdates {
 
   /// After an update with such a loss or norm, which every rank sees alike: returns what is to be said of it, which
   /// tensor and which rank it came from. Throws FailureOfRank with that where no more are left out in a row.
-  /// `here`: this rank's own loss or gradients, before they were summed, are not finite. Collective.
-  std::string left_out(const core::Model& model, bool here, dist::Communicator& world);
+  /// `loss`: of all ranks. `here`: this rank's own loss or gradients, before they were summed, are not finite.
+  /// Collective.
+  std::string left_out(const core::Model& model, double loss, bool here, dist::Communicator& world);
   /// After any other update.
   void went_well() { in_a_row_ = 0; }
 

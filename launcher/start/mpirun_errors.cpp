@@ -61,6 +61,8 @@ std::string MpirunErrors::take_line(const std::string& line) {
   }
   if (line.starts_with("mpirun: Forwarding signal")) return {};
   if (line.starts_with("ut: ")) told_ = true;
+  for (const char* end : {"MPI_ERRORS_ARE_FATAL", "PMIX ERROR: OUT-OF-RESOURCE"})
+    if (line.find(end) != std::string::npos) has_given_up_ = true;
   return is_of_open_mpi(line) ? hold_back(line) : line;
 }
 

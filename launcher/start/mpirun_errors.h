@@ -22,6 +22,8 @@ class MpirunErrors {
   std::string rest();
   /// The rank that a signal ended, where mpirun has said so.
   const std::optional<Ended>& ended_by_signal() const { return ended_; }
+  /// Whether Open MPI has said that it cannot go on; it does not always end then.
+  bool has_given_up() const { return has_given_up_; }
 
  private:
   std::string take_line(const std::string& line);
@@ -33,6 +35,7 @@ class MpirunErrors {
   std::string paragraph_;
   std::string held_back_;
   bool told_ = false;  // by a rank, in a line of ours
+  bool has_given_up_ = false;
   std::optional<Ended> ended_;
 };
 

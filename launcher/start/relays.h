@@ -103,6 +103,7 @@ class ErrorRelay {
   /// All that has come so far.
   void copy();
   const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
+  bool has_given_up() const { return errors_.has_given_up(); }
 
  private:
   PipeFromChild pipe_;

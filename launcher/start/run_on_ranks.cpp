@@ -79,12 +79,15 @@ void check_ranks_can_meet(const RankEnvironment& environment) {
 }
 
 /// An mpirun of another MPI starts programs that each believe to be alone.
-void check_world(const dist::Communicator& world, const RankEnvironment& environment) {
+void check_world(const dist::Communicator& world, const RankEnvironment& environment, const Options& options) {
   if (environment.world > 0 && environment.world != world.size())
     throw AgreedBadInput(
         fmt::format("{} ranks were started, but MPI sees {}: this MPI and what started the ranks do not know one "
                     "another; use mpirun of the same MPI, or srun --mpi=pmix",
                     environment.world, world.size()));
+  if (environment.is_rank && options.ranks > 0 && options.ranks != world.size())  // who started them gave no number
+    throw AgreedBadInput(
+        fmt::format("--ranks: {} given, but {} were started; leave --ranks out", options.ranks, world.size()));
 }
 
 void set_threads(const Options& options) {
@@ -132,7 +135,8 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
   // Where an MPI of another kind started the ranks, each believes to be alone.
   const bool speaks = rank == 0 && (environment.rank == 0 || environment.world <= 1);
   try {
-    check_world(*world, environment);
+    check_world(*world, environment, options);
+    check_same_options(options, *world);
     const RankDevice device = agree_on_device(options, environment.local_rank, *world);
     world = make_communicator(options, device, std::move(world));
     return run_in_mesh(options, std::move(world), update, command);

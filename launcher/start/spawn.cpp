@@ -34,13 +34,14 @@ namespace ut::launcher {
 namespace {
 
 constexpr const char* threads_variable = "OMP_NUM_THREADS";
+constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";  // where there is none
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds repeat_after{1000};
 
 /// Where the program is in PATH.
 std::optional<std::string> find_in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
-  std::istringstream directories(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  std::istringstream directories(path == nullptr ? usual_path : path);
   for (std::string directory; std::getline(directories, directory, ':');) {
     const auto file = std::filesystem::path(directory) / program;
     if (::access(file.c_str(), X_OK) == 0) return file.string();
@@ -69,6 +70,7 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
     const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
     ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
   }
+  ::setenv("PATH", usual_path, 0);  // mpirun looks for what it starts itself
   const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
   ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);
   // A crash is told in one line by the parent; Open MPI's own traces of several ranks come mixed.
@@ -99,37 +101,74 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::_exit(127);
 }
 
+/// When mpirun is to be told something, and what.
+class Reminders {
+ public:
+  /// `patience`: from the moment on that mpirun has given up.
+  Reminders(pid_t mpirun, std::chrono::seconds patience) : mpirun_(mpirun), patience_(patience) {}
+
+  bool asked_to_stop() const { return ask_again_ != never; }
+  /// Which is repeated: mpirun and the ranks may not have been there yet.
+  void ask_to_stop() {
+    ::kill(mpirun_, SIGUSR1);
+    ask_again_ = Clock::now() + repeat_after;
+  }
+  void ask_to_end_at_once() {
+    ::kill(mpirun_, SIGTERM);
+    ask_again_ = Clock::now() + repeat_after;
+    give_time(std::chrono::seconds(5));
+  }
+  void mpirun_has_given_up() { give_time(patience_); }
+
+  /// Does what is due. Returns the milliseconds until more is, for poll(); -1: for ever.
+  int remind() {
+    const auto now = Clock::now();
+    if (now >= ask_again_) ask_to_stop();
+    if (now >= end_it_) {
+      ::kill(-mpirun_, SIGKILL);
+      end_it_ = now + repeat_after;
+    }
+    const auto next = std::min(ask_again_, end_it_);
+    if (next == never) return -1;
+    const auto time = std::min<Clock::duration>(next - now, std::chrono::hours(1));
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
+  }
+
+ private:
+  static constexpr Clock::time_point never = Clock::time_point::max();
+
+  void give_time(Clock::duration time) { end_it_ = std::min(end_it_, Clock::now() + time); }
+
+  pid_t mpirun_;
+  std::chrono::seconds patience_;
+  Clock::time_point ask_again_ = never;  // once asked to stop
+  Clock::time_point end_it_ = never;     // where it may not end by itself
+};
+
 /// Passes signals, input and output on until mpirun has ended. Returns its wait status, and whether it was asked to
-/// stop, which is repeated: mpirun and the ranks may not have been there yet.
-std::pair<int, bool> attend(pid_t mpirun, const WaitingSignals& signals, TerminalRelay& relay, OutputRelay& output,
-                            ErrorRelay& errors) {
-  std::optional<Clock::time_point> ask_again;  // once asked to stop
+/// stop.
+std::pair<int, bool> attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& signals,
+                            TerminalRelay& relay, OutputRelay& output, ErrorRelay& errors) {
+  Reminders reminders(mpirun, patience);
   bool interrupted = false;
   for (;;) {
-    int wait = -1;  // for ever
-    if (const auto now = Clock::now(); ask_again) {
-      if (now >= *ask_again) {
-        ::kill(mpirun, SIGUSR1);
-        ask_again = now + repeat_after;
-      }
-      wait = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(*ask_again - now).count());
-    }
     std::array<pollfd, 4> sources{
         pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
         pollfd{output.pipe().reading_end(), POLLIN, 0}, pollfd{errors.pipe().reading_end(), POLLIN, 0}};
-    if (::poll(sources.data(), sources.size(), wait) < 0 && errno != EINTR) throw system_error("poll");
+    if (::poll(sources.data(), sources.size(), reminders.remind()) < 0 && errno != EINTR) throw system_error("poll");
     if (sources[1].revents != 0) relay.copy();
     if (sources[2].revents != 0) output.copy();
     if (sources[3].revents != 0) errors.copy();
+    if (errors.has_given_up()) reminders.mpirun_has_given_up();
     if (sources[0].revents == 0) continue;
     const int signal = signals.next();
     if (signal == SIGCHLD) {
       int status = 0;
-      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, ask_again.has_value()};
+      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, reminders.asked_to_stop()};
+    } else if (signal == SIGINT && std::exchange(interrupted, true)) {
+      reminders.ask_to_end_at_once();
     } else if (signal != 0) {
-      const bool at_once = signal == SIGINT && std::exchange(interrupted, true);
-      ::kill(mpirun, at_once ? SIGTERM : SIGUSR1);
-      ask_again = Clock::now() + repeat_after;
+      reminders.ask_to_stop();
     }
   }
 }
@@ -223,7 +262,26 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
   return command;
 }
 
+void check_room_to_start(const Environment& get) {
+  constexpr std::int64_t needed = 16;  // MB; a few less, and mpirun waits for ever
+  const char* given = get("TMPDIR");
+  const std::string directory = given == nullptr || *given == '\0' ? "/tmp" : given;
+  std::error_code unseen;
+  const bool is_there = std::filesystem::exists(directory, unseen);
+  if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, unseen)))
+    throw base::BadInput(fmt::format("TMPDIR {}: needs the path of a directory, from / on", directory));
+  if (!is_there) return;  // mpirun makes it
+  const auto space = std::filesystem::space(directory, unseen);
+  const std::int64_t free = unseen ? needed : static_cast<std::int64_t>(space.available / 1'000'000);
+  if (free < needed)
+    throw base::BadInput(
+        fmt::format("{}: {} MB are left, needs {} in which mpirun starts ranks; free some, or set "
+                    "TMPDIR to another directory",
+                    directory, free, needed));
+}
+
 int run_under_mpirun(const SpawnRequest& request) {
+  check_room_to_start([](const char* name) { return std::getenv(name); });
   const auto mpirun_path = find_in_path("mpirun");
   if (!mpirun_path)
     throw base::BadInput(fmt::format(
@@ -251,7 +309,8 @@ int run_under_mpirun(const SpawnRequest& request) {
   if (nothing >= 0) ::close(nothing);
   output.pipe().close_writing_end();
   errors.pipe().close_writing_end();
-  const auto [status, asked_to_stop] = attend(mpirun, signals, relay, output, errors);
+  const auto [status, asked_to_stop] =
+      attend(mpirun, std::chrono::seconds(request.timeout), signals, relay, output, errors);
   output.copy();
   errors.copy();
   std::optional<std::string> who;

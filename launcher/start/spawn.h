@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launcher/start/hosts.h"
+#include "launcher/start/rank_environment.h"
 
 namespace ut::launcher {
 
@@ -36,11 +37,16 @@ std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t time
 /// Threads for each of the ranks that share the cores: at least one.
 std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks);
 
+/// Throws base::BadInput where there is not enough room for what mpirun keeps while ranks run (in TMPDIR, or /tmp): it
+/// would say nothing and wait for ever.
+void check_room_to_start(const Environment& get);
+
 /// Runs this program again as `ranks` ranks under mpirun, and waits. `stop_signals` and SIGUSR1 reach all ranks as
-/// SIGUSR1; a second SIGINT ends them at once. If this process dies, so do they.
+/// SIGUSR1; a second SIGINT ends them at once, and mpirun
+/// five seconds later where it does not end. If this process dies, so do they.
 /// Returns the code that the first rank to fail ended with, or 0; 1, after a line on standard error, where a signal
 /// ended a rank (with its number, host and the last update recorded) or a host was lost. Throws base::BadInput where
-/// mpirun is missing.
+/// mpirun is missing or has no room.
 int run_under_mpirun(const SpawnRequest& request);
 
 }  // namespace ut::launcher

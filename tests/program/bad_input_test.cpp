@@ -283,6 +283,27 @@ TEST_F(BadInput, RanksThatDoNotFit) {
   expect_nothing_written();
 }
 
+/// Flux and prun say a rank's number and no number of ranks.
+TEST_F(BadInput, OtherRanksThanWereStarted) {
+  const Outcome outcome = run_shell(
+      fmt::format("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny, run_directory()));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("ut: --ranks: 2 given, but 1 were started; leave --ranks out"));
+  expect_nothing_written();
+}
+
+/// In less than some MB mpirun waits for ever, and says nothing.
+TEST_F(BadInput, NoRoomForMpirun) {
+  for (const auto& [place, message] : {std::pair("/proc", "/proc: 0 MB are left, needs 16"),
+                                       std::pair("relative", "TMPDIR relative: needs the path of a directory")}) {
+    const Outcome outcome = run_shell(fmt::format("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place,
+                                                  std::getenv("UT"), tiny, run_directory()));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr(message));
+    expect_nothing_written();
+  }
+}
+
 TEST_F(BadInput, RanksOfACommandForOneProcess) {
   const Outcome outcome =
       run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());

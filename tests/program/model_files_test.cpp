@@ -99,6 +99,8 @@ TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
           [&](auto& held) { held.tensors[bias] = at::zeros({23}, at::kFloat); });
   refuses("tensor " + bias + " is Double 24, the model needs Float 24",
           [&](auto& held) { held.tensors[bias] = at::zeros({24}, at::kDouble); });
+  refuses("tensor " + bias + " has values that are not finite",
+          [&](auto& held) { held.tensors[bias] = at::full({24}, std::numeric_limits<float>::infinity()); });
   EXPECT_THAT(
       run_ut(fmt::format("import --d-model 1000000 --from {} --run-dir {}", model, directory_ / "again")).errors,
       HasSubstr("the options make a model of "));

@@ -183,7 +183,35 @@ TEST_F(Running, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
       "timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", evaluation, run, evaluation, late));
   EXPECT_EQ(scored.exit_code, 2);
   EXPECT_THAT(scored.errors, HasSubstr("rank 1 on host "));
-  EXPECT_THAT(scored.errors, HasSubstr("sees another checkpoint than the other ranks"));
+  EXPECT_THAT(scored.errors, HasSubstr("was given --learning-rate 0.1, rank 0 --learning-rate 0.003; give all ranks"));
+}
+
+/// As from a settings file that is another on another host.
+TEST_F(Running, IsRefusedWhereRanksHaveOtherOptions) {
+  const std::string run = directory_ / "run";
+  const std::string rank = "-n 1 $UT " + addition(2) + "--timeout 10 --sequence-parallel 1 --run-dir " + run;
+  for (const std::string other : {"--dropout 0.5", "--ffn 64", "--seed 7", "--check-ranks 5"}) {
+    const Outcome outcome = run_shell(
+        fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {} : {} {}", rank, rank, other));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
+    EXPECT_THAT(outcome.errors, HasSubstr("was given " + other + ", rank 0 --"));
+    EXPECT_FALSE(std::filesystem::exists(run));
+  }
+}
+
+/// Checkpoints are read by the rank that wrote them.
+TEST_F(Running, EndsWithATestWhereOnlyRank0SeesTheRunDirectory) {
+  for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
+  const auto rank = [&](const char* place) {
+    return fmt::format("-wdir {} -n 1 $UT {} --learning-rate 2 --sequence-parallel 1 --timeout 10 --run-dir run",
+                       directory_ / place, addition(6, "--evaluate-every 1 --evaluation-examples 40"));
+  };
+  const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
+                                    " : " + rank("there"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr(": test "), Not(HasSubstr("update 6: test"))));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path() / "there"));
 }
 
 TEST_F(Running, ThatIsDoneSaysSoAndIsTestedOnce) {

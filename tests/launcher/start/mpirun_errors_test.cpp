@@ -41,6 +41,14 @@ TEST(MpirunErrors, OfOtherKindsArePassedOn) {
   EXPECT_FALSE(errors.ended_by_signal());
 }
 
+TEST(MpirunErrors, TellThatItHasGivenUp) {
+  MpirunErrors errors;
+  errors.pass_on("[vm:1] An error\n");
+  EXPECT_FALSE(errors.has_given_up());
+  errors.pass_on("[vm:1] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n");
+  EXPECT_TRUE(errors.has_given_up());
+}
+
 TEST(MpirunErrors, OfBrokenConnectionsAreSaidWhereNobodySaysWhy) {
   const std::string broken = "[vm:00896] Read -1, expected 7936, errno = 3\n";
   MpirunErrors alone;
