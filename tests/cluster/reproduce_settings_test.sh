@@ -57,6 +57,7 @@ def check_files(table):
             check((table["home"] / size / f"{name}.conf").exists(), f"{table['name']}: no {size}/{name}.conf")
     for path in table["home"].glob("*/*.conf"):
         check(path.stem in rows, f"{path}: no row has it")
+        check_transformer(path)
 
 
 def check_averages(run):
@@ -67,6 +68,13 @@ def check_averages(run):
         check(averaged == 0 or (averaged <= int(settings["keep-checkpoints"]) and
                                 5 * averaged * int(settings["checkpoint-every"]) <= int(settings["max-updates"])),
               f"{run}: of {averaged} checkpoints there is no mean in a fifth of its updates")
+
+
+def check_transformer(path):
+    """A Transformer's positions are in the residual stream: it has no later step to add them again."""
+    settings = reproduce.config_lines(path)
+    if int(settings.get("block-layers", 1)) > 1 and settings.get("steps") == "1":
+        check(settings.get("residual") == "signal-in", f"{path}: positions reach the first layer's attention alone")
 
 
 def chosen(runs):
