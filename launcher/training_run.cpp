@@ -2,28 +2,20 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
-#include "core/state_reader.h"
 #include "launcher/options/model_options.h"
-#include "launcher/options/option_changes.h"
-#include "launcher/options/option_checks.h"
-#include "launcher/options/option_table.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/run/evaluation_record.h"
 #include "launcher/run/examples_digest.h"
-#include "launcher/run/trained_model.h"
-#include "launcher/start/rank_environment.h"
+#include "launcher/run/training_limit.h"
 #include "launcher/training_size.h"
 
 namespace ut::launcher {
@@ -44,129 +36,52 @@ TrainingRun::TrainingRun(Session& session)
                              examples_digest(*session.task, datasets::Split::validation))),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
-  if (session.options.resume) {
-    std::string state;
-    agree(world, [&] { state = resume(); });
-    check_same_state(state, session.options, world);
-  }
+  if (session.options.resume) resume();
   agree(world, [&] { input_.emplace(session, update(), cursor_); });
   agree(world, [&] {
-    if (!session.speaks()) return;
-    Options used = session.options;
-    used.ranks = world.size();
-    directory_.emplace(used);
-    directory_->keep(session.task->kept_files());
-    if (used.resume) point_at_checkpoints();
-    if (used.resume) truncate_after(evaluations_file(used.run_dir), update());
-    metrics_.emplace(directory_->metrics(), used.resume ? update() : -1);
-    events_.emplace(directory_->events(), update() + 1);
-    progress_.emplace(std::cout, terminal_columns([](const char* name) { return std::getenv(name); }),
-                      session.options.quiet);
-    say_what_is_trained();
+    if (session.speaks()) {
+      Options used = session.options;
+      used.ranks = world.size();
+      directory_.emplace(used);
+      directory_->keep(session.task->kept_files());
+      if (used.resume) point_at_checkpoints();
+    }
+    log_.emplace(session, directory_ ? &*directory_ : nullptr, update());
+    if (session.speaks()) say_what_is_trained();
   });
   session.update = update();
-  if (best_is_of_others_) score_best_again();
+  if (resumed_.best_is_of_others) score_best_again();
   if (evaluation_is_due()) evaluate();  // a stop came before it
-  since_log_ = Stopwatch();
+  log_->start();
+}
+
+void TrainingRun::resume() {
+  const Options& options = session_.options;
+  agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_, *model_, optimizer_); });
+  check_same_state(resumed_.state, options, session_.mesh.world());
+  cursor_ = resumed_.cursor;
+  best_ = resumed_.best;
+  evaluated_at_ = resumed_.evaluated_at;
+  written_at_ = update();
+  time_is_over_ = options.max_hours > 0 && resumed_.hours >= options.max_hours;
 }
 
 void TrainingRun::say_what_is_trained() {
   const TrainingSize size(*model_, session_);
-  for (const std::string& line : size.describe()) progress_->say(line);
+  for (const std::string& line : size.describe()) log_->say(line);
   if (!directory_->is_locked())
-    progress_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
-                               session_.options.run_dir));
-  if (damaged_best_)
-    progress_->say(fmt::format(
-        "the best so far, update {}, is gone, or was altered or cut short since it was written; the best of "
-        "what comes takes its place",
-        *damaged_best_));
-  for (const std::string& line : said_of_resuming_) progress_->say(line);
-  if (finished()) progress_->say(nothing_left());
-  if (std::filesystem::file_size(directory_->metrics()) > 0) return;  // it is there already
+    log_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
+                          session_.options.run_dir));
+  for (const std::string& line : resumed_.said) log_->say(line);
+  if (const std::string reached = limit(); !reached.empty()) log_->say(nothing_left(update(), reached));
+  if (log_->has_records()) return;
   nlohmann::ordered_json record{{"update", 0}};
   record.update(size.to_json());
-  metrics_->append(record);
+  log_->note(record);
 }
 
-std::string TrainingRun::nothing_left() const {
-  const double reached = best_ ? std::ceil(best_->score * 1e4) / 1e4 : 0;  // up: at the digits shown, it does go on
-  const std::string limit = update() >= session_.options.max_updates ? fmt::format("--max-updates above {}", update())
-                            : time_is_over_                          ? fmt::format("--max-hours above {:.3g}", hours())
-                            : reached >= 1                           ? "--target-score 0"
-                                           : fmt::format("--target-score above {:.4f}, or 0,", reached);
-  return fmt::format("nothing is left to train after update {}; {} goes on", update(), limit);
-}
-
-void TrainingRun::write_down(const nlohmann::ordered_json& record) {
-  metrics_->append(record);
-  events_->add(record.at("update").get<std::int64_t>(), summary_of(record));
-}
-
-std::string TrainingRun::resume() {
-  const Options& options = session_.options;
-  if (session_.speaks()) check_run_directory(options);  // ranks would take its lock for one another's
-  const auto directory = checkpoint_directory(options.run_dir);
-  const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
-  const nlohmann::json state = core::read_state(checkpoint);
-  const core::StateReader read(state, checkpoint);
-  check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string());
-  check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session_.task);
-  core::load_checkpoint(checkpoint, *model_, &optimizer_);
-  written_at_ = update();
-  say_what_changes(read, checkpoint);
-  cursor_ = {read.whole("samples", 0), read.whole("part_of_window", 0)};
-  if (update() > options.max_updates)
-    throw base::BadInput(
-        fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update()));
-  earlier_hours_ = read.number("hours", 0);
-  time_is_over_ = options.max_hours > 0 && earlier_hours_ >= options.max_hours;
-  best_ = best_score_in(read);
-  evaluated_at_ = read.whole("evaluated_at", -1, -1);
-  const bool is_of_others = read.text("scored_on", scored_on_) != scored_on_;
-  if (is_of_others) evaluated_at_ = -1;
-  const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update());
-  if (best_ && !is_newest && !core::has_checkpoint(directory, best_->update))
-    best_.reset();  // what is done again now had a better
-  if (best_ && !core::is_whole(directory / core::checkpoint_name(best_->update)))
-    damaged_best_ = std::exchange(best_, std::nullopt)->update;
-  best_is_of_others_ = is_of_others && best_;
-  check_that_something_comes();
-  // The files' digests are in the state; whether the best is there, the directory says.
-  return fmt::format("{} {}", state.dump(), best_.has_value());
-}
-
-void TrainingRun::say_what_changes(const core::StateReader& read, const std::filesystem::path& checkpoint) {
-  const Options& options = session_.options;
-  const std::int64_t examples = session_.task->size(datasets::Split::train);
-  const std::int64_t examples_before = read.whole("training_examples", 0);  // 0: not known
-  if (examples_before > 0 && examples_before != examples)
-    said_of_resuming_.push_back(
-        fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before, examples));
-  const Options before = as_recorded(read.text("options", ""), options, checkpoint.string());
-  std::vector<std::string> changes;
-  for (const auto& [name, was, is] : changes_between(before, options, command_train))
-    changes.push_back(fmt::format("--{} {} ({} so far)", name, is.empty() ? "not given" : is, was.empty() ? "-" : was));
-  if (!changes.empty()) said_of_resuming_.push_back(fmt::format("goes on with {}", fmt::join(changes, ", ")));
-  const auto rate_by = [&](const Options& given) {
-    return core::learning_rate(given.optimizer.schedule, update(), given.max_updates, options.model.d_model);
-  };
-  if (rate_by(before) != rate_by(options))
-    said_of_resuming_.push_back(
-        fmt::format("the learning rate is {:.2g} from here on, not {:.2g}", rate_by(options), rate_by(before)));
-}
-
-void TrainingRun::check_that_something_comes() {
-  const auto checkpoints = core::all_checkpoints(checkpoint_directory(session_.options.run_dir));
-  const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
-  const std::int64_t recorded = last_update(metrics_file(session_.options.run_dir)).value_or(0);
-  const std::int64_t last = std::max(newest, recorded);
-  if (last <= update()) return;
-  if (newest > update() && finished())
-    throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
-                                     session_.options.resume_from, nothing_left()));
-  said_of_resuming_.push_back(fmt::format("goes on after update {}: what was recorded up to update {} is dropped{}",
-                                          update(), last, newest > update() ? ", with the checkpoints" : ""));
+std::string TrainingRun::limit() const {
+  return limit_reached(session_.options, {update(), hours(), time_is_over_, best_});
 }
 
 void TrainingRun::score_best_again() {
@@ -176,9 +91,8 @@ void TrainingRun::score_best_again() {
   if (best_->update != newest) load_on_all_ranks(newest);
   if (!result) return;
   best_ = {result->accuracy(), result->loss, best_->update};
-  if (session_.speaks())
-    progress_->say(fmt::format("scored on other examples from now on: update {}, the best so far: validation {}",
-                               best_->update, describe(*result, *session_.task)));
+  log_->say(fmt::format("scored on other examples from now on: update {}, the best so far: validation {}",
+                        best_->update, describe(*result, *session_.task)));
 }
 
 void TrainingRun::load_on_all_ranks(std::int64_t update) {
@@ -233,48 +147,22 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.learning_rate = result.learning_rate;
   shown.gradient_norm = result.gradient_norm.item<double>();
   if (best_) shown.score = best_->score;
-  look_at(shown, result);
+  look_at(shown.loss, shown.gradient_norm, result);
   session_.update = update();
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
-  rows_since_log_ += result.rows;
-  pondered_since_log_.add(result.pondered);
-  shown.rows_per_second = static_cast<double>(rows_since_log_) / std::max(1e-9, since_log_.seconds());
+  log_->take(shown, result.rows, result.pondered);
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
-  unrecorded_ = shown;
-  if (last || is_due(update(), options.log_every)) log();
-  shown.ponder = mean_ponder_;
-  if (session_.speaks()) progress_->report(shown, last);
+  if (last || is_due(update(), options.log_every)) record_updates();
+  log_->show(last);
 }
 
-void TrainingRun::log() {
-  const Report shown = *std::exchange(unrecorded_, std::nullopt);
-  Pondered pondered = std::exchange(pondered_since_log_, {});
-  if (session_.options.model.halting.any()) pondered.sum_over(session_.mesh.world(), model_->steps());
-  if (!session_.speaks()) return;
-  const double seconds = std::max(1e-9, since_log_.seconds());
-  const double input_wait = input_->waited_seconds() - std::exchange(waited_at_log_, input_->waited_seconds());
-  since_log_ = Stopwatch();
-  rows_since_log_ = 0;
-  nlohmann::ordered_json record{{"update", shown.update},
-                                {"loss", shown.loss},
-                                {"learning_rate", shown.learning_rate},
-                                {"gradient_norm", shown.gradient_norm},
-                                {"rows_per_s", shown.rows_per_second},
-                                {"input_wait_share", input_wait / seconds},
-                                {"hours", hours()}};
-  if (!pondered.is_empty()) {
-    mean_ponder_ = pondered.mean();
-    record["ponder"] = to_json(pondered);
-  }
-  write_down(record);
-}
+void TrainingRun::record_updates() { log_->record_updates(model_->steps(), input_->waited_seconds(), hours()); }
 
-void TrainingRun::look_at(const Report& shown, const UpdateResult& result) {
-  if (std::isfinite(shown.loss) && std::isfinite(shown.gradient_norm)) return non_finite_.went_well();
+void TrainingRun::look_at(double loss, double gradient_norm, const UpdateResult& result) {
+  if (std::isfinite(loss) && std::isfinite(gradient_norm)) return non_finite_.went_well();
   const bool here = !result.synchronisation.were_finite() || !std::isfinite(result.loss.item<double>());
-  const std::string what = non_finite_.left_out(*model_, shown.loss, here, session_.mesh.world());
-  if (session_.speaks()) progress_->say(fmt::format("update {}: {}", update(), what));
+  log_->say(fmt::format("update {}: {}", update(), non_finite_.left_out(*model_, loss, here, session_.mesh.world())));
 }
 
 bool TrainingRun::rank_check_is_due() const {
@@ -315,15 +203,15 @@ void TrainingRun::evaluate() {
   const Stopwatch evaluating;
   const std::optional<Evaluation> result = score(datasets::Split::validation);
   if (!result) return;
-  since_log_.leave_out(evaluating.seconds());
+  log_->leave_out(evaluating.seconds());
   evaluated_at_ = update();
   const BestScore found{result->accuracy(), result->loss, update()};
   const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
   if (is_best) best_ = found;
   if (session_.speaks()) {
-    write_down(record_of(datasets::Split::validation, update(), *result));
-    progress_->say(fmt::format("update {}: validation {}{}", update(), describe(*result, *session_.task),
-                               is_best ? ", best so far" : ""));
+    log_->record(record_of(datasets::Split::validation, update(), *result));
+    log_->say(fmt::format("update {}: validation {}{}", update(), describe(*result, *session_.task),
+                          is_best ? ", best so far" : ""));
   }
   if (written_at_ == update())
     replace_state();
@@ -362,24 +250,19 @@ void TrainingRun::write_checkpoint() {
   core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
   core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                session_.options.keep_every);
-  since_log_.leave_out(writing.seconds());
+  log_->leave_out(writing.seconds());
 }
 
-bool TrainingRun::finished() const {
-  const Options& options = session_.options;
-  const bool good_enough = options.target_score > 0 && best_ && best_->score >= options.target_score;
-  return update() >= options.max_updates || stop_ || time_is_over_ || good_enough;
-}
+bool TrainingRun::finished() const { return stop_ || !limit().empty(); }
 
 int TrainingRun::end() {
-  if (unrecorded_) log();  // an evaluation has ended it
+  if (log_->is_behind()) record_updates();  // an evaluation has ended it
   if (!stop_ && (evaluated_at_ != update() || !best_)) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_) score_test_split();
   if (!stop_) return 0;
-  if (session_.speaks())
-    progress_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume",
-                               update(), session_.options.run_dir));
+  log_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume", update(),
+                        session_.options.run_dir));
   return stopped_on_request;
 }
 
@@ -390,14 +273,14 @@ void TrainingRun::score_test_split() {
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
-  const bool is_known = metrics_->has(  // of a run that was done; on another mesh the last bits are others
+  const bool is_known = log_->has(  // of a run that was done; on another mesh the last bits are others
       {{"update", best_->update}, {"split", "test"}, {"sequences", result->score.sequences}});
-  if (!is_known) write_down(record);
-  progress_->result(fmt::format("run directory {}", session_.options.run_dir));
-  progress_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update,
-                                describe(*result, *session_.task), world.size(), plural(world.size()), seconds));
+  if (!is_known) log_->record(record);
+  log_->result(fmt::format("run directory {}", session_.options.run_dir));
+  log_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update, describe(*result, *session_.task),
+                           world.size(), plural(world.size()), seconds));
 }
 
-double TrainingRun::hours() const { return earlier_hours_ + since_start_.seconds() / 3600; }
+double TrainingRun::hours() const { return resumed_.hours + since_start_.seconds() / 3600; }
 
 }  // namespace ut::launcher

@@ -1,29 +1,25 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/loss.h"
 #include "core/model.h"
 #include "core/optimizer.h"
-#include "core/state_reader.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/rank_checks.h"
+#include "launcher/resumed_run.h"
 #include "launcher/run/best_score.h"
 #include "launcher/run/evaluation.h"
-#include "launcher/run/event_file.h"
 #include "launcher/run/input.h"
-#include "launcher/run/metrics.h"
 #include "launcher/run/ponder_counts.h"
-#include "launcher/run/progress.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/session.h"
+#include "launcher/training_log.h"
 
 namespace ut::launcher {
 
@@ -37,8 +33,8 @@ struct UpdateResult {
   const dist::GradientSynchronisation& synchronisation;
 };
 
-/// All of a training run that lasts from update to update: model, optimizer, place in the data, scores, and what is
-/// written of it. Rank 0 writes; all ranks take the same decisions. Every member function is collective.
+/// All of a training run that lasts from update to update: model, optimizer, place in the data, scores, checkpoints.
+/// Rank 0 writes; all ranks take the same decisions. Every member function is collective.
 class TrainingRun {
  public:
   /// A new run, or with `--resume` the one in the run directory, at its latest checkpoint.
@@ -70,29 +66,22 @@ class TrainingRun {
   int end();
 
  private:
-  /// Returns what tells the run's state, which is all read from files, from others.
-  std::string resume();
-  /// Adds to what is said of resuming: data and options that are not those of the checkpoint.
-  void say_what_changes(const core::StateReader& read, const std::filesystem::path& checkpoint);
-  /// Adds to it what is dropped of later updates. Throws base::BadInput where nothing would come in its place.
-  void check_that_something_comes();
+  /// Takes the run up at its checkpoint.
+  void resume();
   /// Of other examples than those to come, a score cannot be compared.
   void score_best_again();
   /// The parameters that rank 0 reads; the moments stay. Ranks may see the directory late, or another one.
   void load_on_all_ranks(std::int64_t update);
   void point_at_checkpoints() const;
-  void look_at(const Report& shown, const UpdateResult& result);
-  /// Records the updates since the last record.
-  void log();
+  void look_at(double loss, double gradient_norm, const UpdateResult& result);
+  void record_updates();
   void say_what_is_trained();
-  /// Which limit the run has reached.
-  std::string nothing_left() const;
+  /// The option that ends training here; empty: none does.
+  std::string limit() const;
   /// What a checkpoint says beside the model.
   nlohmann::json state() const;
   /// In the checkpoint that is there already, as after a stop, which does not tell of what came after.
   void replace_state() const;
-  /// Into metrics.jsonl, and for TensorBoard.
-  void write_down(const nlohmann::ordered_json& record);
   double hours() const;
   /// None where somebody asks for a stop meanwhile.
   std::optional<Evaluation> score(datasets::Split split);
@@ -103,27 +92,16 @@ class TrainingRun {
   Session& session_;
   std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
+  std::string scored_on_;    // which examples evaluations are made on
+  ResumedRun resumed_;       // of a new run: nothing
   datasets::Cursor cursor_;  // of the next update
   std::optional<InputAhead> input_;
-  std::optional<RunDirectory> directory_;  // rank 0 only, with the three below
-  std::optional<MetricsLog> metrics_;
-  std::optional<EventFile> events_;
-  std::optional<Progress> progress_;
+  std::optional<RunDirectory> directory_;  // rank 0 only
+  std::optional<TrainingLog> log_;
 
   Stopwatch since_start_;
-  Stopwatch since_log_;  // but for evaluations and checkpoints: rows per second are those of training
-  std::int64_t rows_since_log_ = 0;
-  double waited_at_log_ = 0;  // for input, in seconds
-  Pondered pondered_since_log_;
-  std::optional<Report> unrecorded_;          // of the last update, until it is recorded
-  std::optional<double> mean_ponder_;         // of the last record
-  double earlier_hours_ = 0;                  // of the run before it was resumed
-  std::optional<BestScore> best_;             // of validation; its checkpoint is there
-  std::string scored_on_;                     // which examples evaluations are made on
-  bool best_is_of_others_ = false;            // scored on other examples
-  std::optional<std::int64_t> damaged_best_;  // update of the best that cannot be read any more
+  std::optional<BestScore> best_;  // of validation; its checkpoint is there
   std::int64_t evaluated_at_ = -1;
-  std::vector<std::string> said_of_resuming_;
   std::int64_t written_at_ = -1;  // update of the newest checkpoint
   std::int64_t compared_at_ = 0;  // update after which ranks were found to be the same
   NonFiniteUpdates non_finite_;

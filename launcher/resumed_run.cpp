@@ -1,0 +1,109 @@
+#include "launcher/resumed_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/checkpoint.h"
+#include "core/checkpoint_directory.h"
+#include "core/state_reader.h"
+#include "launcher/options/option_changes.h"
+#include "launcher/options/option_checks.h"
+#include "launcher/options/option_table.h"
+#include "launcher/run/metrics.h"
+#include "launcher/run/run_directory.h"
+#include "launcher/run/trained_model.h"
+#include "launcher/run/training_limit.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> what_changes(const Session& session, const core::StateReader& read, const fs::path& checkpoint,
+                                      std::int64_t update) {
+  const Options& options = session.options;
+  std::vector<std::string> said;
+  const std::int64_t examples = session.task->size(datasets::Split::train);
+  const std::int64_t examples_before = read.whole("training_examples", 0);  // 0: not known
+  if (examples_before > 0 && examples_before != examples)
+    said.push_back(
+        fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before, examples));
+  const Options before = as_recorded(read.text("options", ""), options, checkpoint.string());
+  std::vector<std::string> changes;
+  for (const auto& [name, was, is] : changes_between(before, options, command_train))
+    changes.push_back(fmt::format("--{} {} ({} so far)", name, is.empty() ? "not given" : is, was.empty() ? "-" : was));
+  if (!changes.empty()) said.push_back(fmt::format("goes on with {}", fmt::join(changes, ", ")));
+  const auto rate_by = [&](const Options& given) {
+    return core::learning_rate(given.optimizer.schedule, update, given.max_updates, options.model.d_model);
+  };
+  if (rate_by(before) != rate_by(options))
+    said.push_back(
+        fmt::format("the learning rate is {:.2g} from here on, not {:.2g}", rate_by(options), rate_by(before)));
+  return said;
+}
+
+/// The best so far as the run's state tells it, where its checkpoint is there; else says why it is not.
+std::optional<BestScore> best_that_is_there(const core::StateReader& read, const fs::path& directory,
+                                            std::int64_t update, std::vector<std::string>& said) {
+  const std::optional<BestScore> best = best_score_in(read);
+  if (!best || core::is_whole(directory / core::checkpoint_name(best->update))) return best;
+  const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
+  if (is_newest || core::has_checkpoint(directory, best->update))  // else what is done again now had a better
+    said.push_back(
+        fmt::format("the best so far, update {}, is gone, or was altered or cut short since it was written; the best "
+                    "of what comes takes its place",
+                    best->update));
+  return std::nullopt;
+}
+
+/// Adds to what is said what is dropped of later updates.
+void check_that_something_comes(const Options& options, const Progressed& run, std::vector<std::string>& said) {
+  const auto checkpoints = core::all_checkpoints(checkpoint_directory(options.run_dir));
+  const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
+  const std::int64_t recorded = last_update(metrics_file(options.run_dir)).value_or(0);
+  const std::int64_t last = std::max(newest, recorded);
+  if (last <= run.update) return;
+  if (const std::string limit = limit_reached(options, run); newest > run.update && !limit.empty())
+    throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
+                                     options.resume_from, nothing_left(run.update, limit)));
+  said.push_back(fmt::format("goes on after update {}: what was recorded up to update {} is dropped{}", run.update,
+                             last, newest > run.update ? ", with the checkpoints" : ""));
+}
+
+}  // namespace
+
+ResumedRun resume_run(const Session& session, const std::string& scored_on, core::Model& model, core::Adam& optimizer) {
+  const Options& options = session.options;
+  if (session.speaks()) check_run_directory(options);  // ranks would take its lock for one another's
+  const auto directory = checkpoint_directory(options.run_dir);
+  const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
+  const nlohmann::json state = core::read_state(checkpoint);
+  const core::StateReader read(state, checkpoint);
+  check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string());
+  check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session.task);
+  core::load_checkpoint(checkpoint, model, &optimizer);
+  const std::int64_t update = optimizer.updates();
+  if (update > options.max_updates)
+    throw base::BadInput(
+        fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update));
+  ResumedRun run;
+  run.cursor = {read.whole("samples", 0), read.whole("part_of_window", 0)};
+  run.hours = read.number("hours", 0);
+  const bool is_of_others = read.text("scored_on", scored_on) != scored_on;
+  run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
+  run.best = best_that_is_there(read, directory, update, run.said);
+  run.best_is_of_others = is_of_others && run.best;
+  std::ranges::move(what_changes(session, read, checkpoint, update), std::back_inserter(run.said));
+  const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
+  check_that_something_comes(options, {update, run.hours, time_is_over, run.best}, run.said);
+  // The files' digests are in the state; whether the best is there, the directory says.
+  run.state = fmt::format("{} {}", state.dump(), run.best.has_value());
+  return run;
+}
+
+}  // namespace ut::launcher

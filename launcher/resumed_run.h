@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model.h"
+#include "core/optimizer.h"
+#include "datasets/training_batches.h"
+#include "launcher/run/best_score.h"
+#include "launcher/run/session.h"
+
+namespace ut::launcher {
+
+/// What a run that is gone on with was at its checkpoint, beside model and optimizer.
+struct ResumedRun {
+  datasets::Cursor cursor;  // of the next update
+  double hours = 0;
+  std::optional<BestScore> best;   // its checkpoint is there
+  bool best_is_of_others = false;  // scored on other examples than those to come, with which it cannot be compared
+  std::int64_t evaluated_at = -1;  // the update that was; -1: none
+  std::vector<std::string> said;   // for a person
+  std::string state;               // what tells it from others; all of it is read from files
+};
+
+/// Loads the checkpoint that the options name. `scored_on`: which examples evaluations are made on from now on.
+/// Throws base::BadInput where the run cannot be taken up there, or nothing would come in the place of what is dropped.
+ResumedRun resume_run(const Session& session, const std::string& scored_on, core::Model& model, core::Adam& optimizer);
+
+}  // namespace ut::launcher

@@ -1,0 +1,21 @@
+#include "launcher/run/training_limit.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace ut::launcher {
+
+std::string limit_reached(const Options& options, const Progressed& run) {
+  if (run.update >= options.max_updates) return fmt::format("--max-updates above {}", run.update);
+  if (run.time_is_over) return fmt::format("--max-hours above {:.3g}", run.hours);
+  if (options.target_score == 0 || !run.best || run.best->score < options.target_score) return "";
+  const double reached = std::ceil(run.best->score * 1e4) / 1e4;  // up: at the digits shown, it does go on
+  return reached >= 1 ? "--target-score 0" : fmt::format("--target-score above {:.4f}, or 0,", reached);
+}
+
+std::string nothing_left(std::int64_t update, const std::string& limit) {
+  return fmt::format("nothing is left to train after update {}; {} goes on", update, limit);
+}
+
+}  // namespace ut::launcher

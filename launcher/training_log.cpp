@@ -1,0 +1,82 @@
+#include "launcher/training_log.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "launcher/start/rank_environment.h"
+
+namespace ut::launcher {
+
+TrainingLog::TrainingLog(const Session& session, const RunDirectory* directory, std::int64_t update)
+    : session_(session), directory_(directory) {
+  if (directory_ == nullptr) return;
+  const bool resumes = session.options.resume;
+  if (resumes) truncate_after(evaluations_file(session.options.run_dir), update);
+  metrics_.emplace(directory_->metrics(), resumes ? update : -1);
+  events_.emplace(directory_->events(), update + 1);
+  progress_.emplace(std::cout, terminal_columns([](const char* name) { return std::getenv(name); }),
+                    session.options.quiet);
+}
+
+void TrainingLog::say(const std::string& line) {
+  if (progress_) progress_->say(line);
+}
+
+void TrainingLog::result(const std::string& line) {
+  if (progress_) progress_->result(line);
+}
+
+void TrainingLog::note(const nlohmann::ordered_json& record) {
+  if (metrics_) metrics_->append(record);
+}
+
+void TrainingLog::record(const nlohmann::ordered_json& record) {
+  note(record);
+  if (events_) events_->add(record.at("update").get<std::int64_t>(), summary_of(record));
+}
+
+bool TrainingLog::has_records() const { return std::filesystem::file_size(directory_->metrics()) > 0; }
+
+bool TrainingLog::has(const nlohmann::ordered_json& values) const { return metrics_->has(values); }
+
+void TrainingLog::take(const Report& update, std::int64_t rows, const Pondered& pondered) {
+  rows_ += rows;
+  pondered_.add(pondered);
+  last_ = update;
+  last_.rows_per_second = static_cast<double>(rows_) / std::max(1e-9, since_record_.seconds());
+  is_behind_ = true;
+}
+
+void TrainingLog::record_updates(const core::Steps& steps, double waited, double hours) {
+  is_behind_ = false;
+  Pondered pondered = std::exchange(pondered_, {});
+  if (session_.options.model.halting.any()) pondered.sum_over(session_.mesh.world(), steps);
+  if (directory_ == nullptr) return;
+  const double seconds = std::max(1e-9, since_record_.seconds());
+  const double input_wait = waited - std::exchange(waited_before_, waited);
+  since_record_ = Stopwatch();
+  rows_ = 0;
+  nlohmann::ordered_json record{{"update", last_.update},
+                                {"loss", last_.loss},
+                                {"learning_rate", last_.learning_rate},
+                                {"gradient_norm", last_.gradient_norm},
+                                {"rows_per_s", last_.rows_per_second},
+                                {"input_wait_share", input_wait / seconds},
+                                {"hours", hours}};
+  if (!pondered.is_empty()) {
+    mean_ponder_ = pondered.mean();
+    record["ponder"] = to_json(pondered);
+  }
+  this->record(record);
+}
+
+void TrainingLog::show(bool last) {
+  last_.ponder = mean_ponder_;
+  if (progress_) progress_->report(last_, last);
+}
+
+}  // namespace ut::launcher
