@@ -1,9 +1,8 @@
 """The model in PyTorch, dense and one sequence at a time, from a directory that `ut export` has written.
 
-  python3 reference.py DIR…     of each prints the largest difference of its logits from DIR/examples.safetensors
-The README has the names of the parameters ("Models in and out").
+  python3 reference.py DIR…   of each prints its logits' largest difference from DIR/examples.safetensors (see README)
 """
-import itertools, json, math, struct, sys
+import itertools, json, math, os, struct, sys
 import torch
 from torch.nn.functional import layer_norm
 
@@ -142,6 +141,7 @@ class Model:
 
 if __name__ == "__main__":
     for directory in sys.argv[1:] or sys.exit("usage: reference.py DIR..., each as `ut export --examples N` wrote it"):
+        os.path.exists(directory + "/examples.safetensors") or sys.exit(f"{directory}: was exported without --examples")
         model, examples = Model(directory), read_safetensors(directory + "/examples.safetensors")
         cut = lambda name: (examples[name].split(examples[name + "_offsets"].diff().tolist())  # into the examples' rows
                             if name in examples else itertools.repeat(None))
