@@ -296,7 +296,8 @@ function steps_of({encoder_steps: encoder, decoder_steps: decoder}) {
 }
 
 function ponder_of({ponder}) {
-  return Object.entries(ponder || {}).map(([stack, times]) => `${draw.short(times.mean, 3)} ${stack}`).join(', ');
+  return Object.entries(ponder || {}).map(
+    ([stack, {mean, sd}]) => `${draw.short(mean, 3)} ± ${draw.short(sd, 2)} ${stack}`).join(', ');
 }
 
 const evaluation_columns = [
@@ -316,12 +317,25 @@ const evaluation_columns = [
   ['ponder time', ponder_of, true]
 ];
 
+// Tasks, numbers of attractors, languages: of each what was found.
+const group_columns = [
+  ...evaluation_columns.slice(0, 4).map(([name, value, right]) => [name, ({evaluation}) => value(evaluation), right]),
+  ['group', ({group}) => group, false],
+  ...['examples', 'accuracy', 'BLEU', 'ponder time'].map(wanted => {
+    const [name, value, right] = evaluation_columns.find(([name]) => name === wanted);
+    return [name, ({result}) => value(result), right];
+  })
+];
+
 function show_evaluations() {
   const all = report.runs.flatMap(run => run.evaluations.map(evaluation => ({run, evaluation})));
   if (!all.length) return;
+  const groups = all.flatMap(({run, evaluation}) => Object.entries(evaluation.groups || {}).map(
+    ([group, result]) => ({run, evaluation, group, result})));
   section('evaluations').append(make('h2', {}, 'Evaluations'), quiet('What ut evaluate found.'),
     table_of_runs(all, evaluation_columns.map(
       ([name, value, right]) => [name, ({evaluation}) => value(evaluation), right])));
+  if (groups.length) section('evaluations').append(make('h3', {}, 'By group'), table_of_runs(groups, group_columns));
 }
 
 // ---- ponder times

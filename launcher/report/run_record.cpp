@@ -114,7 +114,7 @@ ordered_json evaluations_of(const std::filesystem::path& file) {
   for (std::string line; std::getline(stream, line);) {
     auto record = base::parse_json<ordered_json>(line);
     if (!record.is_object()) continue;
-    for (const char* key : {"groups", "ranks"}) record.erase(key);
+    record.erase("ranks");
     ordered_json way;
     for (const char* key : {"split", "updates", "scoring", "beam", "length_penalty", "decode_extra", "encoder_steps",
                             "decoder_steps", "evaluation_limit", "options"})

@@ -14,7 +14,7 @@ inline constexpr std::size_t most_points = 2000;
 ///   "sizes": {"parameters": number, "flops_per_update": [least, most], "flops_per_step": {stack: number}}, if said
 ///   "curves": {"training": {key: [[update, number or null], …]}, "validation": likewise}
 ///   "scores": {split: what the last line of that split says}, but for the validation split's
-///   "evaluations": [what `ut evaluate` has printed as JSON, but for groups, …], the newest of each way of scoring
+///   "evaluations": [what `ut evaluate` has printed as JSON, …], the newest of each way of scoring
 ///   "ponder": {"encoder": [{"update", "mean", "sd", "histogram", "running"}, …], "decoder": …}
 ///   "unreadable": lines of metrics.jsonl that are no JSON object; a torn last one is not counted
 ///   "thinned": whether points were left out

@@ -431,13 +431,27 @@ TEST_F(ReportInBrowser, WhatEvaluateFoundIsThere) {
   for (const char* how : {"--split validation --beam 3", "--teacher-forced", "--teacher-forced", "--checkpoint latest",
                           "--evaluation-length 5"})
     ASSERT_EQ(run_ut(fmt::format("evaluate --run-dir {} {}", directory_ / "evaluated", how)).exit_code, 0);
+  write_run("tasks", "{\"update\":1,\"loss\":1}\n");
+  directory_.write(
+      "tasks/evaluations.jsonl",
+      R"({"split":"test","updates":[9],"encoder_steps":3,"accuracy":0.5,"sequences":8,"groups":{"task 1":{"accuracy":1,)"
+      R"("sequences":3,"ponder":{"encoder":{"mean":2.25,"sd":0.5}}},"task 2":{"accuracy":0.2,"sequences":5}}})"
+      "\n");
   const std::string page = directory_ / "page.html";
-  const Outcome made =
-      run_ut(fmt::format("report --no-model {} {} --out {}", directory_ / "bare", directory_ / "evaluated", page));
+  const Outcome made = run_ut(fmt::format("report --no-model {} {} {} --out {}", directory_ / "bare",
+                                          directory_ / "evaluated", directory_ / "tasks", page));
   ASSERT_EQ(made.exit_code, 0) << made.errors;
-  const json rows = in_browser(page, page_helpers + R"(
-    return [...document.querySelectorAll('#evaluations tr')].map(row => row.textContent);)");
-  ASSERT_EQ(rows.size(), 5U) << "the same twice is once there";
+  const json tables = in_browser(page, page_helpers + R"(
+    return [...document.querySelectorAll('#evaluations table')].map(
+      table => [...table.querySelectorAll('tr')].map(row => row.textContent));)");
+  ASSERT_EQ(tables.size(), 2U);
+  const json& rows = tables[0];
+  const json& groups = tables[1];
+  ASSERT_EQ(rows.size(), 6U) << "the same twice is once there";
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].get<std::string>(), "runsplitof updatesstepsgroupexamplesaccuracyponder time");
+  EXPECT_EQ(groups[1].get<std::string>(), "taskstest93task 13100 %2.25 ± 0.5 encoder");
+  EXPECT_EQ(groups[2].get<std::string>(), "taskstest93task 2520 %");
   EXPECT_THAT(rows[0].get<std::string>(),
               HasSubstr("runsplitof updatesstepssymbolsother than the runexamplesaccuracywhole sequences"));
   EXPECT_THAT(rows[1].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
