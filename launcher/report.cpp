@@ -140,6 +140,8 @@ int write_picture(const Options& options) {
   else
     base::write_file_whole(file, svg);
   say_what_is_left_out(report);
+  if (picture.starts_with("attention") && svg.find("class=\"word\"") == std::string::npos)
+    say(fmt::format("{}: so many maps leave no room for words; --step or --head draws fewer", file));
   if (!options.quiet) fmt::print("{}: {}\n", file, drawn_picture(report, picture));
   return 0;
 }

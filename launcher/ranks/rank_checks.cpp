@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -40,6 +41,14 @@ std::string digests(const std::vector<core::Parameter>& tensors) {
     lines += base::digest(values.const_data_ptr(), values.nbytes()) + '\n';
   }
   return lines;
+}
+
+/// The same of long texts, which only their digests are gathered of; and a rank that has the usual one. Collective.
+std::optional<std::pair<OddRank, int>> find_odd_rank(const std::string& mine, dist::Communicator& world) {
+  const std::vector<std::string> digests = texts_of_ranks(base::digest(mine.data(), mine.size()), world);
+  const auto odd = launcher::find_odd_rank(digests);
+  if (!odd) return std::nullopt;
+  return std::pair(*odd, static_cast<int>(std::ranges::find(digests, odd->usual) - digests.begin()));
 }
 
 std::string digest_of(const datasets::Task& task) {
@@ -95,56 +104,57 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts) {
 
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
   const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
-  const std::vector<std::string> lines = texts_of_ranks(digests(tensors), world);
-  const auto odd = find_odd_rank(lines);
-  if (!odd) return;
-  const std::string& theirs = lines[static_cast<std::size_t>(odd->rank)];
-  const auto at = std::ranges::mismatch(theirs, odd->usual).in1 - theirs.begin();
+  const std::string mine = digests(tensors);
+  const auto found = find_odd_rank(mine, world);
+  if (!found) return;
+  const auto& [odd, other] = *found;
+  const std::string theirs = text_of_rank(mine, odd.rank, world);
+  const auto at = std::ranges::mismatch(theirs, text_of_rank(mine, other, world)).in1 - theirs.begin();
   const auto& tensor = tensors[static_cast<std::size_t>(std::count(theirs.begin(), theirs.begin() + at, '\n'))];
-  const int other = static_cast<int>(std::ranges::find(lines, odd->usual) - lines.begin());
-  const std::string others = odd->is_one_of_two
+  const std::string others = odd.is_one_of_two
                                  ? fmt::format("rank {} on host {}, and which of them is right there is no telling",
                                                other, text_of_rank(host_name(), other, world))
                                  : "the other ranks";
-  throw FailureOfRank(odd->rank, text_of_rank(host_name(), odd->rank, world),
+  throw FailureOfRank(odd.rank, text_of_rank(host_name(), odd.rank, world),
                       fmt::format("its {} has other bits than on {} (--check-ranks): memory, a processor or a link is "
                                   "at fault; go on from a checkpoint, without {} host",
-                                  tensor.name, others, odd->is_one_of_two ? "either" : "that"));
+                                  tensor.name, others, odd.is_one_of_two ? "either" : "that"));
 }
 
 void check_same_options(const Options& options, dist::Communicator& world) {
   if (world.size() == 1) return;
   const std::string mine = option_lines(options);
-  const std::vector<std::string> digests = texts_of_ranks(base::digest(mine.data(), mine.size()), world);
-  const auto odd = find_odd_rank(digests);
-  if (!odd) return;
-  const int usual = static_cast<int>(std::ranges::find(digests, odd->usual) - digests.begin());
-  const auto theirs = lines_of(text_of_rank(mine, odd->rank, world));
+  const auto found = find_odd_rank(mine, world);
+  if (!found) return;
+  const auto& [odd, usual] = *found;
+  const auto theirs = lines_of(text_of_rank(mine, odd.rank, world));
   const auto others = lines_of(text_of_rank(mine, usual, world));
   const auto [first, other] = std::ranges::mismatch(theirs, others);
   throw AgreedBadInput(
       fmt::format("rank {} on host {} was given {}, rank {} {}; give all ranks the same options, "
                   "settings files and run",
-                  odd->rank, text_of_rank(host_name(), odd->rank, world), *first, usual, *other));
+                  odd.rank, text_of_rank(host_name(), odd.rank, world), *first, usual, *other));
 }
 
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {
   if (world.size() == 1) return;
-  const auto odd = find_odd_rank(texts_of_ranks(digest_of(task), world));
-  if (!odd) return;
+  const auto found = find_odd_rank(digest_of(task), world);
+  if (!found) return;
+  const OddRank& odd = found->first;
   throw AgreedBadInput(
-      fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", odd->rank,
-                  text_of_rank(host_name(), odd->rank, world)));
+      fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", odd.rank,
+                  text_of_rank(host_name(), odd.rank, world)));
 }
 
 void check_same_state(const std::string& state, const Options& options, dist::Communicator& world) {
   if (world.size() == 1) return;
-  const auto odd = find_odd_rank(texts_of_ranks(base::digest(state.data(), state.size()), world));
-  if (!odd) return;
+  const auto found = find_odd_rank(state, world);
+  if (!found) return;
+  const OddRank& odd = found->first;
   throw AgreedBadInput(
       fmt::format("--run-dir {}: rank {} on host {} sees another checkpoint than the other ranks; needs to be "
                   "the same directory on all hosts (try again where files are seen late)",
-                  options.run_dir, odd->rank, text_of_rank(host_name(), odd->rank, world)));
+                  options.run_dir, odd.rank, text_of_rank(host_name(), odd.rank, world)));
 }
 
 std::string NonFiniteUpdates::left_out(const core::Model& model, double loss, bool here, dist::Communicator& world) {

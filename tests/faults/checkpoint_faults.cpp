@@ -207,16 +207,24 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
 
 TEST_F(Checkpoints, OfTheBestThatAreDamagedGiveWayToWhatComes) {
   Account account;
-  run_with_fault("kill:1:33", small_training(40) + "--ranks 2 --sequence-parallel 2 ", run_, std::chrono::seconds(30));
-  const std::filesystem::path checkpoints = run_ + "/checkpoints";
-  ASSERT_EQ(core::find_checkpoint(checkpoints, "latest").filename(), "update-00000030");
-  ASSERT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000020");
-  base::write_file_whole(checkpoints / "update-00000020/model.safetensors", "damaged");
-  const Outcome outcome = run_ut("train --resume --max-updates 35 --run-dir " + run_);
-  account.tried(0, 0);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.output, HasSubstr("the best so far, update 20, was altered or cut short"));
-  EXPECT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000035");
+  for (const bool is_gone : {false, true}) {
+    std::filesystem::remove_all(run_);
+    run_with_fault("kill:1:33", small_training(40) + "--ranks 2 --sequence-parallel 2 ", run_,
+                   std::chrono::seconds(30));
+    const std::filesystem::path checkpoints = run_ + "/checkpoints";
+    const std::filesystem::path best = checkpoints / "update-00000020";
+    ASSERT_EQ(core::find_checkpoint(checkpoints, "latest").filename(), "update-00000030");
+    ASSERT_EQ(core::find_checkpoint(checkpoints, "best").filename(), best.filename());
+    if (is_gone)
+      std::filesystem::remove_all(best);
+    else
+      base::write_file_whole(best / "model.safetensors", "damaged");
+    const Outcome outcome = run_ut("train --resume --max-updates 35 --run-dir " + run_);
+    account.tried(0, 0);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr("the best so far, update 20, is gone, or was altered or cut short"));
+    EXPECT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000035");
+  }
 }
 
 TEST_F(Checkpoints, OfAnotherFormatAreRefused) {

@@ -355,6 +355,18 @@ TEST_F(Report, AttentionOfOneStepLayerOrHead) {
   expect_refused(attention + "--head 3", "--head 3: not there, needs one of 1, 2");
 }
 
+TEST_F(Report, SaysWhereMapsLeaveNoRoomForWords) {
+  train_reverse("run", "--evaluation-length 300");
+  const std::string command = "report --example-rows 300 --svg attention " + (directory_ / "run");
+  const std::string words = "class=\"word\"";
+  const Outcome all = run_ut(command);
+  EXPECT_THAT(all.errors, HasSubstr("attention.svg: so many maps leave no room for words; --step or --head draws"));
+  EXPECT_THAT(base::read_file(directory_ / "run/attention.svg"), testing::Not(HasSubstr(words)));
+  const Outcome one = run_ut(command + " --step 1 --head 1");
+  EXPECT_EQ(one.errors, "");
+  EXPECT_THAT(base::read_file(directory_ / "run/attention.svg"), HasSubstr(words));
+}
+
 TEST_F(Report, PonderTimesOfOneStack) {
   train_reverse("both", "--decoder-halting act-copy");
   train_reverse("one");
