@@ -27,10 +27,10 @@ class TrainingLog {
   /// A line for a person, and one even when quiet.
   void say(const std::string& line);
   void result(const std::string& line);
-  /// Appends to metrics.jsonl; with the second to what TensorBoard shows, too.
+  /// Appends to metrics.jsonl; the second to what TensorBoard shows, too.
   void note(const nlohmann::ordered_json& record);
   void record(const nlohmann::ordered_json& record);
-  /// Whether metrics.jsonl has anything; a line with these values.
+  /// Whether metrics.jsonl has anything; a line with these values. Of rank 0.
   bool has_records() const;
   bool has(const nlohmann::ordered_json& values) const;
 
