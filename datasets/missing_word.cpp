@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -175,7 +176,7 @@ Example MissingWord::source_of(Numbers words, std::uint64_t key) const {
   Example example;
   example.source.push_back({end_of_sequence_id});
   const std::vector<std::int64_t> ids = ids_of(words, key);
-  for (auto id = ids.rbegin(); id != ids.rend(); ++id) example.source.push_back({*id});
+  for (const std::int64_t id : std::views::reverse(ids)) example.source.push_back({id});
   if (points()) example.candidates = candidates_of(words);
   return example;
 }
