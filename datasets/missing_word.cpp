@@ -71,7 +71,7 @@ void MissingWord::end_text() { texts_.push_back({texts_.back().end, texts_.back(
 void MissingWord::check_splits_have_examples(const std::string& source) const {
   for (const auto& [split, name] : {std::pair(Split::train, "training"), std::pair(Split::validation, "validation"),
                                     std::pair(Split::test, "test")})
-    if (part(split).words.words().empty())
+    if (size(split) == 0 && part(split).words.words().empty())
       throw base::BadInput(fmt::format("{}: no {} examples; one line at least is needed", source, name));
 }
 
@@ -97,8 +97,10 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
     for (const auto numbers : {examples.words.words(), std::span(examples.answers), std::span(examples.rivals)})
       for (std::int32_t& number : numbers)
         if (number != no_answer) number = ids[static_cast<std::size_t>(number)];
-  add_repeats(vocabulary_.size() - std::ssize(words) + repeats_.common);
-  drop_unanswerable();
+  if (repeats_.context > 0)
+    add_repeats(vocabulary_.size() - std::ssize(words) + repeats_.common);
+  else
+    drop_unanswerable();
   if (size(Split::train) == 0)
     throw base::BadInput(fmt::format("{}: no training example has an answer that can be given; {}", source,
                                      repeats_.context > 0
@@ -108,15 +110,20 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   table_ = WordTable();
 }
 
-/// `most_common`: the ids of words below it are common.
+/// Those that have an answer. `most_common`: the ids of words below it are common.
 void MissingWord::add_repeats(std::int64_t most_common) {
   Part& train = parts_[static_cast<std::size_t>(Split::train)];
   const auto is_common = [&](std::int32_t word) { return word < most_common; };
   for (const base::Span& text : texts_) {
     const Numbers words = std::as_const(train.words).text(text);
     for_each_repeat(words, repeats_.context, is_common, [&](const base::Span& before, std::int64_t place) {
+      const std::int32_t word = words[static_cast<std::size_t>(place)];
+      if (form_ == Form::class_of_it && !is_known(word)) {
+        ++left_out_;
+        return;
+      }
       train.words.add_line({text.begin + before.begin, text.begin + before.end});
-      train.answers.push_back(words[static_cast<std::size_t>(place)]);
+      train.answers.push_back(word);
       train.rivals.push_back(static_cast<std::int32_t>(no_answer));
       train.groups.push_back(0);
     });

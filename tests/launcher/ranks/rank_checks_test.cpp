@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 
 #include "core/make_model.h"
 #include "dist/communicator.h"
@@ -26,11 +27,15 @@ TEST(OddRank, IsTheFirstThatDiffersFromMost) {
   expect({"a", "b", "a", "b"}, 1, "a");
 }
 
-TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
+std::unique_ptr<core::Model> small_model() {
   core::ModelOptions shape;
   shape.d_model = shape.ffn = 8;
   shape.vocabulary = 5;
-  const auto model = core::make_model(shape, 1, at::kCPU);
+  return core::make_model(shape, 1, at::kCPU);
+}
+
+TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
+  const auto model = small_model();
   const auto world = dist::make_single_communicator();
   Options options;
   options.nonfinite_limit = 2;
@@ -45,10 +50,7 @@ TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
 }
 
 TEST(NonFiniteUpdates, SayWhatIsNotFinite) {
-  core::ModelOptions shape;
-  shape.d_model = shape.ffn = 8;
-  shape.vocabulary = 5;
-  const auto model = core::make_model(shape, 1, at::kCPU);
+  const auto model = small_model();
   const auto world = dist::make_single_communicator();
   const auto said = [&](double loss) {
     const std::string text = NonFiniteUpdates(Options()).left_out(*model, loss, true, *world);
