@@ -48,16 +48,6 @@ void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, f
   gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));
 }
 
-/// into += a b, of a matrix that lies in rows, or whose transpose does; in its type or in another.
-void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b) {
-  if (into.scalar_type() != a.scalar_type())
-    into.add_(at::mm(a, b));
-  else if (is_for_gemm(into) && is_for_gemm(a))
-    gemm_of(into, a, b, 1);
-  else
-    into.addmm_(a, b);
-}
-
 /// Gradients of x, of w and of what was added to x w, from that of the result; w's is added to where it is kept.
 /// One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the gradients
 /// of all steps would have to be kept for it.
@@ -106,6 +96,15 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor result = at::empty({a.size(0), b.size(1)}, a.options());
   gemm_of(result, a, b, 0);
   return result;
+}
+
+void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b) {
+  if (into.scalar_type() != a.scalar_type())
+    into.add_(at::mm(a, b));
+  else if (is_for_gemm(into) && is_for_gemm(a))
+    gemm_of(into, a, b, 1);
+  else
+    into.addmm_(a, b);
 }
 
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {

@@ -14,6 +14,9 @@ at::ScalarType product_type(const ModelOptions& options);
 /// a b of matrices, without a graph: in float32 on the host by the library of core/gemm.h, else by LibTorch's.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 
+/// into += a b, of a matrix that lies in rows, or whose transpose does; in its type or in another.
+void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b);
+
 /// x w, of operands in `type`, which is the result's too. `x` [rows, inner], `w` [inner, columns].
 at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type);
 /// The same with some of the columns of a parameter. A parameter's gradient is added to where it is kept, so that steps

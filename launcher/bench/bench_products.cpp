@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "core/products.h"
 #include "launcher/process/stopwatch.h"
@@ -36,21 +37,8 @@ StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting,
 /// On a device, whose work is queued, waiting for one would take longer than many a product.
 std::int64_t between_waits(const at::TensorOptions& options) { return options.device().is_cpu() ? 1 : 20; }
 
-/// How long one of them takes: the median of a few.
-double seconds_of(const Product& product, const at::TensorOptions& options) {
-  const auto filled = [&](std::int64_t rows, std::int64_t columns) {
-    return at::full({product.matrices, rows, columns}, 0.5, options);
-  };
-  const at::Tensor left = filled(product.rows, product.inner);
-  const at::Tensor right = filled(product.inner, product.columns);
-  const bool is_batched = !options.device().is_cpu();
-  const auto multiply = [&] {
-    if (is_batched) return at::bmm(left, right);
-    at::Tensor last;
-    for (std::int64_t matrix = 0; matrix < product.matrices; ++matrix)
-      last = core::product(left.select(0, matrix), right.select(0, matrix));
-    return last;
-  };
+/// How long a call takes: the median of a few.
+double seconds_of(const std::function<at::Tensor()>& multiply, const at::TensorOptions& options) {
   wait_for(multiply());
   const std::int64_t times = between_waits(options);
   std::array<double, 5> seconds{};
@@ -63,6 +51,34 @@ double seconds_of(const Product& product, const at::TensorOptions& options) {
   }
   std::ranges::nth_element(seconds, seconds.begin() + 2);
   return seconds[2];
+}
+
+/// [matrices, rows, inner] x [matrices, inner, columns], one matrix after the other on the host.
+at::Tensor multiply_each(const at::Tensor& left, const at::Tensor& right) {
+  if (!left.device().is_cpu()) return at::bmm(left, right);
+  at::Tensor last;
+  for (std::int64_t matrix = 0; matrix < left.size(0); ++matrix)
+    last = core::product(left.select(0, matrix), right.select(0, matrix));
+  return last;
+}
+
+/// Such a product and the two of its way back. One matrix is a weight, whose gradient is added to where it is kept.
+double seconds_both_ways(const Product& product, const at::TensorOptions& options) {
+  const auto filled = [&](std::int64_t rows, std::int64_t columns) {
+    return at::full({product.matrices, rows, columns}, 0.5, options);
+  };
+  const at::Tensor left = filled(product.rows, product.inner);
+  const at::Tensor right = filled(product.inner, product.columns);
+  const at::Tensor gradient = filled(product.rows, product.columns);
+  const at::Tensor kept = at::zeros({product.inner, product.columns}, options);
+  const auto gradient_of_right = [&] {
+    if (product.matrices > 1) return multiply_each(left.transpose(1, 2), gradient);
+    core::add_product(kept, left[0].t(), gradient[0]);
+    return kept;
+  };
+  return seconds_of([&] { return multiply_each(left, right); }, options) +
+         seconds_of([&] { return multiply_each(gradient, right.transpose(1, 2)); }, options) +
+         seconds_of(gradient_of_right, options);
 }
 
 }  // namespace
@@ -83,7 +99,7 @@ double time_of_products(const std::vector<Product>& forward, const at::TensorOpt
   const at::NoGradGuard no_graph;
   double seconds = 0;
   for (const Product& product : forward)
-    seconds += passes_of_update * static_cast<double>(product.count) * seconds_of(product, options);
+    seconds += static_cast<double>(product.count) * seconds_both_ways(product, options);
   return seconds;
 }
 

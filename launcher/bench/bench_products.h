@@ -14,7 +14,7 @@ namespace ut::launcher {
 std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateMade& made, const dist::Mesh& mesh);
 
 /// The time that these products and the two of each in the backward pass take alone, one after the other, on matrices
-/// that are there already: as long as 3 forward passes. Seconds. `options`: of the matrices.
+/// that are there already. Seconds. `options`: of the matrices.
 double time_of_products(const std::vector<Product>& forward, const at::TensorOptions& options);
 
 }  // namespace ut::launcher
