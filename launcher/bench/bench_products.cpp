@@ -70,7 +70,7 @@ double seconds_both_ways(const Product& product, const at::TensorOptions& option
   const at::Tensor left = filled(product.rows, product.inner);
   const at::Tensor right = filled(product.inner, product.columns);
   const at::Tensor gradient = filled(product.rows, product.columns);
-  const at::Tensor kept = at::zeros({product.inner, product.columns}, options);
+  at::Tensor kept = at::zeros({product.inner, product.columns}, options);
   const auto gradient_of_right = [&] {
     if (product.matrices > 1) return multiply_each(left.transpose(1, 2), gradient);
     core::add_product(kept, left[0].t(), gradient[0]);
