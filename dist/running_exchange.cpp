@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/span.h"
+#include "dist/balanced_rows.h"
 #include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/on_device.h"
@@ -16,12 +16,6 @@
 
 namespace ut::dist {
 namespace {
-
-std::int64_t total(const std::vector<std::vector<std::int64_t>>& parts) {
-  std::int64_t rows = 0;
-  for (const auto& part : parts) rows += static_cast<std::int64_t>(part.size());
-  return rows;
-}
 
 /// The places of these numbers, in the numbers' order.
 std::vector<std::int64_t> places_in_order(const std::vector<std::int64_t>& numbers) {
@@ -52,12 +46,10 @@ RunningExchange::RunningExchange(Rows all, std::vector<RowNumbers> held, Communi
       group_(group),
       form_(form),
       balance_(balance),
-      home_(held),
-      running_(std::move(held)),
-      copied_(running_.size()),
-      halted_(running_.size()),
-      kept_(running_.size()),
-      given_(running_.size()) {
+      home_(std::move(held)),
+      held_{home_, std::vector<RowNumbers>(home_.size()), std::vector<RowNumbers>(home_.size())},
+      halted_(home_.size()),
+      neighbours_(all_.offsets, group_) {
   count_rows_to_send();
   find_local_rows();
 }
@@ -70,74 +62,16 @@ Arriving RunningExchange::start_gather(const at::Tensor& rows) const {
 
 at::Tensor RunningExchange::numbers_of_sent() const {
   RowNumbers numbers;
-  for (std::size_t r = 0; r < running_.size(); ++r)
-    for (const RowNumbers* rows : {&running_[r], &copied_[r]})
+  for (std::size_t r = 0; r < held_.running.size(); ++r)
+    for (const RowNumbers* rows : {&held_.running[r], &held_.copied[r]})
       numbers.insert(numbers.end(), rows->begin(), rows->end());
   return index_of(numbers);
-}
-
-KnownRows RunningExchange::neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after) {
-  if (!neighbourhood_) find_neighbours(before, after);
-  const auto with = [](const at::Tensor& some, const at::Tensor& more) {
-    return some.defined() ? at::cat({some, more}) : more;
-  };
-  const at::Tensor mine = kept.own.defined() ? at::cat({rows, kept.own}) : rows;
-  const Route& route = neighbourhood_->route;
-  const at::Tensor come = all_to_all(mine.index_select(0, neighbourhood_->to_send), route.sent, route.received, group_);
-  std::vector<at::Tensor> parts{mine, come};
-  if (kept.of_others.defined()) parts.push_back(kept.of_others);
-  const auto running = std::ssize(running_[rank()]);
-  if (rows.size(0) > running) kept.own = with(kept.own, rows.narrow(0, running, rows.size(0) - running));
-  if (neighbourhood_->halted.numel() > 0)
-    kept.of_others = with(kept.of_others, select_rows(come, neighbourhood_->halted));
-  return {at::cat(parts), neighbourhood_->places};
-}
-
-void RunningExchange::find_neighbours(std::int64_t before, std::int64_t after) {
-  std::vector<RowNumbers> has = running_;
-  std::vector<RowNumbers> needs;
-  std::vector<bool> is_halted(sequence_of_row_.size(), false);
-  const auto add = [](RowNumbers& rows, const RowNumbers& more) { rows.insert(rows.end(), more.begin(), more.end()); };
-  for (std::size_t r = 0; r < has.size(); ++r) {
-    for (const RowNumbers* halted : {&std::as_const(copied_[r]), &std::as_const(kept_[r])}) {
-      for (const std::int64_t row : *halted) is_halted[static_cast<std::size_t>(row)] = true;
-      add(has[r], *halted);
-    }
-    std::vector<bool> is_there(sequence_of_row_.size(), false);
-    for (const RowNumbers* rows : {&std::as_const(has[r]), &std::as_const(given_[r])})
-      for (const std::int64_t row : *rows) is_there[static_cast<std::size_t>(row)] = true;
-    RowNumbers& missing = needs.emplace_back(rows_beside(running_[r], all_.offsets, before, after));
-    std::erase_if(missing, [&](std::int64_t row) { return is_there[static_cast<std::size_t>(row)]; });
-  }
-  neighbourhood_.emplace();
-  neighbourhood_->route = make_route(rank(), all_.count(), has, needs);
-  const RowNumbers& arriving = neighbourhood_->route.arriving;
-
-  RowNumbers known = has[rank()];
-  add(known, arriving);
-  add(known, given_[rank()]);
-  std::vector<std::int64_t> place_of_row(sequence_of_row_.size(), -1);
-  for (std::size_t place = 0; place < known.size(); ++place)
-    place_of_row[static_cast<std::size_t>(known[place])] = static_cast<std::int64_t>(place);
-  for (const std::int64_t row : seen_numbers_)
-    neighbourhood_->places.push_back(place_of_row[static_cast<std::size_t>(row)]);
-
-  std::vector<std::int64_t> halted;
-  for (std::size_t index = 0; index < arriving.size(); ++index)
-    if (is_halted[static_cast<std::size_t>(arriving[index])]) halted.push_back(static_cast<std::int64_t>(index));
-  neighbourhood_->halted = index_of(halted);
-  neighbourhood_->to_send = index_of(neighbourhood_->route.to_send);
-  const auto halted_among = [&](RowNumbers rows) {
-    std::erase_if(rows, [&](std::int64_t row) { return !is_halted[static_cast<std::size_t>(row)]; });
-    return rows;
-  };
-  for (std::size_t r = 0; r < needs.size(); ++r) add(given_[r], halted_among(r == rank() ? arriving : needs[r]));
 }
 
 RunningOfAll RunningExchange::running_of_all() const {
   RunningOfAll result;
   RowNumbers rows;
-  for (const RowNumbers& held : running_) {
+  for (const RowNumbers& held : held_.running) {
     result.counts.push_back(static_cast<std::int64_t>(held.size()));
     rows.insert(rows.end(), held.begin(), held.end());
   }
@@ -159,11 +93,13 @@ RunningOfAll RunningExchange::running_of_all() const {
 
 at::Tensor RunningExchange::sum(const at::Tensor& values) const { return all_sum(values, group_); }
 
-bool RunningExchange::any() const { return total(running_) > 0; }
+bool RunningExchange::any() const {
+  return std::ranges::any_of(held_.running, [](const RowNumbers& rows) { return !rows.empty(); });
+}
 
 void RunningExchange::start_parting(const at::Tensor& running) {
   std::vector<std::int64_t> counts;
-  for (const RowNumbers& rows : running_) counts.push_back(static_cast<std::int64_t>(rows.size()));
+  for (const RowNumbers& rows : held_.running) counts.push_back(static_cast<std::int64_t>(rows.size()));
   const auto tell = [this, counts](const at::Tensor& flags) {
     return group_.start_all_gather_rows(flags, counts, Purpose::control);
   };
@@ -173,67 +109,51 @@ void RunningExchange::start_parting(const at::Tensor& running) {
 }
 
 Parting RunningExchange::part() {
-  const at::Tensor flags = flags_();
-  const auto* runs_on = flags.const_data_ptr<std::uint8_t>();
-  neighbourhood_.reset();
-  std::vector<bool> is_live(static_cast<std::size_t>(sequences()), false);
-  std::vector<RowNumbers> stopped(running_.size());
-  const RowNumbers before = running_[rank()];
-  for (std::size_t r = 0; r < running_.size(); ++r) {
-    RowNumbers still;
-    for (const std::int64_t row : running_[r]) (*runs_on++ != 0 ? still : stopped[r]).push_back(row);
-    running_[r] = std::move(still);
-    for (const std::int64_t row : running_[r])
-      is_live[static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)])] = true;
-  }
-  for (std::size_t r = 0; r < running_.size(); ++r) {
-    halted_[r].insert(halted_[r].end(), stopped[r].begin(), stopped[r].end());
-    kept_[r].insert(kept_[r].end(), copied_[r].begin(), copied_[r].end());
-    copied_[r].clear();
-    for (const std::int64_t row : stopped[r])
-      if (is_live[static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)])]) copied_[r].push_back(row);
-  }
+  const RowNumbers before = held_.running[rank()];
+  const std::vector<RowNumbers> stopped = stop_rows(flags_());
   const auto numbers_among = [this, &before](const RowNumbers& rows) {
     RowNumbers numbers;
     for (const std::int64_t row : rows)
       numbers.push_back(std::lower_bound(before.begin(), before.end(), row) - before.begin());
     return index_of(numbers);
   };
-  Parting parting{numbers_among(running_[rank()]), numbers_among(stopped[rank()]), numbers_among(copied_[rank()])};
+  Parting parting{numbers_among(held_.running[rank()]), numbers_among(stopped[rank()]),
+                  numbers_among(held_.copied[rank()])};
   has_moved_ = false;
-  if (auto moved = balanced(); !moved.empty()) {
-    last_move_ = make_move(running_, moved);
-    running_ = std::move(moved);
+  if (auto moved = balanced(held_.running, balance_); !moved.empty()) {
+    last_move_ = make_move(held_.running, moved);
+    held_.running = std::move(moved);
     has_moved_ = has_ever_moved_ = true;
   }
+  neighbours_.end_step();
   count_rows_to_send();
   find_local_rows();
   return parting;
 }
 
-/// Who would hold which running rows if every rank had as many, with as few moving as that takes; empty where the
-/// present holdings will do.
-std::vector<RowNumbers> RunningExchange::balanced() const {
-  const auto ranks = static_cast<std::int64_t>(running_.size());
-  const std::int64_t rows = total(running_);
-  std::int64_t most = 0;
-  for (const RowNumbers& held : running_) most = std::max(most, static_cast<std::int64_t>(held.size()));
-  const bool as_even_as_can_be = most * ranks < rows + ranks;
-  if (balance_ == 0 || as_even_as_can_be || static_cast<double>(most * ranks) <= balance_ * static_cast<double>(rows))
-    return {};
-  const auto quota = [&](std::size_t r) {
-    const base::Span part = base::share(rows, static_cast<int>(r), static_cast<int>(ranks));
-    return static_cast<std::size_t>(part.end - part.begin);
+/// `runs_on` [running rows of all ranks] uint8 -> [ranks]: those that stopped. The books say so from then on.
+std::vector<RowNumbers> RunningExchange::stop_rows(const at::Tensor& runs_on) {
+  const auto* flag = runs_on.const_data_ptr<std::uint8_t>();
+  const auto sequence_of = [this](std::int64_t row) {
+    return static_cast<std::size_t>(sequence_of_row_[static_cast<std::size_t>(row)]);
   };
-  std::vector<RowNumbers> result = running_;
-  RowNumbers spare;
-  for (std::size_t r = 0; r < result.size(); ++r)
-    for (; result[r].size() > quota(r); result[r].pop_back()) spare.push_back(result[r].back());
-  for (std::size_t r = 0; r < result.size(); ++r) {
-    for (; result[r].size() < quota(r); spare.pop_back()) result[r].push_back(spare.back());
-    std::ranges::sort(result[r]);
+  std::vector<bool> is_live(static_cast<std::size_t>(sequences()), false);
+  std::vector<RowNumbers> stopped(held_.running.size());
+  for (std::size_t r = 0; r < held_.running.size(); ++r) {
+    RowNumbers still;
+    for (const std::int64_t row : held_.running[r]) (*flag++ != 0 ? still : stopped[r]).push_back(row);
+    for (const std::int64_t row : still) is_live[sequence_of(row)] = true;
+    held_.running[r] = std::move(still);
   }
-  return result;
+  for (std::size_t r = 0; r < stopped.size(); ++r) {
+    halted_[r].insert(halted_[r].end(), stopped[r].begin(), stopped[r].end());
+    RowNumbers& copied = held_.copied[r];
+    held_.kept[r].insert(held_.kept[r].end(), copied.begin(), copied.end());
+    copied.clear();
+    std::ranges::copy_if(stopped[r], std::back_inserter(copied),
+                         [&](std::int64_t row) { return is_live[sequence_of(row)]; });
+  }
+  return stopped;
 }
 
 RunningExchange::Move RunningExchange::make_move(const std::vector<RowNumbers>& from,
@@ -258,11 +178,12 @@ at::Tensor RunningExchange::home(const at::Tensor& halted) const {
 
 void RunningExchange::count_rows_to_send() {
   counts_.clear();
-  for (std::size_t r = 0; r < running_.size(); ++r) counts_.push_back(std::ssize(running_[r]) + std::ssize(copied_[r]));
+  for (std::size_t r = 0; r < held_.running.size(); ++r)
+    counts_.push_back(std::ssize(held_.running[r]) + std::ssize(held_.copied[r]));
 }
 
 void RunningExchange::find_local_rows() {
-  const RowNumbers& mine = running_[rank()];
+  const RowNumbers& mine = held_.running[rank()];
   local_ = rows_numbered(all_, mine, sequence_of_row_);
   std::vector<std::int64_t>& index = sequence_index_;
   index.clear();

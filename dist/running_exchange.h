@@ -3,12 +3,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "dist/communicator.h"
 #include "dist/route.h"
 #include "dist/rows.h"
+#include "dist/running_neighbours.h"
 
 namespace ut::dist {
 
@@ -26,18 +26,6 @@ struct RunningOfAll {
   Rows seen;                           // all positions of their sequences
   at::Tensor order;                    // [rows] int64: where each stands when every rank's rows follow one another
   std::vector<std::int64_t> sequence;  // [sequences of `rows`]: their numbers in the exchange
-};
-
-/// States of halted rows that a rank keeps, from step to step; none at the first.
-struct KeptRows {
-  at::Tensor own;        // [rows, c]: that halted here
-  at::Tensor of_others;  // [rows, c]
-};
-
-/// What a rank knows of its own rows and those beside them.
-struct KnownRows {
-  at::Tensor rows;                   // [known rows, c]
-  std::vector<std::int64_t> places;  // [seen rows]: where each stands among them, -1 where it is too far off
 };
 
 /// The exchange among rows that halt one after another. Halted rows leave; what others still see of them is sent once
@@ -66,11 +54,11 @@ class RunningExchange {
   /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]: begun, and waited for when
   /// the result is called, once. Collective.
   Arriving start_gather(const at::Tensor& rows) const;
-  /// For a convolution over positions: `rows` [local rows, then those last copied, c] -> these and all that the local
-  /// ones see `before` positions back to `after` positions on. `kept` is carried from step to step. Collective.
-  /// Of halted rows a rank is sent those that it sees and has not yet. For all layers of a block in turn, with one
-  /// reach.
-  KnownRows neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after);
+  /// For a convolution over positions, see RunningNeighbours: `rows` [local rows, then those last copied, c] -> these
+  /// and all that the local ones see. Collective.
+  KnownRows neighbours(const at::Tensor& rows, KeptRows& kept, std::int64_t before, std::int64_t after) {
+    return neighbours_.bring(rows, kept, held_, seen_numbers_, before, after);
+  }
   /// [sent rows] int64: their numbers in `all`, in the order in which start_gather() brings them.
   at::Tensor numbers_of_sent() const;
   /// The sum of `values` over the group.
@@ -98,21 +86,12 @@ class RunningExchange {
     at::Tensor order;    // [rows] int64: of the arriving rows, so that their numbers ascend
   };
 
-  /// What neighbours() does in this step.
-  struct Neighbourhood {
-    Route route;                       // from a rank's rows to send and those that it keeps of its own
-    at::Tensor to_send;                // [rows] int64: route.to_send
-    at::Tensor halted;                 // [rows] int64: the arriving ones that are kept
-    std::vector<std::int64_t> places;  // [seen rows]: see KnownRows
-  };
-
   /// For rows, where they are.
   at::Tensor index_of(const RowNumbers& numbers) const;
   std::size_t rank() const { return static_cast<std::size_t>(group_.rank()); }
   Move make_move(const std::vector<RowNumbers>& from, const std::vector<RowNumbers>& to) const;
+  std::vector<RowNumbers> stop_rows(const at::Tensor& runs_on);
   at::Tensor travel(const at::Tensor& rows, const Move& move) const;
-  std::vector<RowNumbers> balanced() const;
-  void find_neighbours(std::int64_t before, std::int64_t after);
   void count_rows_to_send();
   void find_local_rows();
 
@@ -121,13 +100,10 @@ class RunningExchange {
   Communicator& group_;
   ExchangeForm form_;
   double balance_;
-  std::vector<RowNumbers> home_;     // [ranks]: as they started
-  std::vector<RowNumbers> running_;  // [ranks]
-  std::vector<RowNumbers> copied_;   // [ranks]: have just halted and will be seen
-  std::vector<RowNumbers> halted_;   // [ranks]: in the order in which they halted there
-  std::vector<RowNumbers> kept_;     // [ranks]: those of them that were copied in earlier steps
-  std::vector<RowNumbers> given_;    // [ranks]: halted rows of others that each has been sent as neighbours
-  std::optional<Neighbourhood> neighbourhood_;
+  std::vector<RowNumbers> home_;    // [ranks]: as they started
+  HeldRows held_;                   // now
+  std::vector<RowNumbers> halted_;  // [ranks]: in the order in which they halted there
+  RunningNeighbours neighbours_;
   bool has_moved_ = false;
   bool has_ever_moved_ = false;  // on any rank
   Move last_move_;
