@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "launcher/ranks/agree.h"
 #include "launcher/ranks/shared_text.h"
 #include "launcher/run/example_text.h"
 
@@ -40,8 +41,7 @@ void ScoredOutputs::add(const ScoredExample& scored) {
 void ScoredOutputs::write(const std::string& file, dist::Communicator& world) const {
   std::string mine;
   for (const std::string& line : lines_) mine += line;
-  const std::vector<std::string> all = texts_of_ranks(mine, world);
-  if (world.rank() != 0) return;
+  const std::vector<std::string> all = texts_at_first(mine, world);
   std::map<std::int64_t, std::string> by_number;
   for (const std::string& text : all) {
     std::istringstream lines(text);
@@ -52,7 +52,9 @@ void ScoredOutputs::write(const std::string& file, dist::Communicator& world) co
   }
   std::string content;
   for (const auto& [number, line] : by_number) content += line + "\n";
-  base::write_file_whole(file, content);
+  agree(world, [&] {
+    if (world.rank() == 0) base::write_file_whole(file, content);
+  });
 }
 
 }  // namespace ut::launcher

@@ -14,8 +14,8 @@ class ScoredOutputs {
   ScoredOutputs(const datasets::Task& task, datasets::Split split) : task_(task), split_(split) {}
 
   void add(const ScoredExample& scored);
-  /// Writes what all ranks have added into one file, in the examples' order. Throws std::runtime_error, on rank 0,
-  /// where it cannot be written. Collective.
+  /// Writes what all ranks have added into one file, in the examples' order. Throws base::BadInput, or, on rank 0
+  /// alone, std::runtime_error where it cannot be written. Collective.
   void write(const std::string& file, dist::Communicator& world) const;
 
  private:

@@ -15,11 +15,9 @@ Workload workload(const Options& options, const datasets::Task* task) {
 }
 
 /// As the program that starts the ranks numbers them: as many on each host.
-Layout chosen_layout(const Options& options, const Workload& work, dist::Communicator& world) {
-  const Hosts hosts = find_hosts(world);
-  const MachineNumbers machine = probe_machine(world, hosts, work);
-  const std::int64_t most = hosts.most_ranks();
-  const bool even = world.size() % most == 0;
+Layout chosen_layout(const Options& options, const Workload& work, const MachineNumbers& machine, std::int64_t ranks,
+                     std::int64_t most_on_a_host) {
+  const bool even = ranks % most_on_a_host == 0;
   FixedChoices fixed;
   if (options.sequence_parallel > 0) fixed.sequence_parallel = options.sequence_parallel;
   if (!options.plan_exchange) {
@@ -27,7 +25,7 @@ Layout chosen_layout(const Options& options, const Workload& work, dist::Communi
     fixed.sent = options.exchange.sent;
     fixed.cut = options.exchange.cut;
   }
-  return choose_layout(work, even ? world.size() / most : 1, even ? most : world.size(), machine, fixed);
+  return choose_layout(work, even ? ranks / most_on_a_host : 1, even ? most_on_a_host : ranks, machine, fixed);
 }
 
 }  // namespace
@@ -38,8 +36,12 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   if (world.size() == 1) used.sequence_parallel = 1;
   const bool open = used.sequence_parallel == 0 || (options.plan_exchange && used.sequence_parallel > 1);
   if (!open) return used;
+  Workload work;
+  agree(world, [&] { work = workload(options, task); });
+  const Hosts hosts = find_hosts(world);
+  const MachineNumbers machine = probe_machine(world, hosts, work);
   Layout layout;
-  agree(world, [&] { layout = chosen_layout(options, workload(options, task), world); });
+  agree(world, [&] { layout = chosen_layout(options, work, machine, world.size(), hosts.most_ranks()); });
   used.sequence_parallel = layout.sequence_parallel;
   if (options.plan_exchange) used.exchange = layout.exchange;
   if (world.rank() == 0 && !options.quiet && !options.json)

@@ -30,7 +30,7 @@ class FailureOfRank : public std::runtime_error {
 };
 
 /// Runs `step` on every rank. Where it throws base::BadInput on any, all throw AgreedBadInput with the message of the
-/// first, so that no rank goes on alone. Collective.
+/// first, so that no rank goes on alone; so nothing in it may wait for other ranks. Collective.
 void agree(dist::Communicator& world, const std::function<void()>& step);
 
 /// Returns when every rank of the group has come here. Collective.

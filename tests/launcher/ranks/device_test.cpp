@@ -90,6 +90,7 @@ TEST(Device, IsAgreedOnByTheRanks) {
 TEST(SharedText, IsEveryRanks) {
   EXPECT_THAT(texts_of_ranks("one", *dist::make_single_communicator()), ElementsAre("one"));
   EXPECT_THAT(texts_of_ranks("", *dist::make_single_communicator()), ElementsAre(""));
+  EXPECT_THAT(texts_at_first("one", *dist::make_single_communicator()), ElementsAre("one"));
 }
 
 }  // namespace
