@@ -255,8 +255,10 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   auto command_line = read_command_line(arguments, command);
   std::vector<std::vector<Assignment>> sources;
   std::erase_if(command_line, [&](const Assignment& assignment) {
-    if (assignment.name == "config") sources.push_back(read_config(assignment.value, command));
-    return assignment.name == "config";
+    if (assignment.name != "config") return false;
+    if (assignment.value.empty()) throw base::BadInput("--config: given empty, needs the name of a settings file");
+    sources.push_back(read_config(assignment.value, command));
+    return true;
   });
   sources.push_back(std::move(command_line));
   Options options;

@@ -21,6 +21,8 @@ base::BadInput refusal(const filesystem::path& path, const std::string& what) {
   return base::BadInput(fmt::format("--run-dir {}: {}", path.string(), what));
 }
 
+filesystem::path events_directory(const filesystem::path& run_dir) { return run_dir / "tensorboard"; }
+
 filesystem::path lock_path(const filesystem::path& path) { return path / "lock"; }
 
 /// The directory itself, or the nearest one above it that exists.
@@ -33,11 +35,13 @@ filesystem::path nearest_existing(filesystem::path path) {
 }
 
 void check_writable(const filesystem::path& path) {
-  const auto existing = nearest_existing(path);
-  if (!filesystem::is_directory(existing))
-    throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
-  if (::access(existing.c_str(), W_OK | X_OK) != 0)
-    throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
+  for (const filesystem::path& directory : {path, checkpoint_directory(path), events_directory(path)}) {
+    const auto existing = nearest_existing(directory);
+    if (!filesystem::is_directory(existing))
+      throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
+    if (::access(existing.c_str(), W_OK | X_OK) != 0)
+      throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
+  }
 }
 
 bool has_checkpoints(const filesystem::path& path) {
@@ -101,6 +105,8 @@ RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
 void RunDirectory::keep(const std::vector<datasets::KeptFile>& files) const {
   for (const datasets::KeptFile& file : files) base::write_file_whole(path_ / file.name, file.content);
 }
+
+filesystem::path RunDirectory::events() const { return events_directory(path_); }
 
 bool RunDirectory::is_locked() const { return lock_ >= 0; }
 

@@ -40,7 +40,7 @@ class RunDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path metrics() const { return metrics_file(path_); }
-  std::filesystem::path events() const { return path_ / "tensorboard"; }
+  std::filesystem::path events() const;
   std::filesystem::path checkpoints() const { return checkpoint_directory(path_); }
 
   /// False on a file system without locks, where a second process would not be noticed.

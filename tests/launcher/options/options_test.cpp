@@ -110,6 +110,7 @@ TEST(Options, ConfigErrorsNameFileAndLine) {
   const auto open = scratch.write("open.conf", "data = \"a\n");
   EXPECT_THAT(train_refused({"--config", open}), HasSubstr("quotes"));
   EXPECT_THAT(train_refused({"--config", scratch / "none"}), HasSubstr("no such file"));
+  EXPECT_THAT(train_refused({"--config", ""}), HasSubstr("--config"));
   const auto another = scratch.write("another.conf", "config = value.conf\n");
   EXPECT_EQ(train_refused({"--config", another}),
             another.string() +

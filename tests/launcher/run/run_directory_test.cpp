@@ -87,6 +87,11 @@ TEST(RunDirectory, WhatCannotBeWrittenIsRefused) {
   EXPECT_THAT(refused(options_for(file / "run")), HasSubstr("is a file"));
   EXPECT_THAT(tests::bad_input([] { const RunDirectory directory(options_for("/proc/run")); }),
               HasSubstr("cannot be written to"));
+  for (const std::string place : {"tensorboard", "checkpoints"}) {
+    const auto there = scratch.write(place + "-run/" + place, "");
+    EXPECT_THAT(refused(options_for(there.parent_path())), HasSubstr(there.string() + " is a file"));
+    EXPECT_FALSE(base::is_there(there.parent_path() / "options.conf"));
+  }
 }
 
 }  // namespace
