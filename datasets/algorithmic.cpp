@@ -19,7 +19,7 @@ constexpr std::int64_t first_digit_id = 2;
 constexpr std::int64_t plus_id = first_digit_id + decimal_base;
 constexpr std::int64_t longest_allowed = 1'000'000;
 
-std::string_view name(Algorithmic::Kind kind) {
+const char* name_of(Algorithmic::Kind kind) {
   switch (kind) {
     case Algorithmic::Kind::copy:
       return "copy";
@@ -128,27 +128,21 @@ Digits read_number(std::string_view text, std::string_view line) {
 }  // namespace
 
 Algorithmic::Algorithmic(Kind kind, const TaskOptions& options)
-    : kind_(kind), options_(options), vocabulary_(symbols(kind)) {
+    : GeneratedTask(name_of(kind), symbols(kind), options), kind_(kind) {
   const std::int64_t shortest = kind == Kind::addition ? 3 : 1;  // a digit, the plus sign, a digit
   check_range("--train-length", options.train_length, shortest, longest_allowed);
   check_range("--evaluation-length", options.evaluation_length, shortest, longest_allowed);
-  check_range("--train-examples", options.train_examples, 1, INT64_MAX);
-  check_range("--evaluation-examples", options.evaluation_examples, 1, INT64_MAX);
 }
 
 std::string Algorithmic::description() const {
   return fmt::format(
       "{}: {} training examples of length up to {}, {} validation and {} test examples of length up to {}, {} symbols",
-      name(kind_), options_.train_examples, options_.train_length, options_.evaluation_examples,
-      options_.evaluation_examples, options_.evaluation_length, vocabulary_.size());
-}
-
-std::int64_t Algorithmic::size(Split split) const {
-  return split == Split::train ? options_.train_examples : options_.evaluation_examples;
+      name(), size(Split::train), limit(Split::train), size(Split::validation), size(Split::test), limit(Split::test),
+      vocabulary().size());
 }
 
 std::int64_t Algorithmic::limit(Split split) const {
-  return split == Split::train ? options_.train_length : options_.evaluation_length;
+  return split == Split::train ? options().train_length : options().evaluation_length;
 }
 
 std::vector<std::int64_t> Algorithmic::draw_lengths(Split split, base::Random& random) const {
@@ -157,11 +151,7 @@ std::vector<std::int64_t> Algorithmic::draw_lengths(Split split, base::Random& r
   return {first, random.uniform(1, limit(split) - first - 1)};
 }
 
-Example Algorithmic::example(Split split, std::int64_t index) const {
-  if (index < 0 || index >= size(split))
-    throw std::out_of_range(fmt::format("{}: no example {}; the split has {}", name(kind_), index, size(split)));
-  base::Random random(
-      base::mix(base::mix(options_.seed, static_cast<std::uint64_t>(split)), static_cast<std::uint64_t>(index)));
+Example Algorithmic::draw(Split split, base::Random& random) const {
   const std::vector<std::int64_t> lengths = draw_lengths(split, random);
   Inputs inputs = draw_inputs(random, kind_, lengths);
   const bool is_one_digit = lengths == std::vector<std::int64_t>{1};
@@ -184,7 +174,7 @@ std::string Algorithmic::render(const std::vector<std::int64_t>& ids) const {
   std::vector<std::int64_t> ordered = ids;
   if (kind_ == Kind::addition) std::reverse(ordered.begin(), ordered.end());
   std::string text;
-  for (const std::int64_t id : ordered) text += vocabulary_.symbol(id);
+  for (const std::int64_t id : ordered) text += vocabulary().symbol(id);
   return text;
 }
 

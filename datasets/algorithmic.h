@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/philox.h"
-#include "datasets/task.h"
+#include "datasets/generated_task.h"
 
 namespace ut::datasets {
 
@@ -18,8 +17,7 @@ namespace ut::datasets {
 /// A hash of the source says which split it belongs to, and digits that belong to another are drawn again, their number
 /// kept, so that lengths stay uniform: no input is in two splits, but for those of one digit. There are ten of these:
 /// a model that has not been shown a digit alone would be asked for it in a share of all questions.
-/// An example is a pure function of seed, split and index.
-class Algorithmic final : public Task {
+class Algorithmic final : public GeneratedTask {
  public:
   enum class Kind { copy, reverse, addition };
 
@@ -28,13 +26,6 @@ class Algorithmic final : public Task {
   Algorithmic(Kind kind, const TaskOptions& options);
 
   std::string description() const override;
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
-  std::int64_t words_per_row() const override { return 1; }
-  bool has_target() const override { return true; }
-  std::int64_t size(Split split) const override;
-  /// Throws std::out_of_range where the split has no such index.
-  Example example(Split split, std::int64_t index) const override;
-
   /// copy, reverse: digits, white space ignored. addition: `12+7` as people write it, most significant digit first.
   Example parse(const std::string& line) const override;
   /// The symbols joined by nothing; addition: most significant digit first, as people write it.
@@ -43,12 +34,11 @@ class Algorithmic final : public Task {
   std::int64_t longest_output(const Example& example) const override;
 
  private:
+  Example draw(Split split, base::Random& random) const override;
   std::int64_t limit(Split split) const;
   std::vector<std::int64_t> draw_lengths(Split split, base::Random& random) const;
 
   Kind kind_;
-  TaskOptions options_;
-  Vocabulary vocabulary_;
 };
 
 }  // namespace ut::datasets

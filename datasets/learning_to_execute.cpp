@@ -19,7 +19,7 @@ constexpr std::int64_t longest_remembered = 1'000'000;
 constexpr std::int64_t deepest_nesting = 1000;
 constexpr std::int64_t longest_word = 20;  // digits of a machine word, and its sign
 
-std::string_view name(Kind kind) {
+const char* name_of(Kind kind) {
   switch (kind) {
     case Kind::program:
       return "execute-program";
@@ -62,24 +62,21 @@ bool source_is_zaremba(Kind kind, const std::string& source) {
   if (source == "zaremba" && kind != Kind::program)
     throw base::BadInput(fmt::format(
         "--execute-source zaremba: makes programs with all operations, for --task execute-program; not for {}",
-        name(kind)));
+        name_of(kind)));
   return source == "zaremba";
 }
 
 }  // namespace
 
 LearningToExecute::LearningToExecute(Kind kind, const TaskOptions& options)
-    : kind_(kind),
-      options_(options),
-      zaremba_(source_is_zaremba(kind, options.execute_source)),
+    : GeneratedTask(name_of(kind), symbols(characters(kind, source_is_zaremba(kind, options.execute_source))), options),
+      kind_(kind),
+      zaremba_(options.execute_source == "zaremba"),
       length_(options.execute_length),
-      nesting_(only_remembers() ? 1 : options.execute_nesting),
-      vocabulary_(symbols(characters(kind, zaremba_))) {
+      nesting_(only_remembers() ? 1 : options.execute_nesting) {
   if (length_ == 0) length_ = only_remembers() ? papers_remembered_length : papers_length;
   check_range("--execute-length", length_, 1, only_remembers() ? longest_remembered : longest_literal);
   check_range("--execute-nesting", nesting_, 1, deepest_nesting);
-  check_range("--train-examples", options.train_examples, 1, INT64_MAX);
-  check_range("--evaluation-examples", options.evaluation_examples, 1, INT64_MAX);
   if (zaremba_ && !zaremba_fits(length_, nesting_))
     throw base::BadInput(fmt::format(
         "--execute-nesting {}: with --execute-length {} programs of --execute-source zaremba need more than "
@@ -94,16 +91,12 @@ bool LearningToExecute::only_remembers() const {
 std::string LearningToExecute::description() const {
   const std::string nested = only_remembers() ? "" : fmt::format(" nested {} deep", nesting_);
   return fmt::format(
-      "{}: {} training examples with up to {} digits{}, {} validation and {} test examples with {}, {} symbols",
-      name(kind_), options_.train_examples, length_, nested, options_.evaluation_examples, options_.evaluation_examples,
-      length_, vocabulary_.size());
+      "{}: {} training examples with up to {} digits{}, {} validation and {} test examples with {}, {} symbols", name(),
+      size(Split::train), length_, nested, size(Split::validation), size(Split::test), length_, vocabulary().size());
 }
 
-std::int64_t LearningToExecute::size(Split split) const {
-  return split == Split::train ? options_.train_examples : options_.evaluation_examples;
-}
-
-Program LearningToExecute::draw(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const {
+Program LearningToExecute::draw_program(std::int64_t length, std::int64_t nesting, bool mix,
+                                        base::Random& random) const {
   if (zaremba_) return zaremba_program(length_, nesting, mix, random);
   if (!only_remembers()) return sonnet_program(operations(kind_), length, nesting, random);
   std::string digits(1, static_cast<char>('0' + random.uniform(1, 9)));
@@ -114,16 +107,12 @@ Program LearningToExecute::draw(std::int64_t length, std::int64_t nesting, bool 
   return {digits, result};
 }
 
-Example LearningToExecute::example(Split split, std::int64_t index) const {
-  if (index < 0 || index >= size(split))
-    throw std::out_of_range(fmt::format("{}: no example {}; the split has {}", name(kind_), index, size(split)));
-  base::Random random(
-      base::mix(base::mix(options_.seed, static_cast<std::uint64_t>(split)), static_cast<std::uint64_t>(index)));
+Example LearningToExecute::draw(Split split, base::Random& random) const {
   const bool mix = split == Split::train;
   const std::int64_t length = mix ? random.uniform(1, length_) : length_;
   const std::int64_t nesting = mix ? random.uniform(1, nesting_) : nesting_;
-  Program program = draw(length, nesting, mix, random);
-  while (split_of(program.text) != split) program = draw(length, nesting, mix, random);  // lengths stay uniform
+  Program program = draw_program(length, nesting, mix, random);
+  while (split_of(program.text) != split) program = draw_program(length, nesting, mix, random);  // lengths stay uniform
   Example example;
   for (const std::int64_t id : ids_of(program.text)) example.source.push_back({id});
   example.target = ids_of(program.result);
@@ -133,10 +122,10 @@ Example LearningToExecute::example(Split split, std::int64_t index) const {
 std::vector<std::int64_t> LearningToExecute::ids_of(const std::string& text) const {
   std::vector<std::int64_t> ids;
   for (const char character : text) {
-    ids.push_back(vocabulary_.id(std::string(1, character)));
+    ids.push_back(vocabulary().id(std::string(1, character)));
     if (ids.back() < 0)
-      throw base::BadInput(fmt::format("'{}': a program of {} is made of the characters {}", text, name(kind_),
-                                       characters(kind_, zaremba_)));
+      throw base::BadInput(
+          fmt::format("'{}': a program of {} is made of the characters {}", text, name(), characters(kind_, zaremba_)));
   }
   ids.push_back(end_of_sequence_id);
   return ids;
@@ -145,7 +134,7 @@ std::vector<std::int64_t> LearningToExecute::ids_of(const std::string& text) con
 Example LearningToExecute::parse(const std::string& line) const {
   std::string text = line;
   std::erase_if(text, [&](char character) { return character == '\r' || (character == ' ' && !zaremba_); });
-  if (text.empty()) throw base::BadInput(fmt::format("'{}': a program of {} is needed", line, name(kind_)));
+  if (text.empty()) throw base::BadInput(fmt::format("'{}': a program of {} is needed", line, name()));
   Example example;
   for (const std::int64_t id : ids_of(text)) example.source.push_back({id});
   return example;
@@ -153,7 +142,7 @@ Example LearningToExecute::parse(const std::string& line) const {
 
 std::string LearningToExecute::render(const std::vector<std::int64_t>& ids) const {
   std::string text;
-  for (const std::int64_t id : ids) text += vocabulary_.symbol(id);
+  for (const std::int64_t id : ids) text += vocabulary().symbol(id);
   return text;
 }
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "datasets/generated_task.h"
 #include "datasets/programs.h"
-#include "datasets/task.h"
 
 namespace ut::datasets {
 
@@ -13,8 +13,8 @@ namespace ut::datasets {
 ///   copy      target = the source's digits     doubled   twice          reverse    backwards
 /// In training the number of digits and of nested operations are uniform in 1..limit, each drawn for every example;
 /// in validation and test both are the limit. A hash of the source says which split it belongs to, and what belongs to
-/// another is drawn again: no program is in two splits. An example is a pure function of seed, split and index.
-class LearningToExecute final : public Task {
+/// another is drawn again: no program is in two splits.
+class LearningToExecute final : public GeneratedTask {
  public:
   enum class Kind { program, control, addition, copy, doubled, reverse };
 
@@ -23,13 +23,6 @@ class LearningToExecute final : public Task {
   LearningToExecute(Kind kind, const TaskOptions& options);
 
   std::string description() const override;
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
-  std::int64_t words_per_row() const override { return 1; }
-  bool has_target() const override { return true; }
-  std::int64_t size(Split split) const override;
-  /// Throws std::out_of_range where the split has no such index.
-  Example example(Split split, std::int64_t index) const override;
-
   /// A program as the examples have them; spaces count in Zaremba and Sutskever's alone.
   Example parse(const std::string& line) const override;
   std::string render(const std::vector<std::int64_t>& ids) const override;
@@ -37,16 +30,15 @@ class LearningToExecute final : public Task {
   std::int64_t longest_output(const Example& example) const override;
 
  private:
+  Example draw(Split split, base::Random& random) const override;
   bool only_remembers() const;
-  Program draw(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const;
+  Program draw_program(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const;
   std::vector<std::int64_t> ids_of(const std::string& text) const;  // end of sequence included
 
   Kind kind_;
-  TaskOptions options_;
   bool zaremba_;
   std::int64_t length_;
   std::int64_t nesting_;
-  Vocabulary vocabulary_;
 };
 
 }  // namespace ut::datasets

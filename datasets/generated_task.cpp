@@ -1,0 +1,29 @@
+#include "datasets/generated_task.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+namespace ut::datasets {
+
+GeneratedTask::GeneratedTask(std::string name, Vocabulary vocabulary, const TaskOptions& options)
+    : name_(std::move(name)), vocabulary_(std::move(vocabulary)), options_(options) {
+  check_range("--train-examples", options.train_examples, 1, INT64_MAX);
+  check_range("--evaluation-examples", options.evaluation_examples, 1, INT64_MAX);
+}
+
+std::int64_t GeneratedTask::size(Split split) const {
+  return split == Split::train ? options_.train_examples : options_.evaluation_examples;
+}
+
+Example GeneratedTask::example(Split split, std::int64_t index) const {
+  if (index < 0 || index >= size(split))
+    throw std::out_of_range(fmt::format("{}: no example {}; the split has {}", name_, index, size(split)));
+  base::Random random(
+      base::mix(base::mix(options_.seed, static_cast<std::uint64_t>(split)), static_cast<std::uint64_t>(index)));
+  return draw(split, random);
+}
+
+}  // namespace ut::datasets
