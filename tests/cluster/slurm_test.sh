@@ -27,7 +27,7 @@ job_field() { scontrol show job -o "$1" | sed -nE "s/.* $2=([^ ]+).*/\1/p"; }
 # fail_of_job JOB WHAT
 fail_of_job() {
   scontrol show job "$1"
-  tail -n 20 ./*-"$1".log /mnt/slurm/log/*
+  tail -n 60 ./*-"$1".log /mnt/slurm/log/*
   fail "job $1: $2"
 }
 
