@@ -12,7 +12,8 @@ import concurrent.futures, os, pathlib, re, string, subprocess, sys
 sys.dont_write_bytecode = True
 cluster, place = (pathlib.Path(path) for path in sys.argv[1:])
 sys.path.insert(0, str(cluster / "reproduce"))
-import reproduce
+import reproduce, result_settings, training
+from tables import read_tables
 
 wrong = []
 said = "".join(path.read_text() for path in cluster.parent.glob("launcher/**/*.cpp"))
@@ -37,7 +38,7 @@ def check_shown(table, column):
 
 
 def check_table(table):
-    runs = [run for size in ("small", "paper") for run in reproduce.runs_of([table], options_of(size))]
+    runs = [run for size in ("small", "paper") for run in training.runs_of([table], options_of(size))]
     for part in [*table["columns"], *table["rows"]]:
         of_it = [run for run in runs if run.concerns(part)]
         check(of_it, f"{table['name']}: {part['name']}: no run has its run and settings")
@@ -62,9 +63,9 @@ def check_files(table):
 
 def check_averages(run):
     """The checkpoints whose mean is evaluated are kept, and there early: --max-hours may end the run then."""
-    settings = reproduce.settings_of(run.shipped_options())
+    settings = result_settings.settings_of(run.shipped_options())
     for given in run.asked().values():
-        averaged = int(reproduce.settings_of(given).get("average", 0))
+        averaged = int(result_settings.settings_of(given).get("average", 0))
         check(averaged == 0 or (averaged <= int(settings["keep-checkpoints"]) and
                                 5 * averaged * int(settings["checkpoint-every"]) <= int(settings["max-updates"])),
               f"{run}: of {averaged} checkpoints there is no mean in a fifth of its updates")
@@ -72,7 +73,7 @@ def check_averages(run):
 
 def check_transformer(path):
     """A Transformer's positions are in the residual stream: it has no later step to add them again."""
-    settings = reproduce.config_lines(path)
+    settings = result_settings.config_lines(path)
     if int(settings.get("block-layers", 1)) > 1 and settings.get("steps") == "1":
         check(settings.get("residual") == "signal-in", f"{path}: positions reach the first layer's attention alone")
 
@@ -92,7 +93,7 @@ def commands_of(table):
     """`ut`'s arguments: of training and, each once, of evaluations."""
     evaluations = {}
     for size in ("small", "paper"):
-        for run in chosen(reproduce.runs_of([table], options_of(size))):
+        for run in chosen(training.runs_of([table], options_of(size))):
             check_averages(run)
             yield ["train", *run.train_options()]
             evaluations |= {tuple(given): run for given in run.asked().values()}
@@ -102,7 +103,7 @@ def commands_of(table):
 def recorded(run):
     """A directory that says it were the run's."""
     run.directory.mkdir(parents=True, exist_ok=True)
-    settings = {**reproduce.settings_of(run.train_options()), "data": "none"}
+    settings = {**result_settings.settings_of(run.train_options()), "data": "none"}
     (run.directory / "options.conf").write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
     return run.directory
 
@@ -117,26 +118,26 @@ def check_settings():
     """That options which set others are told by those that a run records."""
     settings = place / "settings.conf"
     settings.write_text("dropout = 0.1\nresidual-dropout = 0.3\nsteps = 2\n")
-    rates = {name: "0.1" for name in reproduce.DROPOUT} | {"residual-dropout": "0.3"}
+    rates = {name: "0.1" for name in result_settings.DROPOUT} | {"residual-dropout": "0.3"}
     configured = ["--config", str(settings)]
-    check(reproduce.settings_of(configured) == rates | {"steps": "2"}, "an explicit rate does not win")
-    given = reproduce.settings_of([*configured, "--dropout=0.2", "--input-dropout", "0"])
+    check(result_settings.settings_of(configured) == rates | {"steps": "2"}, "an explicit rate does not win")
+    given = result_settings.settings_of([*configured, "--dropout=0.2", "--input-dropout", "0"])
     check(given == dict.fromkeys(rates, "0.2") | {"input-dropout": "0", "steps": "2"}, "words do not win over files")
-    check(reproduce.changes({"dropout": "0.10"}, given) == [
+    check(result_settings.changes({"dropout": "0.10"}, given) == [
         "residual-dropout 0.10 (0.2)", "attention-dropout 0.10 (0.2)", "transition-dropout 0.10 (0.2)",
         "input-dropout 0.10 (0)", "steps default (2)"], "not how an older result's dropout differs")
-    usual = reproduce.defaults(os.environ["UT"])
+    usual = result_settings.defaults(os.environ["UT"])
     record = {"steps": "9", "schedule": "inverse-square-root", "variant": "tensor2tensor", "dtype": "float64"}
     then = {"decoder-steps": "9", "warmup": "8000", "norm": "pre", "precision": "float64", "input-dropout": "0.1"}
-    check(then.items() <= reproduce.not_given(record, usual).items(), "not what is set by others")
+    check(then.items() <= result_settings.not_given(record, usual).items(), "not what is set by others")
     check((usual["check-ranks"], usual["vocabulary-size"]) == ("1000", "60000"), "not the help's defaults")
 
 
-tables = reproduce.read_tables(reproduce.HERE, [])
+tables = read_tables(reproduce.HERE, [])
 check_settings()
 for table in tables:
     check_table(table)
-trained = reproduce.trained(tables)
+trained = training.trained(tables)
 for table in trained:
     check_files(table)
 commands = [arguments for table in trained for arguments in commands_of(table)]

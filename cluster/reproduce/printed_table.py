@@ -1,0 +1,215 @@
+"""A table as text: the paper's numbers beside ours, and notes of how ours came about."""
+
+import math
+import statistics
+
+from training import runs_of
+
+FAILED = 5  # error in % above which a task of bAbI counts as failed
+
+
+def merit(score, loss):
+    """Greater for the better by validation: of equal scores, as in `ut train`, that with the lower loss."""
+    return score or 0, -math.inf if loss is None else -loss
+
+
+def best_first(runs):
+    """The results of a run's seeds, the best by validation first."""
+    results = [result for result in (run.result() for run in runs) if result is not None]
+    return sorted(results, key=lambda result: merit(result["validation"], result.get("validation_loss")), reverse=True)
+
+
+class Spread(list):
+    """A number of several seeds: formatted, it is their mean ± their standard deviation."""
+
+    def __format__(self, how):
+        return f"{statistics.mean(self):{how}} ± {statistics.stdev(self):{how}}"
+
+
+def flat(values, before=""):
+    """{"a": {"b": 1}} -> {"a/b": 1}, and the error beside each accuracy."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{name}/")
+        else:
+            yield before + name, value
+    if "accuracy" in values:
+        yield f"{before}error", error(values)
+
+
+def error(evaluation):
+    """In %."""
+    return round(100 * (1 - evaluation["accuracy"]), 9)
+
+
+def shown(seeds, how):
+    """Of evaluations, the best first."""
+    numbers = [dict(flat(evaluation)) for evaluation in seeds]
+    best = how.format_map(numbers[0])
+    if len(seeds) == 1:
+        return best
+    spread = {name: Spread(seed[name] for seed in numbers) for name in set(numbers[0]).intersection(*numbers)}
+    of = f", {learned(spread['error'])}" if "{error" in how else f" of {len(seeds)}"
+    return f"{best}; {how.format_map(spread)}{of}"
+
+
+def shown_errors(tasks):
+    """Of each task's evaluations, the best first."""
+    errors = [[error(evaluation) for evaluation in seeds] for seeds in tasks]
+    best = [seeds[0] for seeds in errors]
+    text = f"{statistics.mean(best):.2f} ({sum(one > FAILED for one in best)}/{len(best)})"
+    deviations = [statistics.stdev(seeds) for seeds in errors if len(seeds) > 1]
+    if not deviations:
+        return text
+    every = [one for seeds in errors for one in seeds]
+    means = statistics.mean(statistics.mean(seeds) for seeds in errors)
+    return f"{text}; {means:.2f} ± {statistics.mean(deviations):.2f}, {learned(every)}"
+
+
+def learned(errors):
+    return f"{sum(one <= FAILED for one in errors)} of {len(errors)} learned"
+
+
+def tasks_of(evaluation, given):
+    """A joint run's evaluation has a group for each task."""
+    groups = evaluation.get("groups", {}) if evaluation else {}
+    if "group" in given:
+        return [groups[given["group"]]] if given["group"] in groups else []
+    if groups and "combine" in given:
+        return list(groups.values())
+    return [evaluation] if evaluation else []  # the data may have no such split
+
+
+def other_settings(runs, given):
+    """Those that what a row has in a column was made with, each once, with those that are shipped now."""
+    evaluation = given.get("evaluation", "test")
+    every = (change for run in runs if run.concerns(given) for change in run.other_settings(evaluation))
+    return list(dict.fromkeys(every))
+
+
+def made_by_name(runs, given):
+    """The results of the runs that a row has in a column, of each its seeds', the best first."""
+    by_name = {}
+    for run in runs:
+        if run.concerns(given):
+            by_name.setdefault(run.name, []).append(run)
+    return {name: results for name, seeds in by_name.items() if (results := best_first(seeds))}
+
+
+def cell(runs, given):
+    """What a row has in a column, as text; with a * where it was made with other settings than those shipped now."""
+    made = made_by_name(runs, given)
+    if not made:
+        return "not run"
+    evaluation = given.get("evaluation", "test")
+    tasks = [task for results in made.values()
+             for task in zip(*(tasks_of(result["evaluations"].get(evaluation), given) for result in results))]
+    try:
+        text = shown_errors(tasks) if "combine" in given else shown(tasks[0], given.get("show", "{accuracy:.3f}"))
+    except (IndexError, KeyError):
+        return "no data"
+    return text + ("*" if other_settings(runs, given) else "")
+
+
+def columns_of(table, rows, runs):
+    """Those that concern the runs, with their heads; the paper's beside ours where it has any number."""
+    yield ["", *(row["name"] for row in rows)]
+    for place, column in enumerate(table["columns"]):
+        if any(run.concerns(column) for run in runs):
+            yield [column["name"], *(cell(runs, {**column, **row}) for row in rows)]
+            paper = [(row["paper"][place:] or [None])[0] for row in rows]
+            if any(number is not None for number in paper):
+                yield ["paper", *("–" if number is None else str(number) for number in paper)]
+
+
+def errors_in_common(table, rows, runs):
+    """A line for each row that has made other runs of a column than the row with most: both, in what they share."""
+    for column in table["columns"]:
+        if "combine" not in column:
+            continue
+        errors = {}
+        for row in rows:
+            given = {**column, **row}
+            scored = {name: results[0]["evaluations"].get(given.get("evaluation", "test"))
+                      for name, results in made_by_name(runs, given).items()}
+            errors[row["name"]] = {name: error(test) for name, test in scored.items() if test}
+        most = max(errors, key=lambda row: len(errors[row]))
+        for row, of in errors.items():
+            shared = [name for name in table["runs"] if name in of and name in errors[most]]
+            if len(shared) > 1 and set(of) != set(errors[most]):
+                told = (f"{name} {statistics.mean(errors[name][run] for run in shared):.2f} "
+                        f"({sum(errors[name][run] > FAILED for run in shared)}/{len(shared)})" for name in (row, most))
+                yield f"{column['name']}, of {', '.join(shared)} alone: {', '.join(told)}."
+
+
+def print_table(table, options):
+    runs = runs_of([table], options)
+    rows = [row for row in table["rows"] if any(run.concerns(row) for run in runs)]
+    if not rows:
+        return
+    print(f"\n### {table['title']}, {options.size} size\n")
+    for number, line in enumerate(zip(*columns_of(table, rows, runs))):
+        print("|" + "|".join(f" {text} " if text else " " for text in line) + "|")
+        if number == 0:
+            print("|" + "---|" * len(line))
+    cells = [{**column, **row} for row in rows for column in table["columns"]]
+    others = dict.fromkeys(change for given in cells for change in other_settings(runs, given))
+    for line in errors_in_common(table, rows, runs):
+        print(f"\n{line}")
+    if others:
+        print(f"\n*: made with other settings than those now shipped: {', '.join(others)}.")
+    for part in [*rows, *table["columns"]]:
+        made = [run for run in runs if "settings" in part and run.concerns(part) and run.result() is not None]
+        if made:
+            print(f"\n{note(part, made)}")
+
+
+def note(part, made):
+    """How the results of a row, or of a column, came about."""
+    results = [run.result() for run in made]
+    seeds = sorted({run.seed for run in made})
+    parameters = sorted({result["parameters"] for result in results if "parameters" in result})
+    flops = sorted(number for result in results for number in flops_of(result))
+    minutes = sorted(60 * result["hours"] for result in results)
+    meshes = sorted({result["mesh"] for result in results if "mesh" in result})
+    parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
+    transitions = {trained_with(result).get("transition", "feed-forward") for result in results} - {"feed-forward"}
+    if parameters:
+        parts.append(f"{span(parameters)} parameters")
+    if transitions:
+        parts.append(f"transition {', '.join(sorted(transitions))}")
+    if flops:
+        parts.append(f"{in_flop(flops)} an update")
+    took = "under a minute" if minutes[-1] < 1 else f"{span([f'{max(one, 1):.0f}' for one in minutes])} minutes"
+    parts.append(f"{took}{' each' if len(made) > 1 else ''}")
+    if meshes:
+        parts.append(f"mesh {', '.join(meshes)}")
+    return f"{part['name']}: {', '.join(parts)}."
+
+
+def trained_with(result):
+    """The settings that differ from the program's own; none are known of the oldest results."""
+    return result.get("settings", {}).get("train", {})
+
+
+def flops_of(result):
+    """An update's: where positions that halt take no more part, with as many steps as they took on average; else the
+    bounds."""
+    bounds = result.get("flops_per_update", [])
+    of_step = result.get("flops_per_step")
+    ponder = next((made["ponder"] for made in result["evaluations"].values() if made and "ponder" in made), None)
+    halting = trained_with(result).get("halting", "act-copy")
+    kinds = {"encoder": halting, "decoder": trained_with(result).get("decoder-halting", halting)}
+    if not of_step or not ponder or any(kinds[stack] != "act-copy" for stack in ponder):
+        return bounds
+    return [bounds[0] + sum((times["mean"] - 1) * of_step[stack] for stack, times in ponder.items())]
+
+
+def span(ascending):
+    return f"{ascending[0]}" if ascending[0] == ascending[-1] else f"{ascending[0]} to {ascending[-1]}"
+
+
+def in_flop(ascending):
+    """As `ut train` says it: 1.26 to 3.65 GFLOP."""
+    thousands = min(int(math.log10(ascending[-1])) // 3, 5)
+    return f"{span([f'{number / 1000**thousands:.3g}' for number in ascending])} {' kMGTP'[thousands]}FLOP"
