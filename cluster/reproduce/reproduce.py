@@ -29,6 +29,7 @@ best by validation is shown, of equal ones that with the lower loss; beside it, 
 standard deviation of all and, of errors, how many are learned: not above 5 %. A * marks what was made with other
 settings than those shipped now, as far as its result.json says with which; a line below the table names them.
 """
+
 import argparse
 import os
 import pathlib
