@@ -59,11 +59,28 @@ std::filesystem::path unfinished_beside(const std::filesystem::path& file) {
   return file.parent_path() / fmt::format(".{}.tmp", file.filename().string());
 }
 
+namespace {
+
+/// Where a link leads, through others; what is no link itself.
+std::filesystem::path where_it_leads(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as many as Linux follows
+  std::error_code ignored;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(path, ignored); ++links)
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  return path;
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
 void write_file_whole(const std::filesystem::path& given, const std::string& content) {
   std::error_code ignored;
   if (std::filesystem::is_directory(given, ignored))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", given.string()));
-  const auto path = std::filesystem::is_symlink(given, ignored) ? std::filesystem::weakly_canonical(given) : given;
+  const auto path = where_it_leads(given);
   const auto beside = unfinished_beside(path);
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content << std::flush;
@@ -76,7 +93,14 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   }
   sync_to_disk(beside);
   std::filesystem::rename(beside, path);
-  sync_to_disk(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+  sync_to_disk(directory_of(path));
+}
+
+void make_directories(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) return;
+  const std::filesystem::path above = directory_of(path);
+  make_directories(above);
+  if (std::filesystem::create_directory(path)) sync_to_disk(above);
 }
 
 std::string digest(const void* bytes, std::size_t size) {

@@ -33,6 +33,10 @@ std::filesystem::path unfinished_beside(const std::filesystem::path& file);
 /// Throws std::runtime_error naming the file where it cannot be written, BadInput where it is a directory.
 void write_file_whole(const std::filesystem::path& path, const std::string& content);
 
+/// Makes a directory, and those above it that are missing, so that they are there after a loss of power, too.
+/// Throws std::filesystem::filesystem_error, std::runtime_error where one cannot be synced.
+void make_directories(const std::filesystem::path& path);
+
 /// Flushes a written file or directory to the disk. Throws std::runtime_error.
 void sync_to_disk(const std::filesystem::path& path);
 

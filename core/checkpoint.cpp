@@ -218,12 +218,13 @@ void load_checkpoint(const fs::path& checkpoint, const Parameters& parameters, A
 }
 
 void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
-  if (checkpoints.size() == 1) return load_checkpoint(checkpoints.front(), model, nullptr);  // to the bit: -0 stays
+  if (checkpoints.size() == 1)
+    return load_checkpoint(checkpoints.front(), model.parameters(), nullptr);  // to the bit: -0 stays
   const at::NoGradGuard no_graph;
   const at::Tensor parameters = model.parameters().flat().detach();
   at::Tensor sum = at::zeros(parameters.sizes(), parameters.options().dtype(at::kDouble));
   for (const fs::path& checkpoint : checkpoints) {
-    load_checkpoint(checkpoint, model, nullptr);
+    load_checkpoint(checkpoint, model.parameters(), nullptr);
     sum += parameters;
   }
   parameters.copy_(sum / static_cast<double>(checkpoints.size()));

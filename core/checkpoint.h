@@ -30,13 +30,10 @@ nlohmann::json read_state(const std::filesystem::path& checkpoint);
 /// Whether a checkpoint is there and all of it is as it was written.
 bool is_whole(const std::filesystem::path& checkpoint);
 
-/// Fills the model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
+/// Fills a model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,
 /// where one is altered or cut short (and an earlier checkpoint that is whole), or where names or shapes are not the
 /// model's.
 void load_checkpoint(const std::filesystem::path& checkpoint, const Parameters& parameters, Adam* optimizer);
-inline void load_checkpoint(const std::filesystem::path& checkpoint, Model& model, Adam* optimizer) {
-  load_checkpoint(checkpoint, model.parameters(), optimizer);
-}
 
 /// Fills the model with the mean of what it has in these checkpoints, summed in float64. Throws as load_checkpoint().
 void load_mean(const std::vector<std::filesystem::path>& checkpoints, Model& model);

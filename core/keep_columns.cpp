@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 
 namespace ut::core {
 namespace {
@@ -11,20 +12,14 @@ constexpr std::size_t words = words_of_lane;
 constexpr std::size_t block = columns_of_block;
 namespace philox = base::philox4x32;
 
-/// Columns of a block, a bit for each.
-using Some = std::uint64_t;
-constexpr Some all_columns = ~Some{0};
-
-// Of a block's columns those in `some`. `from` and `to` are where its first one is, or would be: only those in `some`
-// are touched. `call` is the block's first.
+// All columns of a block. `call` is its first.
 
 template <class Number>
-void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, const Number* from, Number* to,
-                        Some some) {
+void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, const Number* from, Number* to) {
   const std::uint32_t first = call / lanes_of_block * columns_of_block;
   for (std::uint32_t lane = 0; lane < lanes_of_block; ++lane)
     row.decide(call + lane, [&](std::uint32_t column, bool is_kept) {
-      if ((some >> (column - first) & 1) != 0) to[column - first] = is_kept ? scale * from[column - first] : Number{0};
+      to[column - first] = is_kept ? scale * from[column - first] : Number{0};
     });
 }
 
@@ -34,7 +29,7 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, co
 
 /// Eight counters in the lower halves of 64 bits each; what comes to stand in the upper halves is never looked at.
 __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t call, float scale,
-                                                          const float* from, float* to, Some some) {
+                                                          const float* from, float* to) {
   __m512i c0 =
       _mm512_add_epi64(_mm512_set1_epi64((row.head << call_bits) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
   __m512i c1 = _mm512_set1_epi64(row.rest[0]);
@@ -61,12 +56,7 @@ __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, st
   };
   const auto keep = [&](std::size_t column, __m512i left, __m512i right) __attribute__((target("avx512f"))) {
     const auto kept = static_cast<__mmask16>(is_kept(left) | is_kept(right) << 8);
-    const auto here = static_cast<__mmask16>(some >> column);
-    if (here == 0xFFFF)
-      _mm512_storeu_ps(to + column, _mm512_maskz_mul_ps(kept, scales, _mm512_loadu_ps(from + column)));
-    else if (here != 0)
-      _mm512_mask_storeu_ps(to + column, here,
-                            _mm512_maskz_mul_ps(kept, scales, _mm512_maskz_loadu_ps(here, from + column)));
+    _mm512_storeu_ps(to + column, _mm512_maskz_mul_ps(kept, scales, _mm512_loadu_ps(from + column)));
   };
   keep(0, c0, c1);
   keep(16, c2, c3);
@@ -78,7 +68,7 @@ __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, st
 
 /// The same, four counters at a time.
 __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::uint32_t call, float scale,
-                                                     const float* from, float* to, Some some) {
+                                                     const float* from, float* to) {
   const __m256i m0 = _mm256_set1_epi64x(philox::multiplier_0);
   const __m256i m2 = _mm256_set1_epi64x(philox::multiplier_2);
   __m256i made[words][2];
@@ -107,7 +97,6 @@ __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::ui
   // The lower halves of eight words side by side: [0 1 4 5 | 2 3 6 7], then in order.
   const __m256i below = _mm256_set1_epi32(static_cast<int>(row.dropped_below));
   const __m256 scales = _mm256_set1_ps(scale);
-  const __m256i bits = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
   for (std::size_t word = 0; word < words; ++word) {
     const __m256i mixed = _mm256_castps_si256(
         _mm256_shuffle_ps(_mm256_castsi256_ps(made[word][0]), _mm256_castsi256_ps(made[word][1]), 0x88));
@@ -115,22 +104,15 @@ __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::ui
     const __m256i numbers[2] = {_mm256_and_si256(drawn, _mm256_set1_epi32(0xFFFF)), _mm256_srli_epi32(drawn, 16)};
     for (std::size_t half = 0; half < 2; ++half) {
       const std::size_t column = (half * words + word) * lanes_of_block;
-      const auto here = static_cast<int>(some >> column & 0xFF);
       const __m256 dropped = _mm256_castsi256_ps(_mm256_cmpgt_epi32(below, numbers[half]));
-      if (here == 0xFF) {
-        const __m256 scaled = _mm256_mul_ps(scales, _mm256_loadu_ps(from + column));
-        _mm256_storeu_ps(to + column, _mm256_andnot_ps(dropped, scaled));
-      } else if (here != 0) {
-        const __m256i wanted = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(here), bits), bits);
-        const __m256 scaled = _mm256_mul_ps(scales, _mm256_maskload_ps(from + column, wanted));
-        _mm256_maskstore_ps(to + column, wanted, _mm256_andnot_ps(dropped, scaled));
-      }
+      const __m256 scaled = _mm256_mul_ps(scales, _mm256_loadu_ps(from + column));
+      _mm256_storeu_ps(to + column, _mm256_andnot_ps(dropped, scaled));
     }
   }
 }
 
 template <class Number>
-using KeepBlock = void (*)(const RowDraw&, std::uint32_t, Number, const Number*, Number*, Some);
+using KeepBlock = void (*)(const RowDraw&, std::uint32_t, Number, const Number*, Number*);
 
 KeepBlock<float> way_with(Instructions instructions) {
   if (instructions == Instructions::avx512f) return keep_block_avx512;
@@ -140,15 +122,22 @@ KeepBlock<float> way_with(Instructions instructions) {
 template <class Number>
 void keep(const RowDraw& row, std::size_t first, std::span<const Number> from, Number scale, Number* to,
           KeepBlock<Number> keep_block) {
-  if (from.empty()) return;
-  const std::size_t end = first + from.size();
-  for (std::size_t begin = first / block * block; begin < end; begin += block) {
-    Some some = all_columns;
-    if (begin < first) some &= all_columns << (first - begin);
-    if (begin + block > end) some &= all_columns >> (begin + block - end);
-    const auto here = static_cast<std::ptrdiff_t>(begin) - static_cast<std::ptrdiff_t>(first);
-    keep_block(row, static_cast<std::uint32_t>(begin / block * lanes_of_block), scale, from.data() + here, to + here,
-               some);
+  std::array<Number, block> part;
+  for (std::size_t column = first; !from.empty();) {
+    const std::size_t before = column % block;  // columns of its block that are not wanted
+    const std::size_t count = std::min(block - before, from.size());
+    const auto call = static_cast<std::uint32_t>(column / block * lanes_of_block);
+    if (count == block) {
+      keep_block(row, call, scale, from.data(), to);
+    } else {
+      part.fill(0);
+      std::ranges::copy(from.first(count), part.begin() + before);
+      keep_block(row, call, scale, part.data(), part.data());
+      std::copy_n(part.begin() + before, count, to);
+    }
+    column += count;
+    to += count;
+    from = from.subspan(count);
   }
 }
 

@@ -61,10 +61,6 @@ at::Tensor Model::logits(const at::Tensor& states) const {
   return multiply_by_transposed(states, table_, product_type(options_)).to(table_.scalar_type());
 }
 
-base::Span Model::early_elements() const {
-  return options_.architecture == Architecture::encoder_decoder ? parameters_.elements_of("decoder.") : base::Span{};
-}
-
 at::Tensor Model::scores(const at::Tensor& states, const Batch& batch) const {
   if (!pointer_.defined()) return logits(batch.read_rows.defined() ? states.index_select(0, batch.read_rows) : states);
   const at::Tensor of_rows = multiply(states, pointer_, product_type(options_)).to(pointer_.scalar_type());
@@ -78,6 +74,10 @@ UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uin
   if (options.architecture != Architecture::encoder)
     decoder_.emplace(parameters(), "decoder", options, options.decoder_steps, true);
   parameters().flatten();
+}
+
+base::Span UniversalTransformer::early_elements() const {
+  return encoder_ && decoder_ ? parameters().elements_of("decoder.") : base::Span{};
 }
 
 bool UniversalTransformer::decodes_together() const {

@@ -13,7 +13,7 @@
 
 namespace ut::core {
 
-/// How many steps to take, where it differs from training.
+/// How many steps each stack takes or, where positions halt, at most.
 struct Steps {
   std::int64_t encoder;
   std::int64_t decoder;
@@ -60,8 +60,8 @@ class Model {
 
   const ModelOptions& options() const { return options_; }
   /// Where those parameters stand in the flat buffers whose gradients are complete before the others': the decoder's
-  /// own. Empty where no encoder comes before it, or there is none.
-  base::Span early_elements() const;
+  /// own. Empty where no encoder comes before it, there is none, or forward() gives none early.
+  virtual base::Span early_elements() const { return {}; }
   Steps steps() const { return {options_.encoder_steps, options_.decoder_steps}; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
@@ -87,6 +87,7 @@ class UniversalTransformer final : public Model {
  public:
   UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
 
+  base::Span early_elements() const override;
   /// Gives the decoder's gradients to `synchronisation` while the encoder's are made.
   Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                      dist::GradientSynchronisation* synchronisation = nullptr) const override;

@@ -96,6 +96,19 @@ class Weights {
     }
   }
 
+  /// A query's weights from its logits, and as dropout leaves them (`dropped` is `weights` where there is none), of the
+  /// `seen` keys that others of its block see.
+  template <class Number>
+  void make_again(std::size_t sequence, std::int64_t row, std::int64_t head, Number log_sum, std::int64_t seen,
+                  Number* weights, Number* dropped) const {
+    const std::int64_t visible = visible_keys(sequence, row);
+    exponentials(weights, static_cast<std::size_t>(visible), log_sum);
+    std::fill(weights + visible, weights + seen, Number{0});
+    if (!drops()) return;
+    keep(sequence, row, head, weights, visible, dropped);
+    std::fill(dropped + visible, dropped + seen, Number{0});
+  }
+
   template <class Number>
   Number scale() const {
     return static_cast<Number>(1 / std::sqrt(static_cast<double>(columns_)));
@@ -229,14 +242,8 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
       const MatrixRows<Number> gradients = {weights.row(count), weights.stride};
       const MatrixRows<Number> dropped = of.drops() ? gradients.from(count) : weights;
       gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
-      for (std::int64_t row = 0; row < count; ++row) {
-        const std::int64_t visible = of.visible_keys(sequence, first + row);
-        exponentials(weights.row(row), static_cast<std::size_t>(visible), *sums.row(first + row));
-        std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
-        if (!of.drops()) continue;
-        of.keep(sequence, first + row, head, weights.row(row), visible, dropped.row(row));
-        std::fill(dropped.row(row) + visible, dropped.row(row) + seen, Number{0});
-      }
+      for (std::int64_t row = 0; row < count; ++row)
+        of.make_again(sequence, first + row, head, *sums.row(first + row), seen, weights.row(row), dropped.row(row));
       gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), keys_kept, to_v);
       gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
       for (std::int64_t row = 0; row < count; ++row) {

@@ -31,7 +31,7 @@ at::Tensor offsets_on(at::Device device, const dist::Rows& rows) {
 }  // namespace
 
 VarlenKernel varlen_kernel(at::Device device, at::ScalarType type, std::int64_t columns_of_head, bool drops_weights) {
-  const bool is_half = type == at::kBFloat16 || type == at::kHalf;
+  const bool is_half = type == at::kBFloat16;
   const bool is_known = is_half || type == at::kFloat;
   if (!device.is_cuda() || drops_weights || !is_known) return VarlenKernel::none;
   if (columns_of_head * static_cast<std::int64_t>(at::elementSize(type)) % aligned_bytes != 0)

@@ -18,16 +18,20 @@ std::vector<std::string> split_words(std::string_view text);
 /// The words between white space of ASCII; they lie in `text`.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
-/// Calls use(number, line) for every line of `content`, from 1 on, without its line feed. A byte order mark that some
-/// editors put before the first is no part of it.
+/// Calls use(number, line) for every line of `text`, from 1 on, without its line feed.
+template <typename Use>
+void cut_at_line_feeds(std::string_view text, Use use) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    use(number, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// The same of a whole file: a byte order mark that some editors put before the first line is no part of it.
 template <typename Use>
 void for_each_raw_line(std::string_view content, Use use) {
-  content = base::without_byte_order_mark(content);
-  for (std::size_t number = 1; !content.empty(); ++number) {
-    const std::size_t end = std::min(content.find('\n'), content.size());
-    use(number, content.substr(0, end));
-    content.remove_prefix(std::min(end + 1, content.size()));
-  }
+  cut_at_line_feeds(base::without_byte_order_mark(content), use);
 }
 
 /// Those lines.

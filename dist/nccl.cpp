@@ -64,8 +64,6 @@ ncclDataType_t data_type(const at::Tensor& tensor) {
       return ncclFloat32;
     case at::kDouble:
       return ncclFloat64;
-    case at::kHalf:
-      return ncclFloat16;
     case at::kBFloat16:
       return ncclBfloat16;
     case at::kLong:

@@ -111,7 +111,7 @@ void profile(BenchRun& run, const Session& session) {
     mine = trace.events(session.mesh.world().rank());
   }
   std::string all;
-  for (const std::string& of_rank : texts_of_ranks(mine, session.mesh.world()))
+  for (const std::string& of_rank : texts_at_first(mine, session.mesh.world()))
     all += (all.empty() ? "" : ",\n") + of_rank;
   if (session.speaks()) base::write_file_whole(session.options.bench.profile, "{\"traceEvents\": [\n" + all + "\n]}\n");
 }

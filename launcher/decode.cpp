@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,54 +21,60 @@
 namespace ut::launcher {
 namespace {
 
-/// Adds what standard input has within half a second or so. Returns whether that was all; `failure`: the error that
-/// ended it.
-bool read_a_while(std::string& typed, int& failure) {
-  constexpr int milliseconds = 500;
-  std::array<char, 1 << 16> bytes{};
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  if (::poll(&input, 1, milliseconds) <= 0) return false;
-  const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-  if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
-  if (count < 0 && errno != EINTR && errno != EAGAIN) failure = errno;
-  return count == 0 || failure != 0;
-}
-
-/// All of standard input, which rank 0 reads, on every rank. The others do not wait for it silently: who writes it may
-/// take longer than ranks wait for one another. Throws AgreedBadInput where it cannot be read to its end. Collective.
-std::string typed_text(const Session& session) {
-  dist::Communicator& world = session.mesh.world();
-  std::string typed;
-  int failure = 0;
-  for (bool ended = false; !ended;) {
-    const at::Tensor ends = at::zeros({1}, at::kLong);
-    if (session.speaks() && read_a_while(typed, failure)) ends.fill_(1);
-    world.all_reduce_sum(ends, dist::Purpose::control);
-    ended = ends.item<std::int64_t>() > 0;
-  }
-  agree(world, [&] {
-    if (failure != 0) throw base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(failure)));
-  });
-  return text_of_rank(typed, 0, world);
-}
-
 /// Symbols of a line. Of more, attention would take days: it is no question but a file given by mistake.
 constexpr std::size_t longest_line = 1'000'000;
 
-std::vector<datasets::Example> parse_lines(const std::vector<std::string>& lines, const datasets::Task& task) {
-  std::vector<datasets::Example> examples;
-  for (const std::string& line : lines) {
-    try {
-      datasets::Example example = task.parse(line);
-      const std::size_t symbols = example.source.size() + example.target.size();
-      if (symbols > longest_line)
-        throw base::BadInput(fmt::format("{} symbols, needs at most {} in a line", symbols, longest_line));
-      examples.push_back(std::move(example));
-    } catch (const base::BadInput& error) {
-      throw base::BadInput(fmt::format("standard input, line {}: {}", examples.size() + 1, error.what()));
+datasets::Example parse_line(const std::string& line, const datasets::Task& task) {
+  datasets::Example example = task.parse(line);
+  const std::size_t symbols = example.source.size() + example.target.size();
+  if (symbols > longest_line)
+    throw base::BadInput(fmt::format("{} symbols, needs at most {} in a line", symbols, longest_line));
+  return example;
+}
+
+void check_lines(const std::vector<std::string>& lines, const datasets::Task& task) {
+  std::size_t number = 0;
+  try {
+    for (const std::string& line : lines) {
+      ++number;
+      parse_line(line, task);
     }
+  } catch (const base::BadInput& error) {
+    throw base::BadInput(fmt::format("standard input, line {}: {}", number, error.what()));
   }
-  return examples;
+}
+
+/// All of standard input. Throws base::BadInput where it cannot be read to its end.
+std::string typed_text() {
+  std::string typed;
+  std::array<char, 1 << 16> bytes{};
+  for (;;) {
+    const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count == 0) return typed;
+    if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR)
+      throw base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
+  }
+}
+
+/// The lines of standard input on rank 0; the others have none. Throws AgreedBadInput where one is none of the task's.
+/// Collective.
+std::vector<std::string> typed_lines(const Session& session) {
+  std::vector<std::string> lines;
+  std::optional<base::BadInput> refused;
+  const auto read = [&] {
+    try {
+      lines = datasets::raw_lines(typed_text());
+      check_lines(lines, *session.task);
+    } catch (const base::BadInput& error) {
+      refused = error;
+    }
+  };
+  run_on_first(session.mesh.world(), read);  // who types may take his time
+  agree(session.mesh.world(), [&] {
+    if (refused) throw base::BadInput(*refused);
+  });
+  return lines;
 }
 
 using core::Outputs;
@@ -115,26 +120,36 @@ std::string text_of(const std::vector<std::int64_t>& output, const std::string& 
   return std::string(words.at(words.size() - static_cast<std::size_t>(output.front())));
 }
 
-/// The outputs of all examples, `--evaluation-batch` at a time; said as soon as they are there.
-void decode_all(const Session& session, const core::Model& model, std::span<const std::string> lines,
-                std::span<const datasets::Example> examples) {
+/// What all ranks work on next: rank 0's next `--evaluation-batch` lines; none: that was all. Collective.
+std::vector<std::string> next_lines(std::span<const std::string>& lines, const Session& session) {
   const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
+  const auto next = lines.first(std::min(most, lines.size()));
+  lines = lines.subspan(next.size());
+  std::string text;
+  for (const std::string& line : next) text += line + '\n';
+  std::vector<std::string> of_all;
+  datasets::cut_at_line_feeds(text_of_rank(text, 0, session.mesh.world()),
+                              [&](std::size_t, std::string_view line) { of_all.emplace_back(line); });
+  return of_all;
+}
+
+/// The outputs of rank 0's lines, said as soon as they are there. Collective.
+void decode_all(const Session& session, const core::Model& model, std::span<const std::string> lines) {
   std::int64_t done = 0;
-  while (!examples.empty()) {
+  for (auto some = next_lines(lines, session); !some.empty(); some = next_lines(lines, session)) {
     std::vector<datasets::Example> asked;  // without those that have no source: their output is empty
     std::vector<bool> is_asked;
-    for (; !examples.empty() && asked.size() < most; examples = examples.subspan(1)) {
-      is_asked.push_back(!examples.front().source.empty() || !session.task->has_source());
-      if (is_asked.back()) asked.push_back(examples.front());
+    for (const std::string& line : some) {
+      datasets::Example example = parse_line(line, *session.task);
+      is_asked.push_back(!example.source.empty() || !session.task->has_source());
+      if (is_asked.back()) asked.push_back(std::move(example));
     }
     const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked, done);
     done += std::ssize(asked);
     if (!session.speaks()) continue;
     auto output = outputs.begin();
-    for (const bool answered : is_asked) {
-      fmt::print("{}\n", answered ? text_of(*output++, lines.front(), *session.task) : "");
-      lines = lines.subspan(1);
-    }
+    for (std::size_t line = 0; line < some.size(); ++line)
+      fmt::print("{}\n", is_asked[line] ? text_of(*output++, some[line], *session.task) : "");
     std::fflush(stdout);  // through a pipe, too
   }
 }
@@ -143,13 +158,10 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
 
 int decode(Session& session) {
   std::unique_ptr<core::Model> model;
-  std::vector<datasets::Example> examples;
   const auto checkpoints = agreed_checkpoints(session.options, session.mesh.world());
   agree(session.mesh.world(),
         [&] { model = load_model(session.options, *session.task, checkpoints, session.mesh.device()); });
-  const std::vector<std::string> lines = datasets::raw_lines(typed_text(session));
-  agree(session.mesh.world(), [&] { examples = parse_lines(lines, *session.task); });
-  decode_all(session, *model, lines, examples);
+  decode_all(session, *model, typed_lines(session));
   return 0;
 }
 

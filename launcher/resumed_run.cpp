@@ -51,7 +51,7 @@ std::vector<std::string> what_changes(const Session& session, const core::StateR
 std::optional<BestScore> best_that_is_there(const core::StateReader& read, const fs::path& directory,
                                             std::int64_t update, std::vector<std::string>& said) {
   const std::optional<BestScore> best = best_score_in(read);
-  if (!best || core::is_whole(directory / core::checkpoint_name(best->update))) return best;
+  if (!best || best->update == update || core::is_whole(directory / core::checkpoint_name(best->update))) return best;
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
   if (is_newest || core::has_checkpoint(directory, best->update))  // else what is done again now had a better
     said.push_back(
@@ -86,7 +86,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   const core::StateReader read(state, checkpoint);
   check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string());
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session.task);
-  core::load_checkpoint(checkpoint, model, &optimizer);
+  core::load_checkpoint(checkpoint, model.parameters(), &optimizer);
   const std::int64_t update = optimizer.updates();
   if (update > options.max_updates)
     throw base::BadInput(
@@ -96,13 +96,12 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   run.hours = read.number("hours", 0);
   const bool is_of_others = read.text("scored_on", scored_on) != scored_on;
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
-  run.best = best_that_is_there(read, directory, update, run.said);
+  run.best = session.speaks() ? best_that_is_there(read, directory, update, run.said) : best_score_in(read);
   run.best_is_of_others = is_of_others && run.best;
   std::ranges::move(what_changes(session, read, checkpoint, update), std::back_inserter(run.said));
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
-  check_that_something_comes(options, {update, run.hours, time_is_over, run.best}, run.said);
-  // The files' digests are in the state; whether the best is there, the directory says.
-  run.state = fmt::format("{} {}", state.dump(), run.best.has_value());
+  if (session.speaks()) check_that_something_comes(options, {update, run.hours, time_is_over, run.best}, run.said);
+  run.state = state.dump();
   return run;
 }
 

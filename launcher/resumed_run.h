@@ -17,11 +17,11 @@ namespace ut::launcher {
 struct ResumedRun {
   datasets::Cursor cursor;  // of the next update
   double hours = 0;
-  std::optional<BestScore> best;   // its checkpoint is there
+  std::optional<BestScore> best;   // on rank 0, which looks: its checkpoint is there
   bool best_is_of_others = false;  // scored on other examples than those to come, with which it cannot be compared
   std::int64_t evaluated_at = -1;  // the update that was; -1: none
   std::vector<std::string> said;   // for a person
-  std::string state;               // what tells it from others; all of it is read from files
+  std::string state;               // what tells it from others: the files' digests are in it
 };
 
 /// Loads the checkpoint that the options name. `scored_on`: which examples evaluations are made on from now on.

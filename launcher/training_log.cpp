@@ -46,6 +46,7 @@ bool TrainingLog::has(const nlohmann::ordered_json& values) const { return metri
 void TrainingLog::take(const Report& update, std::int64_t rows, const Pondered& pondered) {
   rows_ += rows;
   pondered_.add(pondered);
+  pondered_.count_arriving();
   last_ = update;
   last_.rows_per_second = static_cast<double>(rows_) / std::max(1e-9, since_record_.seconds());
   is_behind_ = true;

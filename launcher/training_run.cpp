@@ -60,6 +60,10 @@ void TrainingRun::resume() {
   const Options& options = session_.options;
   agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_, *model_, optimizer_); });
   check_same_state(resumed_.state, options, session_.mesh.world());
+  if (!is_so_on_first(session_.mesh.world(), resumed_.best.has_value())) {
+    resumed_.best.reset();
+    resumed_.best_is_of_others = false;
+  }
   cursor_ = resumed_.cursor;
   best_ = resumed_.best;
   evaluated_at_ = resumed_.evaluated_at;
@@ -100,8 +104,8 @@ void TrainingRun::load_on_all_ranks(std::int64_t update) {
   dist::Communicator& world = session_.mesh.world();
   agree(world, [&] {
     if (session_.speaks())
-      core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update), *model_,
-                            nullptr);
+      core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update),
+                            model_->parameters(), nullptr);
   });
   const at::NoGradGuard no_graph;
   const at::Tensor& parameters = model_->parameters().flat();
@@ -246,11 +250,12 @@ void TrainingRun::write_checkpoint() {
   const bool are_compared = session_.mesh.world().size() > 1 && session_.options.check_ranks > 0;
   if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
   written_at_ = update();
-  if (!session_.speaks()) return;
   const Stopwatch writing;
-  core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
-  core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
-                               session_.options.keep_every);
+  run_on_first(session_.mesh.world(), [&] {
+    core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
+    core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
+                                 session_.options.keep_every);
+  });
   log_->leave_out(writing.seconds());
 }
 

@@ -1,5 +1,6 @@
 #include "launcher/plan/mesh_by_plan.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "launcher/options/model_options.h"
@@ -12,6 +13,23 @@ namespace {
 
 Workload workload(const Options& options, const datasets::Task* task) {
   return task == nullptr ? bench_workload(options) : task_workload(options, model_options(options, *task), *task);
+}
+
+/// Rank 0's mesh and exchange on every rank: on processors of different kinds the last bits of predictions, and with
+/// them a choice, may differ. Collective.
+void take_from_first(Layout& layout, dist::Communicator& world) {
+  const at::Tensor choice = at::zeros({4}, at::kLong);
+  if (world.rank() == 0)
+    choice.copy_(
+        at::tensor({layout.sequence_parallel, static_cast<std::int64_t>(layout.exchange.form),
+                    static_cast<std::int64_t>(layout.exchange.sent), static_cast<std::int64_t>(layout.exchange.cut)},
+                   at::kLong));
+  world.all_reduce_sum(choice, dist::Purpose::control);
+  const auto* chosen = choice.const_data_ptr<std::int64_t>();
+  layout.sequence_parallel = chosen[0];
+  layout.exchange.form = static_cast<dist::ExchangeForm>(chosen[1]);
+  layout.exchange.sent = static_cast<dist::Sent>(chosen[2]);
+  layout.exchange.cut = static_cast<dist::Cut>(chosen[3]);
 }
 
 /// As the program that starts the ranks numbers them: as many on each host.
@@ -41,7 +59,10 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   const Hosts hosts = find_hosts(world);
   const MachineNumbers machine = probe_machine(world, hosts, work);
   Layout layout;
-  agree(world, [&] { layout = chosen_layout(options, work, machine, world.size(), hosts.most_ranks()); });
+  agree(world, [&] {
+    if (world.rank() == 0) layout = chosen_layout(options, work, machine, world.size(), hosts.most_ranks());
+  });
+  take_from_first(layout, world);
   used.sequence_parallel = layout.sequence_parallel;
   if (options.plan_exchange) used.exchange = layout.exchange;
   if (world.rank() == 0 && !options.quiet && !options.json)

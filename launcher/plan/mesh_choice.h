@@ -43,8 +43,7 @@ struct FixedChoices {
   std::optional<dist::Cut> cut;
 };
 
-/// The best layout with what is fixed; a pure function, so that ranks that give it the same numbers agree. Throws
-/// base::BadInput where no layout has all that is fixed.
+/// The best layout with what is fixed; throws base::BadInput where no layout has all that is.
 Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                      const MachineNumbers& machine, const FixedChoices& fixed);
 

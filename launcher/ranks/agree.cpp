@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
 
 #include "base/file.h"
 #include "launcher/ranks/shared_text.h"
@@ -29,6 +31,22 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
   const int first = static_cast<int>(failures.argmax().item<std::int64_t>());
   problem = text_of_rank(problem, first, world);
   throw AgreedBadInput(first == 0 ? problem : fmt::format("rank {}: {}", first, problem));
+}
+
+bool is_so_on_first(dist::Communicator& world, bool here) {
+  const at::Tensor is_so = at::full({1}, world.rank() == 0 && here ? 1 : 0, at::kLong);
+  world.all_reduce_sum(is_so, dist::Purpose::control);
+  return is_so.item<std::int64_t>() > 0;
+}
+
+void run_on_first(dist::Communicator& world, const std::function<void()>& work) {
+  constexpr std::chrono::milliseconds patience(500);
+  std::future<void> result;
+  if (world.rank() == 0) result = std::async(std::launch::async, work);
+  const auto is_done = [&] { return result.valid() && result.wait_for(patience) == std::future_status::ready; };
+  while (!is_so_on_first(world, is_done())) {
+  }
+  if (result.valid()) result.get();
 }
 
 void wait_for_all(dist::Communicator& group) {

@@ -29,9 +29,17 @@ class FailureOfRank : public std::runtime_error {
   std::string host_;
 };
 
-/// Runs `step` on every rank. Where it throws base::BadInput on any, all throw AgreedBadInput with the message of the
-/// first, so that no rank goes on alone; so nothing in it may wait for other ranks. Collective.
+/// Runs `step` on every rank. Where it throws base::BadInput or std::filesystem::filesystem_error on any, all throw
+/// AgreedBadInput with the message of the first, so that no rank goes on alone; so nothing in it may wait for other
+/// ranks. Collective.
 void agree(dist::Communicator& world, const std::function<void()>& step);
+
+/// Whether it is so on rank 0. Collective.
+bool is_so_on_first(dist::Communicator& world, bool here);
+
+/// Runs `work`, which meets no other rank, on rank 0 on a thread of its own, while the ranks ask one another whether it
+/// is done: it may take longer than they wait. What it throws is thrown on rank 0. Collective.
+void run_on_first(dist::Communicator& world, const std::function<void()>& work);
 
 /// Returns when every rank of the group has come here. Collective.
 void wait_for_all(dist::Communicator& group);

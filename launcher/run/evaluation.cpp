@@ -208,6 +208,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
       count_decoded(sum, model, mine, split, steps, session, see);
     else
       count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, session, see);
+    sum.pondered.count_arriving();
   }
   dist::Communicator& world = session.mesh.world();
   sum_over_ranks(sum, steps, world);

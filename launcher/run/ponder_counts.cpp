@@ -14,7 +14,7 @@ namespace ut::launcher {
 
 void PonderCounts::add(const at::Tensor& updates) {
   if (!updates.defined() || updates.numel() == 0) return;
-  if (!updates.is_cpu()) return uncounted_.push_back(dist::start_to_host(updates));
+  if (!updates.is_cpu()) return arriving_.push_back(dist::start_to_host(updates));
   count(updates);
 }
 
@@ -28,11 +28,15 @@ void PonderCounts::count(const at::Tensor& updates) {
 void PonderCounts::add(const PonderCounts& other) {
   rows_.resize(std::max(rows_.size(), other.rows_.size()));
   for (std::size_t steps = 0; steps < other.rows_.size(); ++steps) rows_[steps] += other.rows_[steps];
-  uncounted_.insert(uncounted_.end(), other.uncounted_.begin(), other.uncounted_.end());
+  arriving_.insert(arriving_.end(), other.arriving_.begin(), other.arriving_.end());
+}
+
+void PonderCounts::count_arriving() {
+  for (const dist::Arriving& updates : std::exchange(arriving_, {})) count(updates());
 }
 
 void PonderCounts::sum_over(dist::Communicator& world, std::int64_t most) {
-  for (const dist::Arriving& updates : std::exchange(uncounted_, {})) count(updates());
+  count_arriving();
   rows_.resize(static_cast<std::size_t>(most) + 1);
   const at::Tensor counts = at::tensor(rows_, at::kLong);
   world.all_reduce_sum(counts, dist::Purpose::control);
@@ -80,6 +84,11 @@ void Pondered::add(const core::Prediction& prediction, const core::HaltingOption
 void Pondered::add(const Pondered& other) {
   encoder.add(other.encoder);
   decoder.add(other.decoder);
+}
+
+void Pondered::count_arriving() {
+  encoder.count_arriving();
+  decoder.count_arriving();
 }
 
 void Pondered::sum_over(dist::Communicator& world, const core::Steps& most) {

@@ -16,8 +16,10 @@ namespace ut::launcher {
 class PonderCounts {
  public:
   /// `updates` [rows] int64: the steps that each row took; undefined: there are no rows. A device's are counted by
-  /// sum_over: the host need not wait for them before.
+  /// count_arriving() or sum_over(): the host need not wait for them before.
   void add(const at::Tensor& updates);
+  /// Waits for those of a device, and gives the host's memory that they took back.
+  void count_arriving();
   /// Adds the ranks' counts, of at most `most` steps. Collective.
   void sum_over(dist::Communicator& world, std::int64_t most);
   void add(const PonderCounts& other);
@@ -33,8 +35,8 @@ class PonderCounts {
  private:
   void count(const at::Tensor& updates);
 
-  std::vector<std::int64_t> rows_;         // [n]: rows that took n steps
-  std::vector<dist::Arriving> uncounted_;  // from a device
+  std::vector<std::int64_t> rows_;        // [n]: rows that took n steps
+  std::vector<dist::Arriving> arriving_;  // from a device
 };
 
 /// Of both stacks; empty for one that does not halt or is not there.
@@ -45,6 +47,7 @@ struct Pondered {
   /// What `prediction` tells of the stacks that halt.
   void add(const core::Prediction& prediction, const core::HaltingOptions& halting);
   void add(const Pondered& other);
+  void count_arriving();
   void sum_over(dist::Communicator& world, const core::Steps& most);
   bool is_empty() const { return encoder.rows() + decoder.rows() == 0; }
   /// Over the rows of both.

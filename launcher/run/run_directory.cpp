@@ -94,9 +94,11 @@ void check_run_directory(const Options& options) {
 
 RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
   check_run_directory(options);
-  std::error_code failure;
-  filesystem::create_directories(checkpoints(), failure);
-  if (failure) throw refusal(path_, fmt::format("cannot be written to: {}", failure.message()));
+  try {
+    base::make_directories(checkpoints());
+  } catch (const filesystem::filesystem_error& failure) {
+    throw refusal(path_, fmt::format("cannot be written to: {}", failure.code().message()));
+  }
   lock_ = take_lock(path_, O_RDWR | O_CREAT);
   core::remove_unfinished(checkpoints());
   base::write_file_whole(path_ / config_name, to_config(options));

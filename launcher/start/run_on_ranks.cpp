@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "dist/mpi.h"
@@ -62,8 +63,7 @@ std::shared_ptr<dist::Watchdog> make_watchdog(std::int64_t timeout, std::int64_t
   return std::make_shared<dist::Watchdog>(limit, [=, &update](const std::string& what) {
     say_failure(
         rank, update,
-        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, a rank hangs, or a "
-                    "checkpoint takes longer to write",
+        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, or a rank hangs",
                     limit.count(), what));
     std::_Exit(1);
   });
@@ -94,8 +94,10 @@ void set_threads(const Options& options) {
   if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
 }
 
-int run_in_mesh(Options options, std::unique_ptr<dist::Communicator> world, std::atomic<std::int64_t>& update,
-                const std::function<int(Session&)>& command) {
+/// The mesh as the options have it, after a data set that is the same on all ranks has been read, and the command in
+/// it. `mesh` outlives what is thrown here: to take a communicator apart may need the other ranks, who wait elsewhere.
+int run_in_mesh(Options options, std::unique_ptr<dist::Communicator>& world, std::optional<dist::Mesh>& mesh,
+                std::atomic<std::int64_t>& update, const std::function<int(Session&)>& command) {
   std::unique_ptr<datasets::Task> task;
   agree(*world, [&] {
     options.sequence_parallel = choose_sequence_parallel(options, world->size());
@@ -103,19 +105,9 @@ int run_in_mesh(Options options, std::unique_ptr<dist::Communicator> world, std:
   });
   if (task) check_same_data(*task, *world);
   const Options used = with_mesh_by_plan(options, task.get(), *world);
-  dist::Mesh mesh(std::move(world), static_cast<int>(used.sequence_parallel));
-  Session session{used, mesh, std::move(task), update};
-  try {
-    return command(session);
-  } catch (const AgreedBadInput&) {
-    throw;
-  } catch (const FailureOfRank& failure) {
-    fail(mesh.world().rank(), mesh.world().size(), session.update, failure);
-  } catch (const base::BadInput& error) {
-    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 2);
-  } catch (const std::exception& error) {
-    fail(mesh.world().rank(), mesh.world().size(), session.update, error, 1);
-  }
+  mesh.emplace(std::move(world), static_cast<int>(used.sequence_parallel));
+  Session session{used, *mesh, std::move(task), update};
+  return command(session);
 }
 
 }  // namespace
@@ -129,22 +121,29 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
   std::atomic<std::int64_t> update = -1;
   std::optional<dist::MpiSession> mpi;
   if (environment.is_rank) mpi.emplace(make_watchdog(options.timeout, environment.rank, update));
-  std::unique_ptr<dist::Communicator> world = mpi ? mpi->world() : dist::make_single_communicator();
-  const int rank = world->rank();
-  const int ranks = world->size();
-  // Where an MPI of another kind started the ranks, each believes to be alone.
-  const bool speaks = rank == 0 && (environment.rank == 0 || environment.world <= 1);
+  int rank = static_cast<int>(environment.rank);
+  int ranks = static_cast<int>(environment.world);
+  std::unique_ptr<dist::Communicator> world;
+  std::optional<dist::Mesh> mesh;
   try {
+    world = mpi ? mpi->world() : dist::make_single_communicator();
+    rank = world->rank();
+    ranks = world->size();
     check_world(*world, environment, options);
     check_same_options(options, *world);
     const RankDevice device = agree_on_device(options, environment.local_rank, *world);
     world = make_communicator(options, device, std::move(world));
-    return run_in_mesh(options, std::move(world), update, command);
+    return run_in_mesh(options, world, mesh, update, command);
   } catch (const AgreedBadInput& error) {
-    if (speaks) say(error.what());
+    // Where an MPI of another kind started the ranks, each believes to be alone.
+    if (rank == 0 && (environment.rank == 0 || environment.world <= 1)) say(error.what());
     return 2;
+  } catch (const FailureOfRank& failure) {
+    fail(rank, ranks, update, failure);
+  } catch (const base::BadInput& error) {
+    fail(rank, ranks, update, error, 2);
   } catch (const std::exception& error) {
-    fail(rank, ranks, -1, error, 1);
+    fail(rank, ranks, update, error, 1);
   }
 }
 

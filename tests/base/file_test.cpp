@@ -43,6 +43,26 @@ TEST(WriteFileWhole, WritesWhereALinkLeadsAndTouchesNoOtherFile) {
     EXPECT_THAT(entry.path().string(), testing::AnyOf(file, other));
 }
 
+TEST(WriteFileWhole, WritesWhereLinksLeadWhereNothingIsYet) {
+  const tests::TemporaryDirectory directory;
+  directory.write("kept/other", "");
+  std::filesystem::create_symlink("kept/page.html", directory / "link");
+  std::filesystem::create_symlink(directory / "link", directory / "link to it");
+  write_file_whole(directory / "link to it", "new");
+  EXPECT_EQ(read_file(directory / "kept/page.html"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link to it"));
+}
+
+TEST(MakeDirectories, MakesThoseAboveTooAndAgainDoesNothing) {
+  const tests::TemporaryDirectory directory;
+  for (const char* path : {"one", "one", "two/three", "two/three/four/", "two/three"}) {
+    make_directories(directory / path);
+    EXPECT_TRUE(std::filesystem::is_directory(directory / path)) << path;
+  }
+  EXPECT_THROW(make_directories(directory.write("file", "") / "below"), std::filesystem::filesystem_error);
+}
+
 TEST(WriteFileWhole, FollowsTheUmask) {
   const tests::TemporaryDirectory directory;
   for (const auto& [mask, expected] : {std::pair(027U, 0640U), std::pair(002U, 0664U), std::pair(077U, 0600U)}) {

@@ -41,7 +41,7 @@ class Checkpoint : public testing::Test {
   std::string load_refusal(const fs::path& checkpoint) const {
     UniversalTransformer other(model_.options(), 6);
     Adam its({}, other.parameters());
-    return tests::bad_input([&] { load_checkpoint(checkpoint, other, &its); });
+    return tests::bad_input([&] { load_checkpoint(checkpoint, other.parameters(), &its); });
   }
 
   std::string find_refusal(const std::string& which) const {
@@ -80,7 +80,7 @@ TEST_F(Checkpoint, ComesBackAsItWas) {
   const fs::path path = write();
   UniversalTransformer other(model_.options(), 6);
   Adam its({}, other.parameters());
-  load_checkpoint(path, other, &its);
+  load_checkpoint(path, other.parameters(), &its);
   EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
   EXPECT_TRUE(its.first_moment().equal(adam_.first_moment()));
   EXPECT_TRUE(its.second_moment().equal(adam_.second_moment()));
@@ -96,7 +96,7 @@ TEST_F(Checkpoint, FillsAModelWithoutItsOptimizer) {
   update(1);
   const fs::path path = write();
   UniversalTransformer other(model_.options(), 6);
-  load_checkpoint(path, other, nullptr);
+  load_checkpoint(path, other.parameters(), nullptr);
   EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
   EXPECT_TRUE(other.parameters().all()[0].tensor.equal(model_.parameters().all()[0].tensor));
 }
@@ -124,7 +124,7 @@ TEST_F(Checkpoint, OfARunThatWentOnFromAnEarlierUpdateReplacesTheOld) {
   at::Tensor(model_.parameters().flat()).add_(1);
   const fs::path path = write();
   UniversalTransformer other(model_.options(), 6);
-  load_checkpoint(path, other, nullptr);
+  load_checkpoint(path, other.parameters(), nullptr);
   EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
 }
 
@@ -210,7 +210,7 @@ TEST_F(Checkpoint, OfAnotherModelIsRefused) {
     ModelOptions options = model_.options();
     change(options);
     UniversalTransformer other(options, 5);
-    return tests::bad_input([&] { load_checkpoint(path, other, nullptr); });
+    return tests::bad_input([&] { load_checkpoint(path, other.parameters(), nullptr); });
   };
   EXPECT_THAT(refused([](ModelOptions& options) { options.vocabulary = 12; }), HasSubstr("table"));
   EXPECT_THAT(refused([](ModelOptions& options) { options.ffn = 13; }), HasSubstr("transition"));

@@ -60,7 +60,7 @@ const at::Device gpu(at::kCUDA, 0);
 
 TEST(VarlenKernel, IsChosenByDeviceTypeAndDropout) {
   EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 64, false), VarlenKernel::flash);
-  EXPECT_EQ(varlen_kernel(gpu, at::kHalf, 256, false), VarlenKernel::flash);
+  EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 256, false), VarlenKernel::flash);
   EXPECT_EQ(varlen_kernel(gpu, at::kFloat, 64, false), VarlenKernel::memory_efficient);
   EXPECT_EQ(varlen_kernel(gpu, at::kFloat, 4, false), VarlenKernel::memory_efficient);
   EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 264, false), VarlenKernel::memory_efficient) << "too wide for flash";
