@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
@@ -33,14 +34,27 @@ const char* architecture_name(core::Architecture architecture) {
   return architecture == core::Architecture::encoder ? "encoder" : "decoder";
 }
 
+nlohmann::ordered_json describe_model(const core::ModelOptions& model) {
+  return {{"architecture", architecture_name(model.architecture)},
+          {"symbols", model.vocabulary},
+          {"words_per_row", model.words_per_row},
+          {"encoder_steps", model.encoder_steps},
+          {"decoder_steps", model.decoder_steps}};
+}
+
+/// Throws base::BadInput where the file tells of another model than the options make.
+void check_description(const fs::path& file, const core::ModelOptions& model) {
+  const auto config = base::parse_json(base::read_file(file));
+  if (!config.contains("model")) return;
+  const nlohmann::ordered_json made = describe_model(model);
+  for (const auto& [name, value] : made.items())
+    if (const auto& said = config["model"]; !said.is_object() || said.value(name, value) != value)
+      throw base::BadInput(fmt::format("{}: \"model\": {} is {} by its \"options\" and the data, not {}", file.string(),
+                                       name, value.dump(), said.is_object() ? said[name].dump() : said.dump()));
+}
+
 std::string config_of(const core::ModelOptions& model, const Options& options) {
-  nlohmann::ordered_json config{{"model",
-                                 {{"architecture", architecture_name(model.architecture)},
-                                  {"symbols", model.vocabulary},
-                                  {"words_per_row", model.words_per_row},
-                                  {"encoder_steps", model.encoder_steps},
-                                  {"decoder_steps", model.decoder_steps}}},
-                                {"options", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json config{{"model", describe_model(model)}, {"options", nlohmann::ordered_json::object()}};
   const auto recorded = recorded_options(options, command_train);
   for (const OptionEntry& entry : option_table()) {
     const bool is_of_this_place = entry.name == "data" || entry.group == "Ranks" || entry.group == "Run";
@@ -111,6 +125,7 @@ int run_import(const Options& options) {
     throw base::BadInput(fmt::format(
         "{}: other symbols than those of this task and data ({} of them); give the --data it was trained on",
         vocabulary.string(), task->vocabulary().size()));
+  check_description(from / model_config_name, model_options(options, *task));
   check_size(model_options(options, *task), from / model_name);
   const auto model = core::make_model(model_options(options, *task), options.seed, at::kCPU);
   core::load_model_file(from / model_name, *model);

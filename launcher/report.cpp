@@ -79,8 +79,8 @@ void say_what_is_left_out(const ordered_json& report) {
       say(fmt::format("{}: {}", run["directory"].get<std::string>(), run["left_out"].get<std::string>()));
 }
 
-/// As asked for, or in the first run's directory.
-std::string file_to_write(const ReportOptions& given, const std::string& name) {
+/// As asked for, where no other kind of file is, or in the first run's directory.
+std::string file_to_write(const ReportOptions& given, const std::string& name, std::string_view begins) {
   if (given.out.empty()) {
     const filesystem::path run = given.runs.front();
     std::error_code unseen;
@@ -89,7 +89,7 @@ std::string file_to_write(const ReportOptions& given, const std::string& name) {
                                        run.string(), std::strerror(errno)));
     return (run / name).string();
   }
-  check_output_file("--out", given.out);
+  check_output_file("--out", given.out, begins);
   return given.out;
 }
 
@@ -128,7 +128,7 @@ int write_picture(const Options& options) {
   const std::string extension = as_png ? "png" : "svg";
   if (given.no_model && shows_model(picture))
     throw base::BadInput(fmt::format("--{} {}: needs the model; leave --no-model out", extension, picture));
-  const std::string file = file_to_write(given, picture + "." + extension);
+  const std::string file = file_to_write(given, picture + "." + extension, as_png ? "\x89PNG" : "<svg");
   ordered_json report = collect(options, shows_model(picture));
   report["chosen"] = {{"stack", given.stack}, {"step", given.step}, {"layer", given.layer}, {"head", given.head}};
   const std::string svg = report_picture(report, picture);
@@ -151,7 +151,7 @@ int write_picture(const Options& options) {
 int run_report(const Options& options) {
   const ReportOptions& given = options.report;
   if (!given.picture().empty()) return write_picture(options);
-  const std::string file = file_to_write(given, "report.html");
+  const std::string file = file_to_write(given, "report.html", "<!doctype html>");
   const ordered_json report = collect(options, true);
   const std::string page = report_page(report);
   base::write_file_whole(file, page);

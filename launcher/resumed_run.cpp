@@ -84,7 +84,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);
-  check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string());
+  check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string(), command_train);
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session.task);
   core::load_checkpoint(checkpoint, model.parameters(), &optimizer);
   const std::int64_t update = optimizer.updates();

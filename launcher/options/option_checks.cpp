@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <vector>
 
@@ -18,6 +19,15 @@
 
 namespace ut::launcher {
 namespace {
+
+/// Whether a file, where there is one, begins so as far as it goes.
+bool begins_with_some_of(const std::string& file, std::string_view text) {
+  std::ifstream stream(file, std::ios::binary);
+  for (const char expected : text)
+    if (const int letter = stream.get(); letter != std::char_traits<char>::to_int_type(expected))
+      return letter == std::char_traits<char>::eof();
+  return true;
+}
 
 /// Who reads sequences in order, a position after the other, has no use for these.
 void check_lstm(const Options& options) {
@@ -101,12 +111,14 @@ void check_unchanged(const Options& recorded, const Options& options) {
   }
 }
 
-void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint) {
+void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
+                            unsigned command) {
   if (recorded.empty()) return;  // it was written before they were
   std::map<std::string, std::string> before;
   for (const ConfigLine& line : config_lines(recorded, checkpoint)) before[line.name] = line.value;
   for (const OptionEntry& entry : option_table()) {
     if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
+    if (command != command_train && entry.belongs_to(command)) continue;
     const auto found = before.find(entry.name);
     const std::string was = found == before.end() ? entry.get(Options()) : found->second;
     if (const std::string now = entry.get(options); now != was)
@@ -118,7 +130,7 @@ void check_as_in_checkpoint(const std::string& recorded, const Options& options,
 
 void check_bench(const Options& options) {
   const BenchOptions& bench = options.bench;
-  check_output_file("--profile", bench.profile);
+  check_output_file("--profile", bench.profile, "{\"traceEvents\"");
   if (bench.min_length > bench.length)
     throw base::BadInput(
         fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
@@ -149,7 +161,7 @@ void check_bench(const Options& options) {
 
 void check_plan(const Options& options) {
   const PlanOptions& plan = options.plan;
-  check_output_file("--save-calibration", plan.save_calibration);
+  check_output_file("--save-calibration", plan.save_calibration, "{\n  \"source\"");
   if (!plan.machine.empty() && !plan.calibration.empty())
     throw base::BadInput(
         fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
@@ -165,7 +177,7 @@ void check_plan(const Options& options) {
                                      options.ranks, plan.nodes * plan.gpus_per_node));
 }
 
-void check_output_file(const char* option, const std::string& file) {
+void check_output_file(const char* option, const std::string& file, std::string_view begins) {
   if (file.empty()) return;
   std::error_code unseen;
   const auto directory = std::filesystem::absolute(file).parent_path();
@@ -178,6 +190,8 @@ void check_output_file(const char* option, const std::string& file) {
     problem = fmt::format("there is no directory {}", directory.string());
   else if (::access(directory.c_str(), W_OK) != 0)
     problem = fmt::format("{} cannot be written to", directory.string());
+  else if (!begins_with_some_of(file, begins))
+    problem = "is there and holds something else, which would be lost; needs another name, or that it is removed";
   if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
 }
 
@@ -208,7 +222,7 @@ void check_given(const Options& options, unsigned command) {
         fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
   if (command == command_score && options.score.references.empty())
     throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
-  check_output_file("--outputs", options.outputs);
+  check_output_file("--outputs", options.outputs, "{\"number\"");
 }
 
 }  // namespace ut::launcher

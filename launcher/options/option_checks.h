@@ -12,13 +12,15 @@ void check_together(const Options& options);
 void check_training(const Options& options);
 /// Of a run that goes on: options that were `recorded` when it began and may not change.
 void check_unchanged(const Options& recorded, const Options& options);
-/// Of a run that goes on from a checkpoint, against the options that are recorded in that (to_config()): only a file
-/// that was altered differs from them.
-void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint);
+/// Of a run whose checkpoint a command (a bit) works with, against the options that are recorded in that (to_config()):
+/// only a file that was altered differs from them, or what the command may be given itself.
+void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
+                            unsigned command);
 void check_bench(const Options& options);
 void check_plan(const Options& options);
-/// That a file can be written there, before there is anything to write; nothing where none is given.
-void check_output_file(const char* option, const std::string& file);
+/// That a file can be written there, before there is anything to write; nothing where none is given. What is there is
+/// only written over where it begins as what is to be written, or is empty.
+void check_output_file(const char* option, const std::string& file, std::string_view begins);
 void check_report(const Options& options);
 /// That there is what the command, a bit, cannot do without: files and directories it reads and writes, but for runs'.
 void check_given(const Options& options, unsigned command);

@@ -138,6 +138,11 @@ const std::vector<Effect>& effects() {
        [](const Options& o) { return learns(o, {"translation"}); },
        "--task translation"},
       {{"train-length", "evaluation-length"}, learns_digits, "--task copy, reverse or addition"},
+      {{"execute-nesting"},
+       [](const Options& o) {
+         return !learns(o, {"execute-copy", "execute-double", "execute-reverse"});
+       },
+       "--task execute-program, execute-control or execute-addition"},
       {{"execute-length", "execute-nesting"},
        [](const Options& o) { return learns(o, {"execute-"}); },
        "a --task execute-…"},

@@ -212,6 +212,8 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto& train = find_command("train");
   Options options;
   apply(options, read_config(path, train), train);
+  if (options.task.task.empty())
+    throw base::BadInput(fmt::format("{}: names no task: the file was altered or cut short", path.string()));
   options.recorded_ranks = std::exchange(options.ranks, 0);
   options.recorded_sequence_parallel = std::exchange(options.sequence_parallel, 0);
   const auto kept_model = std::filesystem::absolute(given.run_dir) / datasets::subword_model_name;
@@ -242,7 +244,10 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   for (const auto& source : sources) apply(options, source, command);
   if (given.resume) check_unchanged(base, options);
   if (options.task.task.empty())
-    throw base::BadInput(fmt::format("--task: not given, needs {}", find_option("task", command_train)->expected));
+    throw base::BadInput(fmt::format("--task: not given, needs {}{}", find_option("task", command_train)->expected,
+                                     base::is_there(std::filesystem::path(given.run_dir) / config_name)
+                                         ? "; or --resume, to go on with the run"
+                                         : ""));
   check_together(options);
   if ((command.bit & (command_train | command_import)) != 0) check_training(options);
   if (command.bit == command_evaluate) options.task.splits = {options.split};

@@ -12,7 +12,10 @@
 #include "core/state_reader.h"
 #include "datasets/vocabulary.h"
 #include "launcher/cost/cost_model.h"
+#include "launcher/options/command_table.h"
 #include "launcher/options/model_options.h"
+#include "launcher/options/option_checks.h"
+#include "launcher/options/option_table.h"
 #include "launcher/run/run_directory.h"
 
 namespace ut::launcher {
@@ -53,6 +56,7 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
   const auto& checkpoint = checkpoints.front();
   const nlohmann::json state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);
+  check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string(), find_command(options.command).bit);
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), task);
   core::ModelOptions trained = model_options(options, task);
   trained.encoder_steps = read.whole("encoder_steps", trained.encoder_steps, 1);

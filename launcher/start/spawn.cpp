@@ -114,6 +114,7 @@ class Reminders {
     ask_again_ = Clock::now() + repeat_after;
   }
   void ask_to_end_at_once() {
+    if (std::exchange(told_to_end_, true)) return;  // of twice mpirun makes words
     ::kill(mpirun_, SIGTERM);
     ask_again_ = Clock::now() + repeat_after;
     give_time(std::chrono::seconds(5));
@@ -143,6 +144,7 @@ class Reminders {
   std::chrono::seconds patience_;
   Clock::time_point ask_again_ = never;  // once asked to stop
   Clock::time_point end_it_ = never;     // where it may not end by itself
+  bool told_to_end_ = false;
 };
 
 /// Passes signals, input and output on until mpirun has ended. Returns its wait status, and whether it was asked to
@@ -150,7 +152,7 @@ class Reminders {
 std::pair<int, bool> attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& signals,
                             TerminalRelay& relay, OutputRelay& output, ErrorRelay& errors) {
   Reminders reminders(mpirun, patience);
-  bool interrupted = false;
+  auto insistent_from = Clock::time_point::max();  // who hits Ctrl-C twice at once means it once
   for (;;) {
     std::array<pollfd, 4> sources{
         pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
@@ -165,7 +167,7 @@ std::pair<int, bool> attend(pid_t mpirun, std::chrono::seconds patience, const W
     if (signal == SIGCHLD) {
       int status = 0;
       if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, reminders.asked_to_stop()};
-    } else if (signal == SIGINT && std::exchange(interrupted, true)) {
+    } else if (signal == SIGINT && Clock::now() > std::exchange(insistent_from, Clock::now() + repeat_after)) {
       reminders.ask_to_end_at_once();
     } else if (signal != 0) {
       reminders.ask_to_stop();

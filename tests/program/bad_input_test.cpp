@@ -161,13 +161,16 @@ TEST_F(BadInput, OptionsOfARunAreDataToo) {
     ASSERT_NE(large.find(small), std::string::npos);
     large.replace(large.find(small), small.size(), "\n" + name + " = 1048576\n");
   }
-  expect_refused(refused_with(large), HasSubstr("parameters"));
+  expect_refused(refused_with(large), HasSubstr("d-model is 1048576, but 8 in "));
   expect_refused(refused_with(whole + "ffn = 8\n"), HasSubstr("ffn: is set in line"));
   expect_refused(refused_with(whole + "\x1b[2J = \xff\n"), HasSubstr("\\x1b[2J"));
   expect_refused(refused_with(whole + "heads = 2\0\n"s), HasSubstr("options.conf"));
   expect_refused(refused_with(whole + "steps = 99999999999999999999\n"), HasSubstr("steps"));
   expect_refused(refused_with(std::string(whole).append(100'000'000, 'x')), HasSubstr("options.conf"));
-  expect_refused(refused_with(""), HasSubstr("--task"));
+  expect_refused(refused_with(""), HasSubstr("options.conf: names no task"));
+  std::string other = whole;
+  other.replace(other.find("\nheads = 2\n"), 11, "\nheads = 4\n");
+  expect_refused(refused_with(other), HasSubstr("options.conf: heads is 4, but 2 in "));
   std::string returned = whole;
   for (std::size_t end = 0; (end = returned.find('\n', end)) != std::string::npos; end += 2) returned.insert(end, "\r");
   EXPECT_EQ(refused_with(returned).exit_code, 0);
@@ -221,6 +224,29 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
     EXPECT_EQ(full.exit_code, 1) << ranks;
     EXPECT_THAT(full.errors, HasSubstr("standard output: cannot be written: No space left")) << ranks;
   }
+}
+
+/// Where they are given by mistake as the place for something else.
+TEST_F(BadInput, OtherFilesAreNotWrittenOver) {
+  using namespace std::string_literals;
+  make_run();
+  const std::string run = run_directory();
+  const std::string outputs = directory_ / "outputs.jsonl";
+  const std::string evaluate = "evaluate --run-dir " + run + " --outputs ";
+  for (int time = 0; time < 2; ++time) EXPECT_EQ(run_ut(evaluate + outputs).exit_code, 0) << "its own may be";
+  for (const std::string& file :
+       {run + "/options.conf", run + "/metrics.jsonl", checkpoint_file("state.json"), outputs}) {
+    const std::string whole = base::read_file(file);
+    for (const std::string& command :
+         {evaluate, "report " + run + " --out ", "report --svg loss " + run + " --out ",
+          "bench --d-model 8 --heads 2 --profile "s, "plan --machine h100 --save-calibration "s})
+      if (file != outputs || command != evaluate)
+        expect_refused(run_ut(command + file), HasSubstr(file + ": is there and holds something else"));
+    EXPECT_EQ(base::read_file(file), whole);
+  }
+  const std::string log = directory_.write("log", "precious\n");
+  EXPECT_EQ(run_shell("$UT " + evaluate + "/dev/stdout >> " + log).exit_code, 2);
+  EXPECT_EQ(base::read_file(log), "precious\n");
 }
 
 TEST_F(BadInput, NamesMayHaveBlanks) {

@@ -104,6 +104,12 @@ TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
   EXPECT_THAT(
       run_ut(fmt::format("import --d-model 1000000 --from {} --run-dir {}", model, directory_ / "again")).errors,
       HasSubstr("the options make a model of "));
+  const std::string config = base::read_file(model + "/config.json");
+  std::string other = config;
+  other.replace(other.find("\"encoder_steps\": "), 18, "\"encoder_steps\": 1");
+  base::write_file_whole(model + "/config.json", other);
+  EXPECT_THAT(import(model).errors, HasSubstr("config.json: \"model\": encoder_steps is "));
+  base::write_file_whole(model + "/config.json", config);
   base::write_file_whole(model + "/vocabulary.txt", "<pad>\n<EOS>\nx\n");
   EXPECT_THAT(import(model).errors, HasSubstr("vocabulary.txt: other symbols"));
   base::write_file_whole(model + "/config.json", R"({"options": {"d-modle": 16}})");

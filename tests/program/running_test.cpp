@@ -253,6 +253,15 @@ TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
   EXPECT_EQ(losses_of(run).size(), done + 3);
 }
 
+TEST_F(Running, CtrlCTwiceAtOnceIsOneRequest) {
+  const Outcome stopped =
+      run_shell(fmt::format("bash -c '(sleep 5; kill -INT $$; sleep 0.2; kill -INT $$) & exec $UT {} --ranks 2 "
+                            "--sequence-parallel 1 --run-dir {}'",
+                            addition(1000000), directory_ / "run"));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  EXPECT_EQ(stopped.errors, "");
+}
+
 /// The evaluation, of more examples than it could score in time, comes when the run goes on.
 TEST_F(Running, StopsOnRequestWhileItEvaluates) {
   for (const std::string ranks : {"1", "2"}) {
