@@ -158,14 +158,17 @@ def print_table(table, options):
         print(f"\n{line}")
     if others:
         print(f"\n*: made with other settings than those now shipped: {', '.join(others)}.")
-    for part in [*rows, *table["columns"]]:
-        made = [run for run in runs if "settings" in part and run.concerns(part) and run.result() is not None]
+    if table["of"] is not table:
+        print(f"\nThe runs are those of {table['of']['name']}, whose notes tell how they came about.")
+        return
+    for row in rows:
+        made = [run for run in runs if run.concerns(row) and run.result() is not None]
         if made:
-            print(f"\n{note(part, made)}")
+            print(f"\n{note(row, made)}")
 
 
-def note(part, made):
-    """How the results of a row, or of a column, came about."""
+def note(row, made):
+    """How the results of a row came about."""
     results = [run.result() for run in made]
     seeds = sorted({run.seed for run in made})
     parameters = sorted({result["parameters"] for result in results if "parameters" in result})
@@ -184,7 +187,7 @@ def note(part, made):
     parts.append(f"{took}{' each' if len(made) > 1 else ''}")
     if meshes:
         parts.append(f"mesh {', '.join(meshes)}")
-    return f"{part['name']}: {', '.join(parts)}."
+    return f"{row['name']}: {', '.join(parts)}."
 
 
 def trained_with(result):

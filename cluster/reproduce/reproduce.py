@@ -44,6 +44,12 @@ from training import refuse_unknown, runs_of
 from trouble import NoData, STOPPED, Trouble, Unusable
 
 HERE = pathlib.Path(__file__).resolve().parent
+DATA = pathlib.Path("data")
+
+
+class OneLineParser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Trouble(f"{message}; see --help")
 
 
 def parse(arguments):
@@ -51,8 +57,7 @@ def parse(arguments):
     if "--" in arguments:
         cut = arguments.index("--")
         arguments, more = arguments[:cut], arguments[cut + 1:]
-    parser = argparse.ArgumentParser(usage="reproduce.py TABLE… [options], see --help", add_help=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = OneLineParser(add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-h", "--help", action="version", version=__doc__.rstrip())
     parser.add_argument("tables", nargs="*")
     parser.add_argument("--size", choices=["small", "paper"], default="small")
@@ -60,7 +65,7 @@ def parse(arguments):
     parser.add_argument("--run", action="append")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/reproduce"))
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("data"))
+    parser.add_argument("--data", type=pathlib.Path, default=DATA)
     parser.add_argument("--settings", type=pathlib.Path, default=HERE)
     parser.add_argument("--one", type=int)
     parser.add_argument("--list", action="store_true")
@@ -75,6 +80,10 @@ def main():
     options = parse(sys.argv[1:])
     if options.seeds < 1:
         raise Trouble(f"--seeds {options.seeds}: needs a whole number from 1 on")
+    given = {"--data": options.data if options.data != DATA else None, "--out": options.out if options.report else None}
+    for name, directory in given.items():
+        if directory is not None and not directory.is_dir():
+            raise Trouble(f"{name} {directory}: no such directory")
     tables = read_tables(options.settings, options.tables)
     refuse_unknown(tables, options)
     runs = runs_of(tables, options)

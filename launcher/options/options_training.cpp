@@ -66,10 +66,10 @@ const std::vector<std::pair<std::string, int>>& signal_names() {
 
 /// Names of signals, with commas between them.
 OptionEntry stop_signals() {
-  OptionEntry entry =
-      entry_named("stop-signals", "NAMES",
-                  "what asks for a checkpoint and an end after the update, or within an evaluation; USR1 always does",
-                  "names of signals, as TERM,USR1,INT, among TERM, USR1, USR2, INT, HUP and XCPU");
+  OptionEntry entry = entry_named("stop-signals", "NAMES",
+                                  "what asks for a checkpoint and an end after the update, or within an evaluation, "
+                                  "among TERM, USR1, USR2, INT, HUP and XCPU; USR1 always does",
+                                  "names of signals, as TERM,USR1,INT, among TERM, USR1, USR2, INT, HUP and XCPU");
   entry.set = [](Options& options, const std::string& text) {
     options.stop_signals.clear();
     std::istringstream list(text);
