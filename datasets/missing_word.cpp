@@ -104,7 +104,8 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   if (size(Split::train) == 0)
     throw base::BadInput(fmt::format("{}: no training example has an answer that can be given; {}", source,
                                      repeats_.context > 0
-                                         ? "a word is needed that stands among those before it and is not too common"
+                                         ? "a word is needed that stands among those before it and is not among the "
+                                           "--lambada-common commonest"
                                      : points() ? "one at least needs to end with a word that stands before"
                                                 : "a larger --vocabulary-size is needed"));
   table_ = WordTable();

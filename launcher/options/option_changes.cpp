@@ -10,7 +10,8 @@ namespace ut::launcher {
 std::vector<OptionChange> changes_between(const Options& before, const Options& now, unsigned command) {
   std::vector<OptionChange> changes;
   for (const OptionEntry& entry : option_table()) {
-    const bool is_of_the_work = entry.group == "Ranks" || entry.name == "evaluation-batch";
+    const bool is_of_the_work = entry.group == "Ranks" || entry.group == "Memory" || entry.name == "balance" ||
+                                entry.name == "evaluation-batch";
     if (!entry.belongs_to(command) || !entry.recorded || is_of_the_work) continue;
     const OptionChange change{entry.name, entry.get(before), entry.get(now)};
     if (change.before != change.now) changes.push_back(change);

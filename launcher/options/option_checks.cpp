@@ -65,9 +65,9 @@ void check_together(const Options& options) {
   if (options.exchange.form == dist::ExchangeForm::heads) {
     if (options.sequence_parallel > model.heads)
       throw base::BadInput(
-          fmt::format("--exchange heads: {} heads cannot be shared by {} ranks of a sequence; give --sequence-parallel "
-                      "of at most --heads, or another --exchange",
-                      model.heads, options.sequence_parallel));
+          fmt::format("--exchange heads: {} ranks cannot share a sequence's heads, of which there are {}; give "
+                      "--sequence-parallel of at most --heads, or another --exchange",
+                      options.sequence_parallel, model.heads));
     if (options.exchange.sent == dist::Sent::states)
       throw base::BadInput(
           "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "

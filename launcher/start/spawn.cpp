@@ -65,11 +65,17 @@ std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
   return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
 }
 
+/// By OpenMP's variable, of which the first number counts here.
+std::int64_t threads_of(const char* variable) { return std::max(1L, std::strtol(variable, nullptr, 10)); }
+
 void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   if (request.threads > 0 || std::getenv(threads_variable) == nullptr) {
     const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
     ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
   }
+  // Threads that wait would else keep the core from those they wait for.
+  if (const auto threads = threads_of(std::getenv(threads_variable)); most_ranks_on_a_host(request) * threads > cores)
+    ::setenv("OMP_WAIT_POLICY", "passive", 0);
   ::setenv("PATH", usual_path, 0);  // mpirun looks for what it starts itself
   const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
   ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);
