@@ -34,6 +34,17 @@ std::int64_t row_room(std::int64_t keys) {
   return static_cast<std::int64_t>(whole_vectors(static_cast<std::size_t>(keys)));
 }
 
+/// Some of one sequence's blocks of queries, in one head: every `parts`-th, so that under a causal mask all parts have
+/// as much to see.
+struct Share {
+  struct Pair {
+    std::size_t sequence;
+    std::int64_t head;
+  } pair;
+  std::int64_t part;
+  std::int64_t parts;
+};
+
 /// The weights of one sequence's queries in one head: what both ways go through, a block of queries at a time.
 class Weights {
  public:
@@ -44,27 +55,40 @@ class Weights {
         draw_(row_draw(site.dropout, rate_)),
         columns_(columns) {}
 
-  /// visit(sequence, head, room for `buffers` blocks of weights), each pair once, on any thread.
+  /// How many parts the queries of a sequence are worked on in: as many as give every thread a share, where there are
+  /// fewer sequences and heads than threads.
+  std::int64_t parts() const {
+    std::int64_t longest = 0;
+    for (const base::Span& queries : spans_.queries) longest = std::max(longest, queries.end - queries.begin);
+    const std::int64_t shares = std::max<std::int64_t>(1, pairs());
+    return std::clamp<std::int64_t>((at::get_num_threads() + shares - 1) / shares, 1,
+                                    std::max<std::int64_t>(1, (longest + queries_at_once - 1) / queries_at_once));
+  }
+
+  /// visit(share, room for `buffers` blocks of weights), each share once, on any thread.
   template <class Number, class Visit>
-  void for_each_head(std::int64_t buffers, const Visit& visit) const {
+  void for_each_share(std::int64_t parts, std::int64_t buffers, const Visit& visit) const {
     std::int64_t longest = 0;
     for (const KeySpan& keys : spans_.keys) longest = std::max(longest, keys.count);
     const auto room = static_cast<std::size_t>(buffers * queries_at_once * row_room(std::max(longest, columns_)));
-    const auto pairs = static_cast<std::int64_t>(spans_.keys.size()) * site_.heads;
-    at::parallel_for(0, pairs, 1, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, pairs() * parts, 1, [&](std::int64_t begin, std::int64_t end) {
       const auto scratch = std::make_unique_for_overwrite<Number[]>(room);
-      for (std::int64_t pair = begin; pair < end; ++pair)
-        visit(static_cast<std::size_t>(pair / site_.heads), pair % site_.heads, scratch.get());
+      for (std::int64_t share = begin; share < end; ++share) {
+        const std::int64_t pair = share / parts;
+        visit(Share{{static_cast<std::size_t>(pair / site_.heads), pair % site_.heads}, share % parts, parts},
+              scratch.get());
+      }
     });
   }
 
   /// visit(first query row, how many, keys that one of them sees).
   template <class Visit>
-  void for_each_block(std::size_t sequence, const Visit& visit) const {
-    const base::Span queries = spans_.queries[sequence];
-    for (std::int64_t first = queries.begin; first < queries.end; first += queries_at_once) {
+  void for_each_block(const Share& share, const Visit& visit) const {
+    const base::Span queries = spans_.queries[share.pair.sequence];
+    for (std::int64_t first = queries.begin + share.part * queries_at_once; first < queries.end;
+         first += share.parts * queries_at_once) {
       const std::int64_t count = std::min(queries_at_once, queries.end - first);
-      visit(first, count, visible_keys(sequence, first + count - 1));  // positions ascend
+      visit(first, count, visible_keys(share.pair.sequence, first + count - 1));  // positions ascend
     }
   }
 
@@ -115,6 +139,8 @@ class Weights {
   }
 
  private:
+  std::int64_t pairs() const { return static_cast<std::int64_t>(spans_.keys.size()) * site_.heads; }
+
   const RowSpans& spans_;
   const AttentionSite& site_;
   double rate_;
@@ -154,13 +180,14 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
             bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
-  of.for_each_head<Number>(2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
+  of.for_each_share<Number>(of.parts(), 2, [&](const Share& share, Number* scratch) {
+    const auto [sequence, head] = share.pair;
     const auto k = of_keys(columns_of<Number>(keys_values, head * columns), spans.keys[sequence]);
     const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), spans.keys[sequence]);
     const auto q = columns_of<Number>(query, head * columns);
     const auto out = columns_to_fill<Number>(output, head * columns);
     const auto sums = columns_to_fill<Number>(log_sum, head);
-    of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+    of.for_each_block(share, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       if (seen == 0) {
         if (met_before) return;
         fill(out.from(first), count, columns, Number{0});
@@ -195,11 +222,17 @@ struct Sums {
   bool filled;
 };
 
-/// The caller's, made where they are undefined; with nothing in them where all are going to be written.
+/// With nothing in them where all are going to be written.
+Sums new_sums(const at::Tensor& like, bool written) {
+  return {written ? at::empty_like(like) : at::zeros_like(like), !written};
+}
+
+/// The caller's, made where they are undefined.
 Sums sums_in(at::Tensor& rows, const at::Tensor& like, bool written) {
   if (rows.defined()) return {rows, true};
-  rows = written ? at::empty_like(like) : at::zeros_like(like);
-  return {rows, !written};
+  const Sums made = new_sums(like, written);
+  rows = made.rows;
+  return made;
 }
 
 /// Whether each of so many key rows is one of these.
@@ -214,7 +247,13 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
                      const at::Tensor& gradient, const Sums& query_gradient, const Sums& keys_values_gradient) {
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
-  of.for_each_head<Number>(of.drops() ? 3 : 2, [&](std::size_t sequence, std::int64_t head, Number* scratch) {
+  const std::int64_t parts = of.parts();
+  std::vector<Sums> to_keys_values = {keys_values_gradient};  // of each part, added up in the end
+  for (std::int64_t part = 1; part < parts; ++part)
+    to_keys_values.push_back(new_sums(keys_values, are_all(spans, keys_values.size(0))));
+  of.for_each_share<Number>(parts, of.drops() ? 3 : 2, [&](const Share& share, Number* scratch) {
+    const auto [sequence, head] = share.pair;
+    const Sums& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
     const KeySpan& keys = spans.keys[sequence];
     const auto k = of_keys(columns_of<Number>(keys_values, head * columns), keys);
     const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), keys);
@@ -223,17 +262,17 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     const auto given = columns_of<Number>(gradient, head * columns);
     const auto sums = columns_of<Number>(log_sum, head);
     const auto to_q = columns_to_fill<Number>(query_gradient.rows, head * columns);
-    const auto to_k = of_keys(columns_to_fill<Number>(keys_values_gradient.rows, head * columns), keys);
-    const auto to_v = of_keys(columns_to_fill<Number>(keys_values_gradient.rows, (site.heads + head) * columns), keys);
+    const auto to_k = of_keys(columns_to_fill<Number>(to_keys.rows, head * columns), keys);
+    const auto to_v = of_keys(columns_to_fill<Number>(to_keys.rows, (site.heads + head) * columns), keys);
     const auto set_to_zero = [&](const MatrixRows<Number>& rows, std::int64_t count) {
       fill(rows, count, columns, Number{0});
     };
-    bool keys_filled = keys_values_gradient.filled;
+    bool keys_filled = to_keys.filled;
     const auto fill_keys = [&] {
       if (!keys_filled) set_to_zero(to_k, keys.count), set_to_zero(to_v, keys.count);
       keys_filled = true;
     };
-    of.for_each_block(sequence, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+    of.for_each_block(share, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       if (seen < keys.count) fill_keys();
       if (seen == 0 && !query_gradient.filled) set_to_zero(to_q.from(first), count);
       if (seen == 0) return;
@@ -257,6 +296,8 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     });
     fill_keys();
   });
+  for (std::size_t part = 1; part < to_keys_values.size(); ++part)
+    to_keys_values.front().rows.add_(to_keys_values[part].rows);
 }
 
 /// The same rows in this type, whose columns are one after the other.

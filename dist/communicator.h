@@ -27,6 +27,13 @@ using SentBytes = std::array<std::int64_t, purposes>;
 /// Seconds that this rank waited for others instead of working, by purpose; NaN where that is not seen.
 using WaitedSeconds = std::array<double, purposes>;
 
+/// Purpose by purpose.
+template <class Amounts>
+Amounts sum_of(Amounts sum, const Amounts& other) {
+  for (std::size_t purpose = 0; purpose < purposes; ++purpose) sum.at(purpose) += other.at(purpose);
+  return sum;
+}
+
 /// A collective under way: call it once to wait for what it brings.
 using Arriving = std::function<at::Tensor()>;
 

@@ -5,15 +5,6 @@
 #include "base/error.h"
 
 namespace ut::dist {
-namespace {
-
-template <class Amounts>
-Amounts sum_of(Amounts sum, const Amounts& other) {
-  for (std::size_t purpose = 0; purpose < purposes; ++purpose) sum.at(purpose) += other.at(purpose);
-  return sum;
-}
-
-}  // namespace
 
 Mesh::Mesh(std::unique_ptr<Communicator> world, int sequence_parallel) : world_(std::move(world)) {
   if (sequence_parallel < 1 || world_->size() % sequence_parallel != 0)

@@ -345,12 +345,7 @@ class NcclCommunicator final : public Communicator {
     return std::make_unique<NcclCommunicator>(host_->split(color), gpu_);
   }
 
-  SentBytes sent_bytes() const override {
-    SentBytes bytes = Communicator::sent_bytes();
-    const SentBytes by_host = host_->sent_bytes();
-    for (std::size_t purpose = 0; purpose < purposes; ++purpose) bytes.at(purpose) += by_host.at(purpose);
-    return bytes;
-  }
+  SentBytes sent_bytes() const override { return sum_of(Communicator::sent_bytes(), host_->sent_bytes()); }
 
   /// Streams wait for rows and gradients, which is not seen from the host.
   WaitedSeconds waited_seconds() const override {

@@ -3,11 +3,13 @@
 #include "core/row_attention.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "core/attention.h"
@@ -17,22 +19,36 @@
 namespace ut::core {
 namespace {
 
+/// So many threads while this is there; more than there are sequences and heads share the queries of one.
+class Threads {
+ public:
+  explicit Threads(int count) { at::set_num_threads(count); }
+  ~Threads() { at::set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_ = at::get_num_threads();
+};
+
 struct AttentionSetting {
   at::ScalarType type;
   bool causal;
   double rate;
   int ranks;  // of which the middle one's queries are looked at
+  int threads = 1;
 };
 
 std::ostream& operator<<(std::ostream& stream, const AttentionSetting& setting) {
   return stream << toString(setting.type) << (setting.causal ? "_causal" : "") << "_rate" << 100 * setting.rate
-                << "_ranks" << setting.ranks;
+                << "_ranks" << setting.ranks << "_threads" << setting.threads;
 }
 
 class AttentionOverRows : public testing::TestWithParam<AttentionSetting> {};
 
 TEST_P(AttentionOverRows, GivesWhatTheCompositionGives) {
-  const auto& [type, causal, rate, ranks] = GetParam();
+  const auto& [type, causal, rate, ranks, threads] = GetParam();
+  const Threads of_test(threads);
   constexpr std::int64_t heads = 3;
   constexpr std::int64_t d = 24;
   const dist::Sequences sequences{{4, 9, 11, 30}, {1, 70, 7, 200}};
@@ -60,13 +76,13 @@ TEST_P(AttentionOverRows, GivesWhatTheCompositionGives) {
         << "part " << part;
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, AttentionOverRows,
-                         testing::Values(AttentionSetting{at::kFloat, false, 0, 1},
-                                         AttentionSetting{at::kFloat, true, 0.3, 1},
-                                         AttentionSetting{at::kDouble, false, 0.3, 1},
-                                         AttentionSetting{at::kDouble, true, 0.3, 3},
-                                         AttentionSetting{at::kDouble, true, 0, 1}),
-                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(
+    Settings, AttentionOverRows,
+    testing::Values(AttentionSetting{at::kFloat, false, 0, 1}, AttentionSetting{at::kFloat, true, 0.3, 1},
+                    AttentionSetting{at::kDouble, false, 0.3, 1}, AttentionSetting{at::kDouble, true, 0.3, 3},
+                    AttentionSetting{at::kDouble, true, 0, 1}, AttentionSetting{at::kDouble, false, 0.3, 1, 40},
+                    AttentionSetting{at::kDouble, true, 0.3, 3, 40}),
+    testing::PrintToStringParamName());
 
 /// Memory that nobody wrote to is full of NaN while this is there.
 class PoisonedMemory {
@@ -80,12 +96,13 @@ class PoisonedMemory {
   PoisonedMemory& operator=(const PoisonedMemory&) = delete;
 };
 
-class AttentionInParts : public testing::TestWithParam<bool> {};
+class AttentionInParts : public testing::TestWithParam<std::tuple<bool, int>> {};
 
 /// The keys of three ranks, those of the last positions first, of which most queries see none; the rows between them
 /// are nobody's.
 TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
-  const bool causal = GetParam();
+  const auto& [causal, threads] = GetParam();
+  const Threads of_test(threads);
   constexpr std::int64_t d = 6;
   const PoisonedMemory poisoned;
   const dist::Sequences sequences{{4, 9, 11, 30}, {1, 70, 7, 200}};
@@ -135,7 +152,11 @@ TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
   expect_near(of_query, query.grad());
 }
 
-INSTANTIATE_TEST_SUITE_P(Masks, AttentionInParts, testing::Bool(), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Masks, AttentionInParts, testing::Combine(testing::Bool(), testing::Values(1, 40)),
+                         [](const auto& setting) {
+                           return fmt::format("{}_threads{}", std::get<0>(setting.param) ? "causal" : "all",
+                                              std::get<1>(setting.param));
+                         });
 
 }  // namespace
 }  // namespace ut::core
