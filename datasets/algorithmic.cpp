@@ -145,14 +145,20 @@ std::int64_t Algorithmic::limit(Split split) const {
   return split == Split::train ? options().train_length : options().evaluation_length;
 }
 
-std::vector<std::int64_t> Algorithmic::draw_lengths(Split split, base::Random& random) const {
+std::vector<std::int64_t> Algorithmic::draw_digit_counts(Split split, base::Random& random) const {
   if (kind_ != Kind::addition) return {random.uniform(1, limit(split))};
   const std::int64_t first = random.uniform(1, limit(split) / 2);
   return {first, random.uniform(1, limit(split) - first - 1)};
 }
 
+std::optional<GeneratedTask::Lengths> Algorithmic::draw_lengths(Split split, base::Random& random) const {
+  if (kind_ == Kind::addition) return std::nullopt;  // a sum's hang on its digits
+  const std::int64_t symbols = draw_digit_counts(split, random).front() + 1;
+  return Lengths{symbols, symbols};
+}
+
 Example Algorithmic::draw(Split split, base::Random& random) const {
-  const std::vector<std::int64_t> lengths = draw_lengths(split, random);
+  const std::vector<std::int64_t> lengths = draw_digit_counts(split, random);
   Inputs inputs = draw_inputs(random, kind_, lengths);
   const bool is_one_digit = lengths == std::vector<std::int64_t>{1};
   while (!is_one_digit && split_of(text_of(inputs)) != split) inputs = draw_inputs(random, kind_, lengths);

@@ -35,8 +35,9 @@ class Algorithmic final : public GeneratedTask {
 
  private:
   Example draw(Split split, base::Random& random) const override;
+  std::optional<Lengths> draw_lengths(Split split, base::Random& random) const override;
   std::int64_t limit(Split split) const;
-  std::vector<std::int64_t> draw_lengths(Split split, base::Random& random) const;
+  std::vector<std::int64_t> draw_digit_counts(Split split, base::Random& random) const;
 
   Kind kind_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/philox.h"
@@ -15,19 +16,32 @@ class GeneratedTask : public Task {
   std::int64_t words_per_row() const final { return 1; }
   bool has_target() const final { return true; }
   std::int64_t size(Split split) const final;
-  /// Throws std::out_of_range where the split has no such index.
+  /// Throws std::out_of_range where the split has no such index, as does the next.
   Example example(Split split, std::int64_t index) const final;
+  ExampleSize example_size(Split split, std::int64_t index) const final;
 
  protected:
+  /// Symbols with the end mark.
+  struct Lengths {
+    std::int64_t source;
+    std::int64_t target;
+  };
+
   /// Uses the seed and the numbers of examples. Throws base::BadInput naming the option that is out of range.
   GeneratedTask(std::string name, Vocabulary vocabulary, const TaskOptions& options);
 
   virtual Example draw(Split split, base::Random& random) const = 0;
+  /// Of what draw() would draw, where they can be told without drawing all of it: each rank makes its own examples, but
+  /// needs the sizes of all.
+  virtual std::optional<Lengths> draw_lengths(Split, base::Random&) const { return std::nullopt; }
 
   const std::string& name() const { return name_; }
   const TaskOptions& options() const { return options_; }
 
  private:
+  /// Throws std::out_of_range where the split has no such index.
+  base::Random random_of(Split split, std::int64_t index) const;
+
   std::string name_;
   Vocabulary vocabulary_;
   TaskOptions options_;

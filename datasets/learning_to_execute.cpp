@@ -107,9 +107,19 @@ Program LearningToExecute::draw_program(std::int64_t length, std::int64_t nestin
   return {digits, result};
 }
 
+std::int64_t LearningToExecute::draw_length(Split split, base::Random& random) const {
+  return split == Split::train ? random.uniform(1, length_) : length_;
+}
+
+std::optional<GeneratedTask::Lengths> LearningToExecute::draw_lengths(Split split, base::Random& random) const {
+  if (!only_remembers()) return std::nullopt;
+  const std::int64_t digits = draw_length(split, random);
+  return Lengths{digits + 1, (kind_ == Kind::doubled ? 2 : 1) * digits + 1};
+}
+
 Example LearningToExecute::draw(Split split, base::Random& random) const {
   const bool mix = split == Split::train;
-  const std::int64_t length = mix ? random.uniform(1, length_) : length_;
+  const std::int64_t length = draw_length(split, random);
   const std::int64_t nesting = mix ? random.uniform(1, nesting_) : nesting_;
   Program program = draw_program(length, nesting, mix, random);
   while (split_of(program.text) != split) program = draw_program(length, nesting, mix, random);  // lengths stay uniform

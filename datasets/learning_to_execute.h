@@ -31,6 +31,8 @@ class LearningToExecute final : public GeneratedTask {
 
  private:
   Example draw(Split split, base::Random& random) const override;
+  std::optional<Lengths> draw_lengths(Split split, base::Random& random) const override;
+  std::int64_t draw_length(Split split, base::Random& random) const;
   bool only_remembers() const;
   Program draw_program(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const;
   std::vector<std::int64_t> ids_of(const std::string& text) const;  // end of sequence included
