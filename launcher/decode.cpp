@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -48,11 +49,12 @@ void check_lines(const std::vector<std::string>& lines, const datasets::Task& ta
 std::string typed_text() {
   std::string typed;
   std::array<char, 1 << 16> bytes{};
-  for (;;) {
+  for (pollfd input{STDIN_FILENO, POLLIN, 0};;) {
+    ::poll(&input, 1, -1);  // somebody else may have made it non-blocking
     const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
     if (count == 0) return typed;
     if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR)
+    if (count < 0 && errno != EINTR && errno != EAGAIN)
       throw base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
   }
 }
