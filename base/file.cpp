@@ -15,6 +15,23 @@
 
 namespace ut::base {
 
+namespace {
+
+/// Where a link leads, through others; what is no link itself.
+std::filesystem::path where_it_leads(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as many as Linux follows
+  std::error_code ignored;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(path, ignored); ++links)
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  return path;
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
 bool is_there(const std::filesystem::path& path) {
   std::error_code unseen;
   return std::filesystem::exists(path, unseen);
@@ -58,23 +75,6 @@ void sync_to_disk(const std::filesystem::path& path) {
 std::filesystem::path unfinished_beside(const std::filesystem::path& file) {
   return file.parent_path() / fmt::format(".{}.tmp", file.filename().string());
 }
-
-namespace {
-
-/// Where a link leads, through others; what is no link itself.
-std::filesystem::path where_it_leads(std::filesystem::path path) {
-  constexpr int most_links = 40;  // as many as Linux follows
-  std::error_code ignored;
-  for (int links = 0; links < most_links && std::filesystem::is_symlink(path, ignored); ++links)
-    path = path.parent_path() / std::filesystem::read_symlink(path);
-  return path;
-}
-
-std::filesystem::path directory_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
-}  // namespace
 
 void write_file_whole(const std::filesystem::path& given, const std::string& content) {
   std::error_code ignored;

@@ -60,9 +60,9 @@ class Weights {
   std::int64_t parts() const {
     std::int64_t longest = 0;
     for (const base::Span& queries : spans_.queries) longest = std::max(longest, queries.end - queries.begin);
-    const std::int64_t shares = std::max<std::int64_t>(1, pairs());
-    return std::clamp<std::int64_t>((at::get_num_threads() + shares - 1) / shares, 1,
-                                    std::max<std::int64_t>(1, (longest + queries_at_once - 1) / queries_at_once));
+    const std::int64_t blocks = (longest + queries_at_once - 1) / queries_at_once;
+    if (pairs() == 0 || blocks == 0) return 1;
+    return std::min(blocks, (at::get_num_threads() + pairs() - 1) / pairs());
   }
 
   /// visit(share, room for `buffers` blocks of weights), each share once, on any thread.

@@ -125,9 +125,10 @@ int run_import(const Options& options) {
     throw base::BadInput(fmt::format(
         "{}: other symbols than those of this task and data ({} of them); give the --data it was trained on",
         vocabulary.string(), task->vocabulary().size()));
-  check_description(from / model_config_name, model_options(options, *task));
-  check_size(model_options(options, *task), from / model_name);
-  const auto model = core::make_model(model_options(options, *task), options.seed, at::kCPU);
+  const core::ModelOptions described = model_options(options, *task);
+  check_description(from / model_config_name, described);
+  check_size(described, from / model_name);
+  const auto model = core::make_model(described, options.seed, at::kCPU);
   core::load_model_file(from / model_name, *model);
   const core::Adam optimizer(options.optimizer, model->parameters());
   const RunDirectory run(options);

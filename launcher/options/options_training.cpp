@@ -66,10 +66,11 @@ const std::vector<std::pair<std::string, int>>& signal_names() {
 
 /// Names of signals, with commas between them.
 OptionEntry stop_signals() {
+  const std::string known = "among TERM, USR1, USR2, INT, HUP and XCPU";
   OptionEntry entry = entry_named("stop-signals", "NAMES",
-                                  "what asks for a checkpoint and an end after the update, or within an evaluation, "
-                                  "among TERM, USR1, USR2, INT, HUP and XCPU; USR1 always does",
-                                  "names of signals, as TERM,USR1,INT, among TERM, USR1, USR2, INT, HUP and XCPU");
+                                  "what asks for a checkpoint and an end after the update, or within an evaluation, " +
+                                      known + "; USR1 always does",
+                                  "names of signals, as TERM,USR1,INT, " + known);
   entry.set = [](Options& options, const std::string& text) {
     options.stop_signals.clear();
     std::istringstream list(text);

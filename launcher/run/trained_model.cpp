@@ -15,7 +15,6 @@
 #include "launcher/options/command_table.h"
 #include "launcher/options/model_options.h"
 #include "launcher/options/option_checks.h"
-#include "launcher/options/option_table.h"
 #include "launcher/run/run_directory.h"
 
 namespace ut::launcher {
