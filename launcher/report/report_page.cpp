@@ -34,10 +34,10 @@ using Heap = std::unique_ptr<duk_context, decltype(&duk_destroy_heap)>;
 
 void push(duk_context* heap, std::string_view text) { duk_push_lstring(heap, text.data(), text.size()); }
 
-/// draw.js throws plain text where options ask for what is not there.
+/// The drawing throws plain text where options ask for what is not there.
 [[noreturn]] void fail_to_draw(duk_context* heap) {
   if (duk_is_string(heap, -1) != 0) throw base::BadInput(duk_get_string(heap, -1));
-  throw std::runtime_error(fmt::format("draw.js: {}", duk_safe_to_string(heap, -1)));
+  throw std::runtime_error(fmt::format("report/draw: {}", duk_safe_to_string(heap, -1)));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ std::string report_page(const nlohmann::ordered_json& report) {
       {{"{{picture.css}}", std::string(report_picture_css)},
        {"{{page.css}}", std::string(report_page_css)},
        {"{{report}}", json_text(report)},
-       {"{{draw.js}}", std::string(report_draw_js)},
+       {"{{draw}}", std::string(report_draw_js)},
        {"{{page.js}}", std::string(report_page_js)}}};
   std::string page;
   std::string_view rest = report_page_html;

@@ -1,5 +1,5 @@
 // What the page is made of. The files of this folder are one script, in CMakeLists.txt's order: what is shown of the
-// report, and what moves. Pictures are draw.js's.
+// report, and what moves. Pictures are those of draw/.
 'use strict';
 const report = JSON.parse(document.getElementById('report').textContent);
 const shown = {hidden: {}, smooth: 0, log: {}, hours: false};

@@ -1,0 +1,97 @@
+// Curves with their axes.
+
+function path(points, frame, log) {
+  var d = '';
+  var on = false;
+  points.forEach(function (point) {
+    var fits = can_be_shown(point[1], log);
+    if (fits) d += (on ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
+    on = fits;
+  });
+  return d;
+}
+
+function legend(series, left, top, width) {
+  var body = '';
+  var x = left;
+  var y = top;
+  series.forEach(function (one) {
+    var space = 34 + one.name.length * letter;
+    if (x > left && x + space > left + width) { x = left; y += 18; }
+    body += line(x, y - 4, x + 18, y - 4, 'line c' + one.color % colours + (one.dash ? ' dash' : '')) +
+      (one.color < colours ? '' : mark(one.color, x + 16, y - 4, 3.5)) + text(x + 23, y, one.name, 'start');
+    x += space + 10;
+  });
+  return {body: body, bottom: y + 6};
+}
+
+function axes(spec, frame, range) {
+  var body = '';
+  var y_ticks = spec.log ? log_ticks(range.y0, range.y1) : ticks(range.y0, range.y1, Math.max(3, spec.height / 55));
+  y_ticks.forEach(function (value) {
+    body += line(frame.left, frame.y(value), frame.right, frame.y(value), 'grid') +
+      text(frame.left - 8, frame.y(value) + 4, short(value, 3), 'end');
+  });
+  (spec.x_ticks || ticks(range.x0, range.x1, Math.max(3, spec.width / 110))).forEach(function (value) {
+    body += line(frame.x(value), frame.bottom, frame.x(value), frame.bottom + 4, 'axis') +
+      text(frame.x(value), frame.bottom + 17, short(value, 4));
+  });
+  body += line(frame.left, frame.bottom, frame.right, frame.bottom, 'axis');
+  body += text(frame.right, frame.bottom + 33, spec.x, 'end', 'class="name"');
+  return body + text(frame.left, frame.top - 9, spec.y, 'start', 'class="name"');
+}
+
+// Points of a curve that are marked: all where they are dots and few; else, where another run has the same colour,
+// the last and some before it.
+function marked(series, spec, frame) {
+  var points = series.drawn.filter(function (point) { return can_be_shown(point[1], spec.log); });
+  if ((series.dots && points.length <= 80) || series.points.length === 1) return points;
+  if (series.color < colours) return [];
+  var next = Infinity;
+  return points.reverse().filter(function (point) {
+    var x = frame.x(point[0]);
+    if (x > next) return false;
+    next = x - 80;
+    return true;
+  });
+}
+
+function curve(series, spec, frame) {
+  var colour = ' c' + series.color % colours;
+  var body = '';
+  if (series.band && series.band.length > 1) {
+    var low = series.band.map(function (p) { return [p[0], Math.max(p[1], spec.floor || 0)]; });
+    var high = series.band.map(function (p) { return [p[0], p[2]]; }).reverse();
+    body += '<path class="band f' + series.color % colours + '" d="' + path(low, frame) +
+      path(high, frame).replace('M', 'L') + 'Z"/>';
+  }
+  series.drawn = smoothed(series.points, series.dots ? 0 : spec.smooth);
+  var kind = 'line' + colour + (series.dash ? ' dash' : '');
+  if (series.drawn !== series.points)
+    body += '<path class="' + kind + ' raw" d="' + path(series.points, frame, spec.log) + '"/>';
+  body += '<path class="' + kind + '" d="' + path(series.drawn, frame, spec.log) + '"/>';
+  marked(series, spec, frame).forEach(function (point) {
+    body += mark(series.color, frame.x(point[0]), frame.y(point[1]), series.color < colours ? 2.6 : 3.5);
+  });
+  return body;
+}
+
+// Curves. spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: what the axis
+// reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
+// caption: the page's, where a curve is dashed}.
+// Leaves spec.frame: where things are.
+function lines(spec) {
+  var range = extent(spec);
+  var frame = spec.frame = {left: 58, right: spec.width - 14, top: 26, bottom: spec.height - 40};
+  frame.x = scale(range.x0, range.x1, frame.left, frame.right);
+  frame.y = scale(range.y0, range.y1, frame.bottom, frame.top, spec.log);
+  var body = axes(spec, frame, range);
+  spec.series.forEach(function (series) { body += curve(series, spec, frame); });
+  var height = spec.height;
+  if (spec.legend) {
+    var names = legend(spec.series, frame.left, spec.height + 12, frame.right - frame.left);
+    body += names.body;
+    height = names.bottom;
+  }
+  return svg(spec.width, height, spec.label, body);
+}

@@ -1,0 +1,79 @@
+// From values to places.
+
+function can_be_shown(value, log) { return is_number(value) && (!log || value > 0); }
+
+// About so many round values from low to high.
+function ticks(low, high, about) {
+  var rough = (high - low) / about;
+  var size = Math.pow(10, Math.floor(Math.log(rough) / Math.LN10));
+  var step = [1, 2, 5, 10].filter(function (times) { return times * size >= rough * 0.999; })[0] * size;
+  var values = [];
+  for (var at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9; ++at)
+    values.push(Number((at * step).toPrecision(12)));
+  return values;
+}
+
+function log_ticks(low, high) {
+  var values = [];
+  var decades = Math.log(high / low) / Math.LN10;
+  var every = Math.ceil(decades / 6);
+  for (var power = Math.floor(Math.log(low) / Math.LN10); power <= Math.log(high) / Math.LN10; ++power)
+    (decades < 1.2 ? [1, 2, 3, 5, 7] : decades < 2.5 ? [1, 2, 5] : [1]).forEach(function (times) {
+      var value = Number((times * Math.pow(10, power)).toPrecision(12));
+      if (value >= low * 0.999 && value <= high * 1.001 && power % every === 0) values.push(value);
+    });
+  return values;
+}
+
+// A scale from values to places; `log`: of their logarithms.
+function scale(low, high, from, to, log) {
+  var of = log ? Math.log : function (value) { return value; };
+  var begin = of(low);
+  var range = of(high) - begin || 1;
+  return function (value) { return from + (of(value) - begin) / range * (to - from); };
+}
+
+// The exponential mean of what came so far, each point of a curve weighing the same.
+function smoothed(points, weight) {
+  if (!weight) return points;
+  var mean = 0;
+  var all = 0;
+  return points.map(function (point) {
+    if (!is_number(point[1])) return point;
+    mean = weight * mean + (1 - weight) * point[1];
+    all = weight * all + 1 - weight;
+    return [point[0], mean / all];
+  });
+}
+
+// The least and the most of both directions over all that is drawn.
+function extent(spec) {
+  var range = {x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity};
+  function take(x, y) {
+    range.x0 = Math.min(range.x0, x);
+    range.x1 = Math.max(range.x1, x);
+    if (!can_be_shown(y, spec.log)) return;
+    range.y0 = Math.min(range.y0, y);
+    range.y1 = Math.max(range.y1, y);
+  }
+  spec.series.forEach(function (series) {
+    series.points.forEach(function (point) { take(point[0], point[1]); });
+    (series.band || []).forEach(function (point) {
+      take(point[0], Math.max(point[1], is_number(spec.floor) ? spec.floor : -Infinity));
+      take(point[0], point[2]);
+    });
+  });
+  if (!isFinite(range.y0)) { range.y0 = spec.log ? 1 : 0; range.y1 = spec.log ? 10 : 1; }
+  if (!spec.log) {
+    if (is_number(spec.floor)) range.y0 = Math.min(range.y0, spec.floor);
+    if (is_number(spec.ceiling)) range.y1 = Math.max(range.y1, spec.ceiling);
+    var room = (range.y1 - range.y0) * 0.04;
+    if (range.y0 !== spec.floor && range.y0 !== 0) range.y0 -= room || Math.abs(range.y0) * 0.1;
+    if (range.y1 !== spec.ceiling) range.y1 += room || Math.abs(range.y1) * 0.1 || 1;
+  } else if (range.y0 === range.y1) {
+    range.y0 /= 2;
+    range.y1 *= 2;
+  }
+  if (range.x0 === range.x1) { range.x0 -= 1; range.x1 += 1; }
+  return range;
+}
