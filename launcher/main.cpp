@@ -54,7 +54,7 @@ const std::map<std::string, int (*)(const Options&)>& commands_of_one_process() 
   return table;
 }
 
-int run_command(const Options& options, const std::vector<std::string>& arguments) {
+int run_with_ranks(const Options& options, const std::vector<std::string>& arguments) {
   const RankEnvironment environment = rank_environment();
   const bool needs_ranks = options.command != "plan" || plan_measures_ranks(options);
   const bool starts_on_hosts = needs_ranks && !environment.is_rank && !options.hostfile.empty();
@@ -94,11 +94,15 @@ void check_output() {
   throw output_error(::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO);
 }
 
-int run(const std::vector<std::string>& arguments) {
-  open_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
-  throw_when_out_of_memory();
-  const Options options = parse_options(arguments);
+/// Where other ranks are around, whose options may be as they should, they are told.
+int refuse(const std::exception_ptr& refusal) {
+  const RankEnvironment environment = rank_environment();
+  if (!environment.is_rank || environment.world == 1 || !environment.can_meet) std::rethrow_exception(refusal);
+  release_stop_requests();
+  return refuse_on_ranks(environment, refusal);
+}
+
+int run_command(const Options& options, const std::vector<std::string>& arguments) {
   if (options.command != "train") release_stop_requests();
   if (options.command == "help") {
     fmt::print("{}", help(options.topic));
@@ -109,9 +113,22 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   const auto alone = commands_of_one_process().find(options.command);
-  if (alone == commands_of_one_process().end()) return run_command(options, arguments);
+  if (alone == commands_of_one_process().end()) return run_with_ranks(options, arguments);
   check_alone(options.command);
   return alone->second(options);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  open_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
+  throw_when_out_of_memory();
+  Options options;
+  try {
+    options = parse_options(arguments);
+  } catch (const std::exception&) {
+    return refuse(std::current_exception());
+  }
+  return run_command(options, arguments);
 }
 
 }  // namespace
@@ -119,7 +136,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int count, char** values) {
   const auto say = [](const std::string& message) {
-    // Where all ranks were given the same wrong options, one of them says so.
+    // Where none of the ranks can reach another, one of them says why.
     if (ut::launcher::rank_environment().rank == 0) ut::launcher::say(message);
   };
   try {

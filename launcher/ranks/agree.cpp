@@ -8,6 +8,7 @@
 #include <future>
 
 #include "base/file.h"
+#include "launcher/ranks/rank_hosts.h"
 #include "launcher/ranks/shared_text.h"
 
 namespace ut::launcher {
@@ -29,8 +30,8 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
   world.all_reduce_sum(failures, dist::Purpose::control);
   if (failures.sum().item<std::int64_t>() == 0) return;
   const int first = static_cast<int>(failures.argmax().item<std::int64_t>());
-  problem = text_of_rank(problem, first, world);
-  throw AgreedBadInput(first == 0 ? problem : fmt::format("rank {}: {}", first, problem));
+  if (world.rank() > 0) problem = fmt::format("rank {} on host {}: {}", world.rank(), host_name(), problem);
+  throw AgreedBadInput(text_of_rank(problem, first, world));
 }
 
 bool is_so_on_first(dist::Communicator& world, bool here) {

@@ -110,7 +110,24 @@ int run_in_mesh(Options options, std::unique_ptr<dist::Communicator>& world, std
   return command(session);
 }
 
+/// Ranks that were started by an MPI of another kind each believe to be alone.
+void say_agreed(const AgreedBadInput& error, int rank, const RankEnvironment& environment) {
+  if (rank == 0 && (environment.rank == 0 || environment.world <= 1)) say(error.what());
+}
+
 }  // namespace
+
+int refuse_on_ranks(const RankEnvironment& environment, const std::exception_ptr& refusal) {
+  const std::atomic<std::int64_t> update = -1;
+  const dist::MpiSession mpi(make_watchdog(Options().timeout, environment.rank, update));
+  const std::unique_ptr<dist::Communicator> world = mpi.world();
+  try {
+    agree(*world, [&] { std::rethrow_exception(refusal); });
+  } catch (const AgreedBadInput& error) {
+    say_agreed(error, world->rank(), environment);
+  }
+  return 2;
+}
 
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command) {
@@ -129,14 +146,14 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
     world = mpi ? mpi->world() : dist::make_single_communicator();
     rank = world->rank();
     ranks = world->size();
+    agree(*world, [] {});  // with those who are at refuse_on_ranks()
     check_world(*world, environment, options);
     check_same_options(options, *world);
     const RankDevice device = agree_on_device(options, environment.local_rank, *world);
     world = make_communicator(options, device, std::move(world));
     return run_in_mesh(options, world, mesh, update, command);
   } catch (const AgreedBadInput& error) {
-    // Where an MPI of another kind started the ranks, each believes to be alone.
-    if (rank == 0 && (environment.rank == 0 || environment.world <= 1)) say(error.what());
+    say_agreed(error, rank, environment);
     return 2;
   } catch (const FailureOfRank& failure) {
     fail(rank, ranks, update, failure);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 
 #include "launcher/run/session.h"
@@ -12,5 +13,9 @@ namespace ut::launcher {
 /// so in one line with its rank, host, update and cause, and ends the whole job.
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command);
+
+/// What a rank does whose options are refused, as those of a file or a run that it alone does not see, while the others
+/// may be at run_on_ranks(): tells them, and one of them says it. Returns the exit code.
+int refuse_on_ranks(const RankEnvironment& environment, const std::exception_ptr& refusal);
 
 }  // namespace ut::launcher

@@ -200,6 +200,22 @@ TEST_F(Running, IsRefusedWhereRanksHaveOtherOptions) {
   }
 }
 
+/// The others wait for it in MPI, which it has not come to.
+TEST_F(Running, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
+  for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
+  ASSERT_EQ(run_ut(addition(2) + "--run-dir " + (directory_ / "here/run")).exit_code, 0);
+  for (const std::string command : {"evaluate --run-dir run", "train --resume --max-updates 4 --run-dir run"}) {
+    const auto rank = [&](const char* place) {
+      return fmt::format("-wdir {} -n 1 $UT {} --sequence-parallel 1 --timeout 10", directory_ / place, command);
+    };
+    const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
+                                      " : " + rank("there"));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
+    EXPECT_THAT(outcome.errors, HasSubstr(": --run-dir run: there is no run (no options.conf)"));
+  }
+}
+
 /// Checkpoints are read by the rank that wrote them.
 TEST_F(Running, EndsWithATestWhereOnlyRank0SeesTheRunDirectory) {
   for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
