@@ -43,14 +43,26 @@ action=all
 number=
 while (($#)); do
   case $1 in
-    --out) out=${2:?--out needs a directory}; shift 2 ;;
-    --one) action=one; number=${2:?--one needs a number, see --list}; shift 2 ;;
+    --out | --one)
+      (($# > 1)) || { echo "scaling.sh: $1: needs a value (see scaling.sh --help)" >&2; exit 2; }
+      if [[ $1 == --out ]]; then out=$2; else action=one number=$2; fi
+      shift 2
+      ;;
     --list) action=list; shift ;;
     --report) action=report; shift ;;
     --help) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
     *) echo "scaling.sh: $1: unknown option (see scaling.sh --help)" >&2; exit 2 ;;
   esac
 done
+
+# check NAME PATTERN WHAT: that the variable is as it needs to be.
+check() {
+  [[ ${!1} =~ ^($2)$ ]] || { echo "scaling.sh: $1: \"${!1}\" given, needs $3" >&2; exit 2; }
+}
+whole='[1-9][0-9]{0,8}'
+for name in BATCH LENGTH LONG LONG_BATCH REPEATS ITERATIONS; do check $name "$whole" "a whole number from 1 on"; done
+check RANKS "$whole( +$whole)*" "whole numbers from 1 on, spaces between"
+check SIZES "$whole(:$whole){3}( +$whole(:$whole){3})*" "models as 256:4:1024:6, spaces between"
 
 # A setting: "kind size ranks sequence-parallel exchange | options of ut bench".
 settings() {
@@ -111,8 +123,8 @@ fi
 [[ -n $out ]] || { echo "scaling.sh: --out: not given, needs a directory for the results" >&2; exit 2; }
 [[ -x $UT ]] ||
   { echo "scaling.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
-mkdir -p "$out/results"
 count=$(settings | wc -l)
+[[ $action == report ]] || mkdir -p "$out/results"
 failed=0 # what one setting cannot do, as heads that more ranks than heads share, others can
 case $action in
   one)
@@ -126,5 +138,8 @@ case $action in
     done
     ;;
 esac
-[[ $action == one ]] || python3 "$here/scaling_report.py" "$out"
+[[ $action == one ]] || {
+  python3 "$here/scaling_report.py" "$out"
+  "$UT" report --scaling "$out/scaling.csv" --svg scaling --out "$out/scaling.svg" --quiet
+}
 exit $failed

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes scaling.csv, scaling.md and scaling.svg from the results of cluster/scaling.sh. Standard library alone.
+"""Writes scaling.csv and scaling.md from the results of cluster/scaling.sh. Standard library alone.
 
 usage: scaling_report.py DIR
 """
@@ -9,7 +9,6 @@ import json
 import pathlib
 import statistics
 import sys
-from html import escape
 
 COLUMNS = [
     ("kind", "scaling"), ("size", "model"), ("ranks", "ranks"), ("sequence_parallel", "sequence-parallel"),
@@ -19,14 +18,27 @@ COLUMNS = [
     ("exchange_bytes", "exchanged bytes"), ("gradient_bytes", "gradients' bytes"), ("peak_bytes", "peak memory"),
     ("runs", "runs"), ("curve", "curve"),
 ]
-COLOURS = ["#1b6ca8", "#c8553d", "#3a7d44", "#8d5a97", "#b8860b", "#444444", "#008b8b", "#a0522d"]
 
 
 def read_results(directory):
     paths = sorted((directory / "results").glob("*.json"))
     if not paths:
-        sys.exit(f"scaling_report.py: {directory}/results: no results; cluster/scaling.sh --out {directory} makes them")
-    return [json.loads(path.read_text()) for path in paths]
+        refuse(f"{directory}/results: no results; cluster/scaling.sh --out {directory} makes them")
+    return [read_result(path) for path in paths]
+
+
+def read_result(path):
+    try:
+        result = json.loads(path.read_text())
+        setting_of(result)
+        return result
+    except (ValueError, KeyError, TypeError):
+        refuse(f"{path}: no result of cluster/scaling.sh; remove it, it is made again")
+
+
+def refuse(what):
+    print(f"scaling_report.py: {what}", file=sys.stderr)
+    sys.exit(2)
 
 
 def quartiles(values):
@@ -128,51 +140,6 @@ def write_markdown(rows, path):
     path.write_text("\n".join(lines) + "\n")
 
 
-def series(rows):
-    """The curves of the chart: rows/s relative to the fewest ranks, over ranks."""
-    curves = {}
-    for row in rows:
-        if row["efficiency"] is not None:
-            curves.setdefault(row["curve"], []).append((row["ranks"], row["ranks"] * row["efficiency"]))
-    return curves
-
-
-def write_chart(rows, path):
-    curves = series(rows)
-    most = max((ranks for points in curves.values() for ranks, _ in points), default=1)
-    width, height, left, bottom, legend = 560, 360, 60, 45, 60 + 7 * max(map(len, curves), default=0)
-    top = max([most] + [value for points in curves.values() for _, value in points]) * 1.05
-
-    def at(ranks, value):
-        return left + ranks / most * (width - left - 20), height - bottom - value / top * (height - bottom - 20)
-
-    def text(x, y, words, anchor="middle"):
-        return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + legend}" height="{height}" '
-             'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>']
-    for (x1, y1), (x2, y2), dash in [(at(0, 0), at(most, 0), ""), (at(0, 0), at(0, top), ""),
-                                     (at(0, 0), at(most, most), ' stroke-dasharray="4 4"')]:
-        parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#888"{dash}/>')
-    for ranks in sorted({ranks for points in curves.values() for ranks, _ in points}):
-        x, y = at(ranks, 0)
-        parts += [text(x, y + 16, str(ranks)), text(left - 8, at(0, ranks)[1] + 4, str(ranks), "end")]
-    parts.append(text((left + width) / 2, height - 8, "ranks (dashed: ideal)"))
-    parts.append(f'<g transform="rotate(-90 16 {height / 2})">'
-                 + text(16, height / 2, "rows/s against the fewest") + "</g>")
-    for number, (name, points) in enumerate(curves.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        places = [at(*point) for point in points]
-        where = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts.append(f'<polyline points="{where}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
-        y = 30 + 18 * number
-        parts.append(f'<line x1="{width + 5}" y1="{y - 4}" x2="{width + 25}" y2="{y - 4}" stroke="{colour}" '
-                     'stroke-width="3"/>')
-        parts.append(text(width + 32, y, name, "start"))
-    path.write_text("\n".join(parts) + "\n</svg>\n")
-
-
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -180,7 +147,6 @@ def main():
     rows = make_rows(read_results(directory))
     write_csv(rows, directory / "scaling.csv")
     write_markdown(rows, directory / "scaling.md")
-    write_chart(rows, directory / "scaling.svg")
     print((directory / "scaling.md").read_text(), end="")
 
 

@@ -19,8 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* numbers_to_learn = "numpred.train";
+constexpr const char* numbers_to_validate = "numpred.val";
 constexpr std::uint8_t most_attractors = 5;
 constexpr std::uint8_t unknown_attractors = most_attractors + 1;
+
+std::string numbers_to_test(int attractors) { return fmt::format("numpred.test.{}", attractors); }
 
 using Take =
     std::function<void(std::string_view line, const std::vector<std::string_view>& words, std::string_view verb)>;
@@ -82,6 +85,12 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
 
 }  // namespace
 
+std::vector<std::string> agreement_number_files() {
+  std::vector<std::string> names = {numbers_to_learn, numbers_to_validate};
+  for (int attractors = 0; attractors <= most_attractors; ++attractors) names.push_back(numbers_to_test(attractors));
+  return names;
+}
+
 fs::path find_agreement_directory(const std::string& data, const std::string& form) {
   const fs::path directory = data_directory(data, "numpred.* files");
   const std::array places{directory, directory / "linzen2016_rnn_agr_simple",
@@ -142,7 +151,7 @@ void Agreement::read_numbers(const fs::path& directory, double train_share) {
 }
 
 void Agreement::read_training(const fs::path& directory) {
-  const fs::path validation = directory / "numpred.val";
+  const fs::path validation = directory / numbers_to_validate;
   if (!base::is_seen_there(validation))
     throw base::BadInput(
         fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or {}, unpacked, or, for "
@@ -172,7 +181,7 @@ void Agreement::read_training(const fs::path& directory) {
 void Agreement::read_tests(const fs::path& directory, double train_share) {
   constexpr std::uint64_t parts = 1000;
   for (std::uint8_t attractors = 0; attractors <= most_attractors; ++attractors) {
-    const fs::path file = directory / fmt::format("numpred.test.{}", attractors);
+    const fs::path file = directory / numbers_to_test(attractors);
     if (!base::is_there(file)) {
       missing_.push_back(file.filename().string());
       continue;

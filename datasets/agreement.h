@@ -12,6 +12,9 @@ namespace ut::datasets {
 inline constexpr const char* agreement_sentences = "subj_agr_filtered.text";
 inline constexpr const char* agreement_verbs = "subj_agr_filtered.gold";
 
+/// Names of the files of number-prediction: what is learned from and validated on, then the tests by attractors.
+std::vector<std::string> agreement_number_files();
+
 /// Where the files of a form are: `data` itself where it has any, else the first directory of the published data below
 /// it that has, linzen2016_rnn_agr_simple or linzen2016_gulordava_filtered_testset; where none has, the same of the
 /// table. Empty where there is none either. Throws base::BadInput where there is no such `data`.

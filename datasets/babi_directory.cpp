@@ -27,16 +27,7 @@ std::vector<fs::directory_entry> entries(const fs::path& directory) {
   return found;
 }
 
-constexpr const char* file_splits[] = {"train", "valid", "test"};
-
-bool holds_task_files(const fs::path& directory) {
-  for (const fs::directory_entry& entry : entries(directory)) {
-    const std::string name = entry.path().filename().string();
-    for (const char* split : file_splits)
-      if (is_file_of(name, "qa", split)) return true;
-  }
-  return false;
-}
+bool holds_task_files(const fs::path& directory) { return !babi_tasks(directory).empty(); }
 
 void check_size(const fs::path& directory, const std::string& size) {
   const fs::path named = directory.has_filename() ? directory : directory.parent_path();  // "en/" is "en"
@@ -89,14 +80,14 @@ fs::path find_babi_file(const fs::path& directory, std::int64_t task, const std:
 std::vector<std::int64_t> babi_tasks(const fs::path& directory) {
   std::vector<std::int64_t> tasks;
   for (std::int64_t task = 1; task <= babi_task_count; ++task)
-    if (std::ranges::any_of(file_splits,
+    if (std::ranges::any_of(babi_file_splits,
                             [&](const char* split) { return !find_babi_file(directory, task, split).empty(); }))
       tasks.push_back(task);
   return tasks;
 }
 
 std::string expected_babi_file(const fs::path& directory, std::int64_t task, const std::string& split) {
-  for (const std::string other : file_splits) {
+  for (const std::string other : babi_file_splits) {
     const std::string name = find_babi_file(directory, task, other).filename().string();
     const std::size_t ending = fmt::format("{}.txt", other).size();
     if (!name.empty()) return fmt::format("{}{}.txt", name.substr(0, name.size() - ending), split);

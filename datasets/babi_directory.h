@@ -9,6 +9,9 @@ namespace ut::datasets {
 
 inline constexpr std::int64_t babi_task_count = 20;
 
+/// What a file's name ends with, before .txt.
+inline constexpr const char* babi_file_splits[] = {"train", "valid", "test"};
+
 /// The directory with the qa*_train.txt files: `data` itself where it holds such files, else one of the four that
 /// come with the published data, below `data` or below `data`/tasks_1-20_v1-2. `size` is "1k", "10k" or "auto" (10k
 /// where it is there); those with a validation split (en-valid…) go first. Throws base::BadInput naming what is

@@ -114,13 +114,12 @@ void check_parallel_text(const TaskOptions& options, DataCheck& found) {
   }
 }
 
-/// The files of a directory whose names begin so, in the order of their paths.
-std::vector<fs::path> files_beginning(const std::string& beginning, const fs::path& directory) {
+std::vector<fs::path> babi_files(const TaskOptions& options) {
+  const fs::path directory = find_babi_directory(options.data, options.babi_size);
   std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory))
-    if (entry.is_regular_file() && entry.path().filename().string().starts_with(beginning))
-      files.push_back(entry.path());
-  std::ranges::sort(files);
+  for (const std::int64_t task : babi_tasks(directory))
+    for (const char* split : babi_file_splits)
+      if (fs::path file = find_babi_file(directory, task, split); !file.empty()) files.push_back(std::move(file));
   return files;
 }
 
@@ -129,14 +128,16 @@ std::vector<fs::path> agreement_files(const TaskOptions& options) {
   if (directory.empty()) return {};
   if (options.agreement_form == "language-model" && base::is_there(directory / agreement_sentences))
     return {directory / agreement_sentences, directory / agreement_verbs};
-  std::vector<fs::path> files = files_beginning("numpred.", directory);
+  std::vector<fs::path> files;
+  for (const std::string& name : agreement_number_files())
+    if (base::is_there(directory / name)) files.push_back(directory / name);
   if (files.empty()) files.push_back(directory / dependencies_table);
   return files;
 }
 
 /// The files of text that a task is read from.
 std::vector<fs::path> text_files(const TaskOptions& options) {
-  if (options.task == "babi") return files_beginning("qa", find_babi_directory(options.data, options.babi_size));
+  if (options.task == "babi") return babi_files(options);
   if (options.task == "agreement") return agreement_files(options);
   std::vector<fs::path> files;
   for (const auto& [split, file] : lambada_files(options.data)) files.push_back(file);
@@ -277,7 +278,10 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   std::vector<std::string> tasks;
   if (holds([&] { find_babi_directory(options.data, options.babi_size); })) tasks.emplace_back("babi");
   if (!find_agreement_directory(options.data, "language-model").empty()) tasks.emplace_back("agreement");
-  if (!files_beginning("lambada_", directory).empty()) tasks.emplace_back("lambada");
+  if (std::ranges::any_of(fs::directory_iterator(directory), [](const fs::directory_entry& entry) {
+        return entry.path().filename().string().starts_with("lambada_");
+      }))
+    tasks.emplace_back("lambada");
   if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
     tasks.emplace_back("translation");
   if (tasks.empty())

@@ -66,7 +66,7 @@ std::vector<std::string> parallel_sets(const fs::path& directory, std::string_vi
   for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
     const std::string set = set_of(entry.path().filename().string(), source_language);
     if (!set.starts_with(name)) continue;
-    if (set.size() == name.size() || std::isalnum(static_cast<unsigned char>(set[name.size()])) == 0)
+    if (set.size() == name.size() || std::isalpha(static_cast<unsigned char>(set[name.size()])) == 0)
       sets.push_back(set);
   }
   std::ranges::sort(sets);

@@ -20,8 +20,8 @@ struct ParallelFiles {
 ParallelFiles find_parallel_files(const std::filesystem::path& directory, const std::string& name,
                                   const std::string& source_language, const std::string& target_language);
 
-/// The sets of the directory, in the order of their names, that are called `name` or begin with it and a sign
-/// (`test.lc`, `test_2016`), in the source language.
+/// The sets of the directory, in the order of their names, that are called `name` or begin with it, no letter
+/// after it (`test.lc`, `test2016`), in the source language.
 std::vector<std::string> parallel_sets(const std::filesystem::path& directory, std::string_view name,
                                        const std::string& source_language);
 

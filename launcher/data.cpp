@@ -40,10 +40,10 @@ int make_stories(const Options& options) {
 }
 
 int make_sentencepiece(const Options& options) {
-  check_output_file("--out", options.data.out, "\n");  // before it is made
-  const std::string model = datasets::train_subwords(options.task, options.data.pieces);
   const auto beside_data = std::filesystem::path(options.task.data) / datasets::subword_model_name;
   const std::string file = options.data.out.empty() ? beside_data.string() : options.data.out;
+  check_output_file("--out", file, "\n\x0e\n\x05<pad>");  // before it is made
+  const std::string model = datasets::train_subwords(options.task, options.data.pieces);
   const datasets::Subwords subwords(model, file);
   try {
     base::write_file_whole(file, model);

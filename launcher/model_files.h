@@ -7,8 +7,8 @@
 namespace ut::launcher {
 
 // A model as a directory that other programs read:
-//   config.json         "model": what the task and the run say of it, which ut import does not read; "options": those
-//                       of `ut train`, by name
+//   config.json         "model": what the task and the run say of it; "options": those of `ut train`, by name, of which
+//                       ut import makes the model that the first has to be of
 //   vocabulary.txt      a symbol a line; symbol n, from 0, is row n of the table
 //   model.safetensors   the parameters, multiplied from the right (x W), of the type that --dtype says
 //   examples.safetensors, with --examples: source [rows, words] int64, -1 where a row has fewer words; source_offsets

@@ -80,7 +80,8 @@ def main():
     options = parse(sys.argv[1:])
     if options.seeds < 1:
         raise Trouble(f"--seeds {options.seeds}: needs a whole number from 1 on")
-    given = {"--data": options.data if options.data != DATA else None, "--out": options.out if options.report else None}
+    given = {"--data": options.data if options.data != DATA else None, "--out": options.out if options.report else None,
+             "--settings": options.settings}
     for name, directory in given.items():
         if directory is not None and not directory.is_dir():
             raise Trouble(f"{name} {directory}: no such directory")

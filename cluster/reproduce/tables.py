@@ -16,12 +16,12 @@ def read_tables(directory, names):
 def read_table(known, name):
     try:
         table = json.loads(known[name].read_text())
-    except ValueError as error:
-        raise Trouble(f"{known[name]}: {error}; the description of a table is needed") from None
-    table["name"], table["home"] = name, known[name].parent
-    table["rows"] = list(numbered_rows(table["rows"]))
-    table["runs"] = dict(numbered_runs(table.get("runs", {})))
-    table["of"] = read_table(known, table["of"]) if "of" in table else table
+        table["name"], table["home"] = name, known[name].parent
+        table["rows"] = list(numbered_rows(table["rows"]))
+        table["runs"] = dict(numbered_runs(table.get("runs", {})))
+        table["of"] = read_table(known, table["of"]) if "of" in table else table
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Trouble(f"{known[name]}: {error!r}; the description of a table is needed") from None
     return table
 
 

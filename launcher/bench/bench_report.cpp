@@ -56,25 +56,26 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
 }
 
 std::string describe(const BenchResult& result, const Options& used) {
-  std::string text =
-      fmt::format("{}    {}, the median of {}, half of them in {} to {}; {} tokens/s\n",
-                  used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds), used.bench.iterations,
-                  readable_seconds(result.lower_quartile), readable_seconds(result.upper_quartile),
-                  readable_count(rows_per_second(result))) +
-      (used.bench.decode
-           ? ""
-           : fmt::format("products  take {:.1f} % of that alone, {}\n",
-                         100 * result.product_seconds / result.step_seconds, readable(result.flops, "FLOP"))) +
-      fmt::format("memory    {} on the rank with most, {} of it for the update; {} new pages an update\n",
-                  readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), result.page_faults);
+  const std::string_view measured = used.bench.decode ? "a batch" : "an update";
+  std::string text = fmt::format("{:<10}{}, the median of {}, half of them in {} to {}; {} tokens/s\n",
+                                 used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds),
+                                 used.bench.iterations, readable_seconds(result.lower_quartile),
+                                 readable_seconds(result.upper_quartile), readable_count(rows_per_second(result))) +
+                     (used.bench.decode ? ""
+                                        : fmt::format("products  take {:.1f} % of that alone, {}\n",
+                                                      100 * result.product_seconds / result.step_seconds,
+                                                      readable(result.flops, "FLOP"))) +
+                     fmt::format("memory    {} on the rank with most, {} of it for the {}; {} new pages in one\n",
+                                 readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), measured,
+                                 result.page_faults);
   text += "sent      ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), dist::purpose_names.at(purpose));
-  text += "an update, all ranks together\n";
+  text += fmt::format("{}, all ranks together\n", measured);
   text += "exposed   ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", waited(result.waited_seconds.at(purpose)), dist::purpose_names.at(purpose));
-  text += "that a rank waits in an update\n";
+  text += "that a rank waits in one\n";
   if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
   return text;
 }

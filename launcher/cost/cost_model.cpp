@@ -207,13 +207,10 @@ double parameter_count(const core::ModelOptions& model) {
          (has_decoder(model) ? stack(true, model.halting.decoder, model.decoder_steps) : 0);
 }
 
-std::string why_impossible(const Workload& work, const Layout& layout) {
+bool is_possible(const Workload& work, const Layout& layout) {
   const std::int64_t shared = layout.sequence_parallel;
-  if (layout.ranks() % shared != 0) return fmt::format("{} does not divide {} ranks", shared, layout.ranks());
-  if (shared > work.longest) return fmt::format("sequences have fewer than {} positions", shared);
-  if (layout.exchange.form == dist::ExchangeForm::heads && shared > work.model.heads)
-    return fmt::format("{} ranks cannot share {} heads", shared, work.model.heads);
-  return "";
+  return layout.ranks() % shared == 0 && shared <= work.longest &&
+         (layout.exchange.form != dist::ExchangeForm::heads || shared <= work.model.heads);
 }
 
 Prediction predict(const Workload& work, const Layout& layout, const MachineNumbers& machine) {

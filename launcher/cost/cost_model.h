@@ -54,8 +54,9 @@ struct Prediction {
 /// Elements of all parameters.
 double parameter_count(const core::ModelOptions& model);
 
-/// Why ranks cannot share the work so, or nothing: the form needs what is not there, or a rank would have no work.
-std::string why_impossible(const Workload& work, const Layout& layout);
+/// Whether ranks can share the work so: no rank is without work, and there are heads enough for a form that shares
+/// them.
+bool is_possible(const Workload& work, const Layout& layout);
 
 /// A pure function: the same numbers give the same prediction everywhere. `layout` must be possible.
 Prediction predict(const Workload& work, const Layout& layout, const MachineNumbers& machine);

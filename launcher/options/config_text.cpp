@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -17,9 +18,14 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// The value of a line, which ends at ` #`. A value that holds such characters itself stands in quotes.
+/// Where a comment begins: at a # that nothing stands right before.
+std::size_t comment_in(const std::string& text) {
+  return text.starts_with('#') ? 0 : std::min(text.find(" #"), text.find("\t#"));
+}
+
+/// The value of a line. One that holds such characters itself stands in quotes.
 std::string config_value(const std::string& text, const std::string& where) {
-  if (!text.starts_with('"')) return trimmed(text.starts_with('#') ? "" : text.substr(0, text.find(" #")));
+  if (!text.starts_with('"')) return trimmed(text.substr(0, comment_in(text)));
   std::istringstream stream(text);
   std::string value;
   std::string rest;

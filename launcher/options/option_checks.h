@@ -6,7 +6,7 @@ namespace ut::launcher {
 
 // What no option can say for itself. All throw base::BadInput.
 
-/// Of the model and how ranks share it.
+/// Of the model, its data and how ranks share it.
 void check_together(const Options& options);
 /// Of how it is trained, which commands that only read a run leave as it was.
 void check_training(const Options& options);

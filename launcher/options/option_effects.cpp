@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "launcher/options/picture_names.h"
 
 namespace ut::launcher {
 namespace {
@@ -65,6 +66,11 @@ bool learns(const Options& options, std::initializer_list<std::string_view> begi
 bool learns_digits(const Options& options) {
   const std::string& task = options.task.task;
   return task == "copy" || task == "reverse" || task == "addition";
+}
+
+bool shows_models(const Options& options) {
+  const ReportOptions& report = options.report;
+  return !report.no_model && (report.picture().empty() || shows_model(report.picture()));
 }
 
 bool draws_attention(const Options& options) { return options.report.picture().starts_with("attention"); }
@@ -150,6 +156,10 @@ const std::vector<Effect>& effects() {
       {{"train-examples", "evaluation-examples", "data-seed"},
        [](const Options& o) { return learns_digits(o) || learns(o, {"execute-"}); },
        "a task whose examples are generated"},
+      {{"evaluation-examples", "evaluation-length"},
+       [](const Options& o) { return o.command != "evaluate" || o.split != datasets::Split::train; },
+       "--split validation or test"},
+      {{"recompute"}, [](const Options& o) { return !o.bench.decode; }, "an update, of which --greedy has none"},
       {{"validation-set"},
        [](const Options& o) { return o.command != "evaluate" || o.split == datasets::Split::validation; },
        "--split validation"},
@@ -161,8 +171,9 @@ const std::vector<Effect>& effects() {
        "a task that reads files"},
       {{"share-gpus"}, [](const Options& o) { return o.device != DeviceChoice::cpu; }, "another --device than cpu"},
       {{"split", "checkpoint", "examples", "first-example", "example-rows"},
-       [](const Options& o) { return !o.report.no_model; },
-       "the model, which --no-model leaves out"},
+       shows_models,
+       "a model at work, which --no-model and pictures of what was recorded leave out"},
+      {{"examples"}, [](const Options& o) { return o.report.picture().empty(); }, "the page; a picture has one"},
       {{"stack"}, draws_one_stack, "--svg or --png ponder-histogram, running or ponder-words"},
       {{"step", "layer", "head"}, draws_attention, "--svg or --png attention, attention-decoder or attention-source"},
   };

@@ -105,6 +105,7 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
   namespace style = program_options::command_line_style;
   std::vector<Assignment> assignments;
   int unnamed = 0;
+  std::string unnamed_value;
   try {
     const auto description = boost_options(command);
     const auto parsed = program_options::command_line_parser(arguments)
@@ -113,6 +114,7 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
                             .run();
     for (const auto& option : parsed.options) {
       if (option.position_key >= 0 && !command.unnamed.empty() && (unnamed++ == 0 || command.unnamed_many)) {
+        unnamed_value = option.value.front();
         assignments.push_back({command.unnamed, option.value.front(), option.value.front()});
         continue;
       }
@@ -126,7 +128,8 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
     }
   } catch (const program_options::unknown_option& error) {
     auto name = error.get_option_name();
-    name = name.substr(0, name.find('=')).substr(name.find_first_not_of('-'));
+    name = name.substr(0, name.find('='));
+    name.erase(0, name.find_first_not_of('-'));
     refuse_unknown(name, "--" + name, command);
   } catch (const program_options::invalid_command_line_syntax& error) {
     auto name = error.get_option_name();
@@ -137,6 +140,10 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
   } catch (const program_options::error& error) {
     throw base::BadInput(error.what());
   }
+  const auto is_named = [&](const Assignment& given) { return given.origin == "--" + command.unnamed; };
+  if (unnamed > 0 && !command.unnamed_many && std::ranges::any_of(assignments, is_named))
+    throw base::BadInput(
+        fmt::format("\"{}\": given, but --{} is, too; leave one of the two out", unnamed_value, command.unnamed));
   return assignments;
 }
 

@@ -57,7 +57,8 @@ void add_parallel_text(Table& table) {
                  "validation-set", "translation: files to validate on; validation, valid, val or dev without this",
                  [](auto& o) -> auto& { return o.task.validation_sets; })),
              changeable(names(
-                 "test-set", "translation: files to test on; all whose names begin with test without this",
+                 "test-set",
+                 "translation: files to test on; without this all of the name test, or test and no letter after it",
                  [](auto& o) -> auto& { return o.task.test_sets; }))});
 }
 

@@ -131,7 +131,7 @@ void add_training(Table& table) {
            "evaluate-every", "updates between evaluations; 0: only at the end",
            [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
        changeable(whole(
-           "checkpoint-every", "updates between checkpoints; 0: only at the end",
+           "checkpoint-every", "updates between checkpoints; 0: only of a new best and at the end",
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
        changeable(whole(
            "keep-checkpoints", "newest ones kept, beside the best", [](auto& o) -> auto& { return o.keep_checkpoints; },

@@ -36,7 +36,7 @@ std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64
       for (const auto& [sent_name, sent] : exchange_sends())
         for (const auto& [cut_name, cut] : exchange_cuts()) {
           const Layout layout{nodes, ranks_per_node, shared, {form, sent, cut}};
-          if (why_impossible(work, layout).empty() && has_choice(work, layout)) found.push_back(layout);
+          if (is_possible(work, layout) && has_choice(work, layout)) found.push_back(layout);
         }
   return found;
 }

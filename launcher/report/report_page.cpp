@@ -80,6 +80,7 @@ void write_png(const std::string& svg, const std::string& path) {
   const ProgramEnd end = run_program({"rsvg-convert", "--zoom", "2", "--format=png", "--output", made, drawing});
   std::error_code ignored;
   std::filesystem::remove(drawing, ignored);
+  if (!end.is_well()) std::filesystem::remove(made, ignored);
   if (end.not_started == ENOENT)
     throw base::BadInput("--png: needs the program rsvg-convert (Debian's librsvg2-bin); or take --svg");
   if (end.not_started != 0) throw std::runtime_error(fmt::format("rsvg-convert: {}", std::strerror(end.not_started)));

@@ -66,6 +66,7 @@ class Metrics {
       scores_[split->get<std::string>()] = line;
       return;
     }
+    if (split == line.end() && line.contains("loss") && line["loss"].is_null()) not_finite_.push_back(*update);
     ordered_json& curves = curves_[split == line.end() ? "training" : "validation"];
     for (const auto& [key, value] : line.items())
       if (key != "update" && (value.is_number() || value.is_null())) curves[key].push_back({*update, value});
@@ -86,9 +87,11 @@ class Metrics {
         if (points.size() > most_points) run["thinned"] = true;
         points = thinned(points);
       }
+    run["not_finite"] = std::move(not_finite_);
     for (auto& records : ponder_) {
       ordered_json kept = ordered_json::array();
       const std::size_t every = (records.size() + most_ponder_records - 1) / most_ponder_records;
+      if (every > 1) run["thinned"] = true;
       for (std::size_t index = (records.size() - 1) % every; index < records.size(); index += every)
         kept.push_back(std::move(records[index]));
       records = std::move(kept);
@@ -102,6 +105,7 @@ class Metrics {
  private:
   ordered_json sizes_ = ordered_json::object();
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
+  ordered_json not_finite_ = ordered_json::array();
   ordered_json scores_ = ordered_json::object();
   ordered_json ponder_ = ordered_json::object();
 };

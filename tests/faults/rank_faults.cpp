@@ -124,8 +124,9 @@ TEST_F(Updates, OfARankWhoseDataIsWrongAreNotBegun) {
     EXPECT_FALSE(std::filesystem::exists(run)) << "something was written";
     return outcome.errors;
   };
-  EXPECT_THAT(refused("1 Mary moved to the hall.\n2 Where is Mary?\n"),
-              MatchesRegex("ut: rank 1 on host [^ \n]+: [^\n]*data1/qa1_train.txt:2: a question without a tab[^\n]*\n"));
+  EXPECT_THAT(
+      refused("1 Mary moved to the hall.\n2 Where is Mary?\n"),
+      MatchesRegex("ut: rank 1 on host [^ \n]+: [^\n]*data1/qa1_train.txt:2: a question without a tab[^\n]*\n"));
   EXPECT_THAT(refused("1 Mary moved to the hall.\n2 Where is Mary?\tgarden\t1\n"),
               MatchesRegex("ut: --data: rank 1 on host [^\n ]+ has other data than the other ranks[^\n]*\n"));
 }

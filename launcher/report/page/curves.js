@@ -42,15 +42,15 @@ function show_curves() {
 
 // What a run's curves do not show by themselves.
 function notes_on(run) {
-  const lost = (run.curves.training.loss || []).filter(point => !draw.is_number(point[1]));
+  const lost = run.not_finite;
   const say = words => make('p', {class: 'note'}, `${run.name}: ${words}`);
   const notes = [];
   if (lost.length)
-    notes.push(say(`the loss was not a number in ${plural(lost.length, 'line')}, first at update ${lost[0][0]}`));
+    notes.push(say(`the loss was not a number in ${plural(lost.length, 'line')}, first at update ${lost[0]}`));
   if (run.left_out) notes.push(say(run.left_out));
   if (run.unreadable) notes.push(say(`${plural(run.unreadable, 'line')} of metrics.jsonl could not be read`));
   if (run.thinned)
     notes.push(quiet(`${run.name}: long curves are thinned out; `,
-      'of each stretch the lowest and the highest point are shown.'));
+      'of each stretch the lowest and the highest point are shown, of ponder times one.'));
   return notes;
 }
