@@ -83,10 +83,10 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   const auto path = where_it_leads(given);
   const auto beside = unfinished_beside(path);
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
-  stream << content << std::flush;
+  stream << content;
+  stream.close();  // some file systems say only then that there was no room
   const bool written = stream.good();
   const int cause = errno;
-  stream.close();
   if (!written) {
     std::filesystem::remove(beside, ignored);
     throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));

@@ -174,9 +174,9 @@ class Handle final : public Watched {
       });
     }
     calling_ = false;
+    *taken = true;  // or failed: there is nothing to wait for any more
     if (result != ncclSuccess) watch_.fail(error_text(what, result));
     watch_.check();
-    *taken = true;
   }
 
   std::string asynchronous_error() override {

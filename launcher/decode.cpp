@@ -63,18 +63,9 @@ std::string typed_text() {
 /// Collective.
 std::vector<std::string> typed_lines(const Session& session) {
   std::vector<std::string> lines;
-  std::optional<base::BadInput> refused;
-  const auto read = [&] {
-    try {
-      lines = datasets::raw_lines(typed_text());
-      check_lines(lines, *session.task);
-    } catch (const base::BadInput& error) {
-      refused = error;
-    }
-  };
-  run_on_first(session.mesh.world(), read);  // who types may take his time
-  agree(session.mesh.world(), [&] {
-    if (refused) throw base::BadInput(*refused);
+  run_on_first_or_refuse(session.mesh.world(), [&] {  // who types may take his time
+    lines = datasets::raw_lines(typed_text());
+    check_lines(lines, *session.task);
   });
   return lines;
 }

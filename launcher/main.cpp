@@ -6,10 +6,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -54,26 +54,38 @@ const std::map<std::string, int (*)(const Options&)>& commands_of_one_process() 
   return table;
 }
 
-int run_with_ranks(const Options& options, const std::vector<std::string>& arguments) {
-  const RankEnvironment environment = rank_environment();
-  const bool needs_ranks = options.command != "plan" || plan_measures_ranks(options);
-  const bool starts_on_hosts = needs_ranks && !environment.is_rank && !options.hostfile.empty();
-  const std::vector<Host> hosts = starts_on_hosts ? read_host_file(options.hostfile) : std::vector<Host>();
-  const std::int64_t ranks = needs_ranks ? choose_ranks(options, environment, hosts) : 1;
-  if (environment.is_rank || (ranks == 1 && hosts.empty())) {
+/// What was typed, and how many ranks it takes on which hosts: none but here where there are no hosts.
+struct Start {
+  Options options;
+  std::vector<Host> hosts = {};
+  std::int64_t ranks = 1;
+};
+
+Start read_start(const std::vector<std::string>& arguments, const RankEnvironment& environment) {
+  Start start{parse_options(arguments)};
+  const Options& options = start.options;
+  if (!commands_on_ranks().contains(options.command)) return start;
+  if (options.command == "plan" && !plan_measures_ranks(options)) return start;
+  if (!environment.is_rank && !options.hostfile.empty()) start.hosts = read_host_file(options.hostfile);
+  start.ranks = choose_ranks(options, environment, start.hosts);
+  return start;
+}
+
+int run_with_ranks(const Start& start, const RankEnvironment& environment, const std::vector<std::string>& arguments) {
+  const Options& options = start.options;
+  if (environment.is_rank || (start.ranks == 1 && start.hosts.empty())) {
     if (options.command == "train") catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
   check_before_start(options);
   const std::string metrics = options.command == "train" ? metrics_file(options.run_dir).string() : "";
-  return run_under_mpirun({ranks, options.threads, options.command == "decode", arguments, hosts, options.timeout,
-                           options.stop_signals, metrics});
+  return run_under_mpirun({start.ranks, options.threads, options.command == "decode", arguments, start.hosts,
+                           options.timeout, options.stop_signals, metrics});
 }
 
 /// Processes side by side would write the same files. One that a person types into is alone, whatever the shell's
 /// environment says. Throws base::BadInput.
-void check_alone(const std::string& command) {
-  const RankEnvironment environment = rank_environment();
+void check_alone(const std::string& command, const RankEnvironment& environment) {
   if (environment.is_rank && environment.world > 1 && ::isatty(STDIN_FILENO) == 0)
     throw base::BadInput(
         fmt::format("ut {}: mpirun or srun has started {} processes, but it works in one; leave it out", command,
@@ -94,15 +106,15 @@ void check_output() {
   throw output_error(::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO);
 }
 
-/// Where other ranks are around, whose options may be as they should, they are told.
-int refuse(const std::exception_ptr& refusal) {
-  const RankEnvironment environment = rank_environment();
-  if (!environment.is_rank || environment.world == 1 || !environment.can_meet) std::rethrow_exception(refusal);
+/// Other ranks, whose options may be as they should, are told where they can be.
+int refuse(const std::string& why, const RankEnvironment& environment) {
+  if (!environment.is_rank || environment.world == 1 || !environment.can_meet) throw base::BadInput(why);
   release_stop_requests();
-  return refuse_on_ranks(environment, refusal);
+  return refuse_on_ranks(why, environment);
 }
 
-int run_command(const Options& options, const std::vector<std::string>& arguments) {
+int run_command(const Start& start, const RankEnvironment& environment, const std::vector<std::string>& arguments) {
+  const Options& options = start.options;
   if (options.command != "train") release_stop_requests();
   if (options.command == "help") {
     fmt::print("{}", help(options.topic));
@@ -113,8 +125,8 @@ int run_command(const Options& options, const std::vector<std::string>& argument
     return 0;
   }
   const auto alone = commands_of_one_process().find(options.command);
-  if (alone == commands_of_one_process().end()) return run_with_ranks(options, arguments);
-  check_alone(options.command);
+  if (alone == commands_of_one_process().end()) return run_with_ranks(start, environment, arguments);
+  check_alone(options.command, environment);
   return alone->second(options);
 }
 
@@ -122,13 +134,16 @@ int run(const std::vector<std::string>& arguments) {
   open_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
   throw_when_out_of_memory();
-  Options options;
+  const RankEnvironment environment = rank_environment();
+  std::optional<Start> start;
   try {
-    options = parse_options(arguments);
-  } catch (const std::exception&) {
-    return refuse(std::current_exception());
+    start = read_start(arguments, environment);
+  } catch (const base::BadInput& error) {
+    return refuse(error.what(), environment);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return refuse(base::describe(error), environment);
   }
-  return run_command(options, arguments);
+  return run_command(*start, environment, arguments);
 }
 
 }  // namespace

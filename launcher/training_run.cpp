@@ -102,10 +102,9 @@ void TrainingRun::score_best_again() {
 
 void TrainingRun::load_on_all_ranks(std::int64_t update) {
   dist::Communicator& world = session_.mesh.world();
-  agree(world, [&] {
-    if (session_.speaks())
-      core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update),
-                            model_->parameters(), nullptr);
+  run_on_first_or_refuse(world, [&] {
+    core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update),
+                          model_->parameters(), nullptr);
   });
   const at::NoGradGuard no_graph;
   const at::Tensor& parameters = model_->parameters().flat();
@@ -191,7 +190,7 @@ bool TrainingRun::checkpoint_is_due() const {
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
   const std::int64_t limit = split == datasets::Split::validation ? session_.options.evaluation_limit : 0;
   auto made = evaluate_split(session_, *model_, split, model_->steps(), Scoring::teacher_forced, limit, stop_requested);
-  stop_ = !made;
+  if (!made) stop_ = true;
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "launcher/options/option_table.h"
 #include "launcher/options/picture_names.h"
 
 namespace ut::launcher {
@@ -89,7 +90,9 @@ const std::vector<Effect>& effects() {
        "--halting act or act-copy, and a halting unit, which --act-kind random has none of"},
       {{"balance"}, leaves, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
-      {{"steps"}, any_runs_all_steps, "--max-steps 0, or positions that do not halt"},
+      {{"steps"},
+       [](const Options& o) { return any_runs_all_steps(o) || o.model.encoder_steps == o.max_steps; },
+       "--max-steps 0, or positions that do not halt"},
       {{"steps"},
        [](const Options& o) { return has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
        "an encoder beside --decoder-steps; a language model has none"},
@@ -97,7 +100,9 @@ const std::vector<Effect>& effects() {
        [](const Options& o) { return has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
        "an encoder beside --decoder-halting; a language model has none"},
       {{"decoder-steps"},
-       [](const Options& o) { return runs_all_steps(o, o.model.halting.decoder); },
+       [](const Options& o) {
+         return runs_all_steps(o, o.model.halting.decoder) || o.model.decoder_steps == o.max_steps;
+       },
        "--max-steps 0, or a decoder whose positions do not halt"},
       {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
       {{"bench-skew"}, [](const Options& o) { return o.bench.ponder > 0; }, "--bench-ponder"},
@@ -180,12 +185,19 @@ const std::vector<Effect>& effects() {
   return table;
 }
 
+/// Who says that there is none of it, as it is without that, is not mistaken.
+bool says_none(const std::string& name, const Options& options) {
+  return std::ranges::all_of(option_table(), [&](const OptionEntry& entry) {  // of each command that has it
+    return entry.name != name || (entry.get(options) == "0" && entry.get(Options()) == "0");
+  });
+}
+
 }  // namespace
 
 void check_effects(const Options& options, const std::vector<std::string>& given) {
   for (const Effect& effect : effects())
     for (const std::string& name : given)
-      if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options))
+      if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options) && !says_none(name, options))
         throw base::BadInput(
             fmt::format("--{}: does nothing here, needs {}; give that, or leave it out", name, effect.needed));
   const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };

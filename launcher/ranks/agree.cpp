@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <future>
 
@@ -48,6 +49,22 @@ void run_on_first(dist::Communicator& world, const std::function<void()>& work) 
   while (!is_so_on_first(world, is_done())) {
   }
   if (result.valid()) result.get();
+}
+
+void run_on_first_or_refuse(dist::Communicator& world, const std::function<void()>& work) {
+  std::exception_ptr refused;
+  run_on_first(world, [&] {
+    try {
+      work();
+    } catch (const base::BadInput&) {
+      refused = std::current_exception();
+    } catch (const std::filesystem::filesystem_error&) {
+      refused = std::current_exception();
+    }
+  });
+  agree(world, [&] {
+    if (refused) std::rethrow_exception(refused);
+  });
 }
 
 void wait_for_all(dist::Communicator& group) {

@@ -41,6 +41,9 @@ bool is_so_on_first(dist::Communicator& world, bool here);
 /// is done: it may take longer than they wait. What it throws is thrown on rank 0. Collective.
 void run_on_first(dist::Communicator& world, const std::function<void()>& work);
 
+/// The same of work that may refuse its input, as agree() has it: what it throws of that kind all ranks throw.
+void run_on_first_or_refuse(dist::Communicator& world, const std::function<void()>& work);
+
 /// Returns when every rank of the group has come here. Collective.
 void wait_for_all(dist::Communicator& group);
 

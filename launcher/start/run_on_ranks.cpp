@@ -117,12 +117,12 @@ void say_agreed(const AgreedBadInput& error, int rank, const RankEnvironment& en
 
 }  // namespace
 
-int refuse_on_ranks(const RankEnvironment& environment, const std::exception_ptr& refusal) {
+int refuse_on_ranks(const std::string& why, const RankEnvironment& environment) {
   const std::atomic<std::int64_t> update = -1;
   const dist::MpiSession mpi(make_watchdog(Options().timeout, environment.rank, update));
   const std::unique_ptr<dist::Communicator> world = mpi.world();
   try {
-    agree(*world, [&] { std::rethrow_exception(refusal); });
+    agree(*world, [&] { throw base::BadInput(why); });
   } catch (const AgreedBadInput& error) {
     say_agreed(error, world->rank(), environment);
   }

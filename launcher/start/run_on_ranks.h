@@ -1,7 +1,7 @@
 #pragma once
 
-#include <exception>
 #include <functional>
+#include <string>
 
 #include "launcher/run/session.h"
 #include "launcher/start/rank_environment.h"
@@ -15,7 +15,7 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command);
 
 /// What a rank does whose options are refused, as those of a file or a run that it alone does not see, while the others
-/// may be at run_on_ranks(): tells them, and one of them says it. Returns the exit code.
-int refuse_on_ranks(const RankEnvironment& environment, const std::exception_ptr& refusal);
+/// may be at run_on_ranks(): tells them why, and one of them says it. Returns the exit code.
+int refuse_on_ranks(const std::string& why, const RankEnvironment& environment);
 
 }  // namespace ut::launcher

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <tuple>
 
@@ -214,6 +215,15 @@ TEST_F(Running, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
     EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
     EXPECT_THAT(outcome.errors, HasSubstr(": --run-dir run: there is no run (no options.conf)"));
   }
+  std::ofstream(directory_ / "here/settings") << "ranks = 2\n";
+  std::ofstream(directory_ / "there/settings") << "ranks = 4\n";
+  const auto rank = [&](const char* place) {
+    return fmt::format("-wdir {} -n 1 $UT {} --config settings --run-dir new", directory_ / place, addition(2));
+  };
+  const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
+                                    " : " + rank("there"));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, AllOf(testing::StartsWith("ut: rank 1 on host "), HasSubstr("--ranks: 4 given")));
 }
 
 /// Checkpoints are read by the rank that wrote them.

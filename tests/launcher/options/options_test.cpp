@@ -268,6 +268,11 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   EXPECT_EQ(train_refused({"--target-score", "98"}), "--target-score: 98 given, needs a number from 0 to 1");
   EXPECT_THAT(refused("bench", {"--bench-skew", "0.5"}), HasSubstr("--bench-ponder"));
   EXPECT_THAT(train_refused({"--batch", "9", "--batch-rows", "90"}), HasSubstr("--batch: does nothing here"));
+  // What is so anyway can be said.
+  for (const Words& more : {Words{"--halting", "none", "--max-steps", "0"},
+                            Words{"--halting", "act-copy", "--max-steps", "9", "--steps", "9"}})
+    EXPECT_EQ(train_refused(more), "") << more.back();
+  EXPECT_THAT(train_refused({"--halting", "act-copy", "--max-steps", "9", "--steps", "8"}), HasSubstr("--steps: does"));
   const Words babi = {"--task", "babi", "--data", "there", "--halting", "none"};
   for (const Words& more : {Words{"--decoder-halting", "act"}, Words{"--decoder-steps", "3"}}) {
     Words all = babi;
