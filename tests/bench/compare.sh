@@ -6,8 +6,8 @@
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
-# ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (-1.3; with which its mean ponder time is 3 at the
-# sizes below; it is printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one; empty: the CPU).
+# ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (without it the one with which the peer's mean ponder
+# time is ours is looked for; its ponder times are printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one; empty: the CPU).
 # Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +16,6 @@ PEER=$(realpath "${PEER:-$here/../../../shared/peers/ut_pytorch.py}")
 PYTHON=${PYTHON:-python3}
 ROUNDS=${ROUNDS:-7}
 ITERATIONS=${ITERATIONS:-5}
-PEER_HALT_BIAS=${PEER_HALT_BIAS:--1.3}
 D=${D:-256} STEPS=${STEPS:-6} BATCH=${BATCH:-32} LENGTH=${LENGTH:-40}
 HEADS=${HEADS:-$((D / 64))} FFN=${FFN:-$((4 * D))}
 export OMP_NUM_THREADS=1
@@ -34,7 +33,7 @@ rows() {
     "$ours $batch --min-length $((LENGTH / 10)) | $theirs $batch --ragged-min $((LENGTH / 10))"
   echo "halting | d $D, positions that halt at ponder time $ponder of $((2 * STEPS)), against masked ACT | 1 |" \
     "${ours/--steps $STEPS/$longer} $batch --halting act-copy --bench-ponder $ponder |" \
-    "${theirs/--steps $STEPS/$longer} $batch --act --halt-bias=$PEER_HALT_BIAS"
+    "${theirs/--steps $STEPS/$longer} $batch --act"
   echo "greedy | d $D, greedy decoding of $LENGTH symbols, batch $((2 * BATCH))," \
     "against none kept of earlier positions | 1 | $ours $double --greedy | $theirs $double --decode"
   echo "ranks | d $D, 2 ranks against DDP (gloo) | 2 | $ours $double --sequence-parallel 1 | $theirs $batch"
@@ -58,7 +57,29 @@ theirs() {
   (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" -- "$PEER")
   "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 | tokens
 }
-tokens() { python3 -c 'import json, sys; print(json.loads(sys.stdin.readlines()[-1])["tokens_per_s"])'; }
+tokens() {
+  python3 -c '
+import json, sys
+result = json.loads(sys.stdin.readlines()[-1])
+ponder = result.get("ponder")
+if "peer" in result and ponder:
+    print(f"the peer pondered for {ponder:.2f} steps", file=sys.stderr)
+print(result["tokens_per_s"])'
+}
+# halt_bias OPTIONS PONDER: with which the peer takes so many steps, found by halving
+halt_bias() {
+  python3 - "$2" "$PYTHON" "$PEER" $1 --iters 1 --warmup 0 <<'PYTHON'
+import json, subprocess, sys
+wanted, command = float(sys.argv[1]), sys.argv[2:]
+low, high = -5.0, 5.0  # the larger, the sooner it halts
+for _ in range(8):
+    bias = (low + high) / 2
+    ran = subprocess.run([*command, f"--halt-bias={bias}"], stdout=subprocess.PIPE, check=True, text=True)
+    ponder = json.loads(ran.stdout.splitlines()[-1])["ponder"]
+    low, high = (bias, high) if ponder > wanted else (low, bias)
+print(round((low + high) / 2, 3))
+PYTHON
+}
 
 echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cores;" \
   "commit $(git -C "$here" describe --always --dirty);" \
@@ -73,6 +94,9 @@ rows | while IFS='|' read -r name what ranks our_options their_options; do
   name=$(xargs <<<"$name")
   is_wanted "$name" || continue
   mine=() other=()
+  if [[ $name == halting ]]; then
+    their_options+=" --halt-bias=${PEER_HALT_BIAS:-$(halt_bias "$their_options" $((STEPS / 2)) </dev/null)}"
+  fi
   for ((round = 0; round < ROUNDS; ++round)); do
     mine+=("$(ours "$(xargs <<<"$ranks")" "$our_options" </dev/null)") &&
       other+=("$(theirs "$(xargs <<<"$ranks")" "$their_options" </dev/null)") && continue
