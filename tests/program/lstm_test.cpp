@@ -55,8 +55,8 @@ TEST(LstmProgram, LearnsToCopyFiveDigitsAndDecodesThemOnRanks) {
   const std::string run = directory / "run";
   const Outcome trained = run_ut(
       "train --task copy --train-length 5 --evaluation-length 5 --model lstm --lstm-layers 1 --d-model 64 --dropout 0 "
-      "--label-smoothing 0 --learning-rate 0.003 --warmup 50 --max-updates 800 --evaluate-every 100 "
-      "--checkpoint-every 0 --evaluation-examples 200 --target-score 0.999 --quiet --run-dir " +
+      "--label-smoothing 0 --learning-rate 0.003 --warmup 50 --schedule cosine --max-updates 1000 --evaluate-every 200 "
+      "--checkpoint-every 0 --evaluation-examples 200 --target-score 0.999 --threads 1 --quiet --run-dir " +
       run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const auto scores = json_of_ut("evaluate --json --run-dir " + run);
