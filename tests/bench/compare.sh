@@ -7,7 +7,8 @@
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
 # ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (without it the one with which the peer's mean ponder
-# time is ours is looked for; its ponder times are printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one; empty: the CPU).
+# time is ours is looked for; its ponder times are printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one;
+# empty: the CPU).
 # Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
