@@ -17,7 +17,7 @@ namespace ut::datasets {
 /// pieces of words, the target those of the line beside it; both end with end_of_sequence_id. Both languages share a
 /// vocabulary, that of a SentencePiece model. The training set is what the directory has of train.en and train.de (for
 /// the languages en and de), validation that of validation, valid, val or dev, or without such a set all whose names
-/// begin so (train.tok.en); test every set whose name is or begins so; options name others.
+/// begin so (train.tok.en); test every set that is called test or begins so; options name others.
 class Translation final : public Task {
  public:
   /// Uses data, splits, source_language, target_language, train_sets, validation_sets, test_sets, sentencepiece and

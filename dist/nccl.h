@@ -9,8 +9,8 @@ namespace ut::dist {
 
 struct NcclOptions {
   int gpu = 0;  // this rank's, of those that its process sees
-  std::chrono::milliseconds timeout{
-      300'000};  // that a collective may take from its call on, the work before it included
+  /// That a collective may take from its call on, what the GPU has to do before it included.
+  std::chrono::milliseconds timeout{300'000};
   /// Ranks of one host have a GPU in common. NCCL refuses that among the ranks of a host, so each is made to look like
   /// a host of its own (NCCL_HOSTID) and they talk over the network: for tests, not for speed.
   bool shared_gpus = false;

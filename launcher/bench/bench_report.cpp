@@ -65,7 +65,7 @@ std::string describe(const BenchResult& result, const Options& used) {
                                         : fmt::format("products  take {:.1f} % of that alone, {}\n",
                                                       100 * result.product_seconds / result.step_seconds,
                                                       readable(result.flops, "FLOP"))) +
-                     fmt::format("memory    {} on the rank with most, {} of it for the {}; {} new pages in one\n",
+                     fmt::format("memory    {} on the rank with most, {} of it for {}; {} new pages in one\n",
                                  readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), measured,
                                  result.page_faults);
   text += "sent      ";

@@ -57,8 +57,7 @@ void add_parallel_text(Table& table) {
                  "validation-set", "translation: files to validate on; validation, valid, val or dev without this",
                  [](auto& o) -> auto& { return o.task.validation_sets; })),
              changeable(names(
-                 "test-set",
-                 "translation: files to test on; without this all of the name test, or test and no letter after it",
+                 "test-set", "translation: files to test on; test and all as test.lc or test2016 without this",
                  [](auto& o) -> auto& { return o.task.test_sets; }))});
 }
 

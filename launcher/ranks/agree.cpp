@@ -52,18 +52,16 @@ void run_on_first(dist::Communicator& world, const std::function<void()>& work) 
 }
 
 void run_on_first_or_refuse(dist::Communicator& world, const std::function<void()>& work) {
-  std::exception_ptr refused;
+  std::exception_ptr thrown;
   run_on_first(world, [&] {
     try {
       work();
-    } catch (const base::BadInput&) {
-      refused = std::current_exception();
-    } catch (const std::filesystem::filesystem_error&) {
-      refused = std::current_exception();
+    } catch (...) {
+      thrown = std::current_exception();
     }
   });
-  agree(world, [&] {
-    if (refused) std::rethrow_exception(refused);
+  agree(world, [&] {  // knows what refuses input
+    if (thrown) std::rethrow_exception(thrown);
   });
 }
 

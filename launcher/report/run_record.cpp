@@ -66,7 +66,9 @@ class Metrics {
       scores_[split->get<std::string>()] = line;
       return;
     }
-    if (split == line.end() && line.contains("loss") && line["loss"].is_null()) not_finite_.push_back(*update);
+    if (split == line.end() && line.contains("loss") && line["loss"].is_null()) {
+      if (lost_++ == 0) first_lost_ = *update;
+    }
     ordered_json& curves = curves_[split == line.end() ? "training" : "validation"];
     for (const auto& [key, value] : line.items())
       if (key != "update" && (value.is_number() || value.is_null())) curves[key].push_back({*update, value});
@@ -87,7 +89,7 @@ class Metrics {
         if (points.size() > most_points) run["thinned"] = true;
         points = thinned(points);
       }
-    run["not_finite"] = std::move(not_finite_);
+    if (lost_ > 0) run["not_finite"] = {{"lines", lost_}, {"first", std::move(first_lost_)}};
     for (auto& records : ponder_) {
       ordered_json kept = ordered_json::array();
       const std::size_t every = (records.size() + most_ponder_records - 1) / most_ponder_records;
@@ -105,7 +107,8 @@ class Metrics {
  private:
   ordered_json sizes_ = ordered_json::object();
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
-  ordered_json not_finite_ = ordered_json::array();
+  std::int64_t lost_ = 0;    // lines whose loss is not finite
+  ordered_json first_lost_;  // the update of the first
   ordered_json scores_ = ordered_json::object();
   ordered_json ponder_ = ordered_json::object();
 };

@@ -16,7 +16,7 @@ inline constexpr std::size_t most_points = 2000;
 ///   "scores": {split: what the last line of that split says}, but for the validation split's
 ///   "evaluations": [what `ut evaluate` has printed as JSON, …], the newest of each way of scoring
 ///   "ponder": {"encoder": [{"update", "mean", "sd", "histogram", "running"}, …], "decoder": …}
-///   "not_finite": [updates whose line says so of the loss]
+///   "not_finite": {"lines": how many say so of the loss, "first": the update of the first}, if any does
 ///   "unreadable": lines of metrics.jsonl that are no JSON object; a torn last one is not counted
 ///   "thinned": whether points were left out
 /// Throws base::BadInput where there are no options or no metrics, or a line of options.conf is no option.

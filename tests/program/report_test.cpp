@@ -208,6 +208,7 @@ TEST_F(Report, TornLinesAndLossesThatAreNoNumbers) {
   const json run = report((directory_ / "run") + " --no-model").at("runs").at(0);
   EXPECT_EQ(run.at("curves").at("training").at("loss"), json::parse("[[1,2.5],[2,null],[4,1.5]]"));
   EXPECT_EQ(run.at("unreadable"), 2);
+  EXPECT_EQ(run.at("not_finite"), json({{"lines", 1}, {"first", 2}}));
   EXPECT_EQ(run.at("scores").at("test").at("accuracy"), 0.5);
   EXPECT_EQ(run.at("thinned"), false);
 }
@@ -225,15 +226,17 @@ TEST_F(Report, LongCurvesAreThinnedOutAndKeepTheirSpikes) {
   std::string metrics;
   for (int update = 1; update <= 30000; ++update)
     metrics += fmt::format("{{\"update\":{},\"loss\":{}}}\n", update,
-                           update == 12345   ? "99.5"
-                           : update == 23456 ? "-7"
-                                             : fmt::format("{}", 1 + update % 7));
+                           update % 3000 == 7 ? "null"
+                           : update == 12345  ? "99.5"
+                           : update == 23456  ? "-7"
+                                              : fmt::format("{}", 1 + update % 7));
   write_run("run", metrics);
   const json run = report((directory_ / "run") + " --no-model").at("runs").at(0);
   const json& points = run.at("curves").at("training").at("loss");
   EXPECT_LE(points.size(), 2000);
   EXPECT_GT(points.size(), 1000);
   EXPECT_EQ(run.at("thinned"), true);
+  EXPECT_EQ(run.at("not_finite"), json({{"lines", 10}, {"first", 7}}));
   EXPECT_EQ(points.front().at(0), 1);
   EXPECT_EQ(points.back().at(0), 30000);
   EXPECT_TRUE(std::ranges::is_sorted(points, {}, [](const json& point) { return point.at(0).get<int>(); }));

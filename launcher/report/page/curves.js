@@ -42,11 +42,12 @@ function show_curves() {
 
 // What a run's curves do not show by themselves.
 function notes_on(run) {
-  const lost = run.not_finite;
   const say = words => make('p', {class: 'note'}, `${run.name}: ${words}`);
   const notes = [];
-  if (lost.length)
-    notes.push(say(`the loss was not a number in ${plural(lost.length, 'line')}, first at update ${lost[0]}`));
+  if (run.not_finite) {
+    const {lines, first} = run.not_finite;
+    notes.push(say(`the loss was not a number in ${plural(lines, 'line')}, first at update ${first}`));
+  }
   if (run.left_out) notes.push(say(run.left_out));
   if (run.unreadable) notes.push(say(`${plural(run.unreadable, 'line')} of metrics.jsonl could not be read`));
   if (run.thinned)
