@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/add_dropped.h"
-#include "core/recompute.h"
 
 namespace ut::core {
 
@@ -42,7 +41,7 @@ AttentionSite Block::attention_site(const DropoutKey& key, Site site) const {
   return {options_.heads, options_.attention_dropout, key.with_site(site), options_.recompute != Recompute::none};
 }
 
-at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
+at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StepRows& rows,
                                  const DropoutKey& key) const {
   const SelfAttention& attention = layers_[layer].self_attention;
   Attending how{attention_site(key, Site::self_attention_weights), [&] { return attention.queries(input); }, {}};
@@ -61,56 +60,33 @@ at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, c
       layout.attend(attention.queries(input), keys_values, attention_site(key, Site::cross_attention_weights)));
 }
 
-at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
-                       const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied* copied) const {
+at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StepRows& rows,
+                       const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied) const {
   RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
   const bool signal_stays = options_.residual == Residual::signal_in;
   at::Tensor input = state + signal.sum();  // what the first attention of the step sees
   at::Tensor x = signal_stays ? input : state;
-  at::Tensor copied_input = copied != nullptr ? copied->state + copied->signal : at::Tensor();
-  const at::Tensor copied_x = copied == nullptr || signal_stays ? copied_input : copied->state;
+  at::Tensor copied_input = copied.state.defined() ? copied.state + copied.signal : at::Tensor();
+  const at::Tensor copied_x = signal_stays ? copied_input : copied.state;
   for (std::size_t index = 0; index < layers_.size(); ++index) {
+    const Layer& layer = layers_[index];
     const DropoutKey key = dropout.with_layer(index);
     x = around(
-        layers_[index].self_attention_norm, x, input, copied_input, Site::self_attention_output, rows.local(), key,
+        layer.self_attention_norm, x, input, copied_input, Site::self_attention_output, rows.local(), key,
         [&](const at::Tensor& in, const at::Tensor& copies) { return attend_to_self(index, in, copies, rows, key); });
-    x = after_self_attention(index, x, copied_x, rows, memory, key);
+    if (layer.cross_attention)
+      x = around(*layer.cross_attention_norm, x, x, {}, Site::cross_attention_output, rows.local(), key,
+                 [&](const at::Tensor& in, const at::Tensor&) {
+                   return attend_to_memory(index, in, memory[index], rows.memory_layout(), key);
+                 });
+    x = around(layer.transition_norm, x, x, copied_x, Site::transition_output, rows.local(), key,
+               [&](const at::Tensor& in, const at::Tensor& copies) {
+                 return layer.transition->forward(in, copies, rows, index, key);
+               });
     input = x;
     copied_input = copied_x;
   }
   return x;
-}
-
-at::Tensor Block::after_self_attention(std::size_t index, const at::Tensor& x, const at::Tensor& copied,
-                                       StackRows& rows, const std::vector<at::Tensor>& memory,
-                                       const DropoutKey& key) const {
-  const Layer& layer = layers_[index];
-  std::optional<AttentionLayout> over_memory;  // rows leave, and then these are others
-  if (layer.cross_attention) over_memory = rows.memory_layout();
-  const bool sees_neighbours = layer.transition->sees_neighbours();
-  const at::Tensor neighbours = sees_neighbours ? copied : at::Tensor();
-  const auto attend = [this, &layer, index, local = rows.local(), over_memory, key](const std::vector<at::Tensor>& in) {
-    return around(*layer.cross_attention_norm, in[0], in[0], {}, Site::cross_attention_output, local, key,
-                  [&](const at::Tensor& queries, const at::Tensor&) {
-                    return attend_to_memory(index, queries, in[1], *over_memory, key);
-                  });
-  };
-  const auto revise = [this, &layer, index, neighbours, local = rows.local(), all = rows.shared_from_this(),
-                       key](const at::Tensor& y) {
-    return around(layer.transition_norm, y, y, neighbours, Site::transition_output, local, key,
-                  [&](const at::Tensor& revised, const at::Tensor& copies) {
-                    return layer.transition->forward(revised, copies, local, *all, index, key);
-                  });
-  };
-  const auto rest = [over_memory, attend, revise](const std::vector<at::Tensor>& in) {
-    return revise(over_memory ? attend(in) : in[0]);
-  };
-  std::vector<at::Tensor> inputs{x};
-  if (over_memory) inputs.push_back(memory[index]);
-  const bool again = options_.recompute == Recompute::step && !rows.can_repeat();
-  if (!again) return rest(inputs);
-  // Who sees neighbours hears of them but once, and makes the rest again itself.
-  return !sees_neighbours ? recomputed(inputs, rest) : revise(over_memory ? recomputed(inputs, attend) : x);
 }
 
 Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const {

@@ -23,7 +23,8 @@ struct RowSignal {
   at::Tensor sum() const;  // [local rows, d]
 };
 
-/// Rows that halted in the step before this one, and are seen by others from now on as they are then.
+/// Rows that halted in the step before this one, and are seen by others from now on as they are then; undefined where
+/// there are none.
 struct Copied {
   at::Tensor state;   // [copied rows, d]
   at::Tensor signal;  // [copied rows, d]: P of this step
@@ -48,27 +49,23 @@ class Block {
   Block(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
   /// One step. `state` [local rows, d] is H of the step before; `memory` [layers]: for a decoder with an encoder,
-  /// keys and values of its rows; `copied`, where there are any: each layer passes them on unchanged. Returns H of this
-  /// step [local rows, d].
-  at::Tensor step(const at::Tensor& state, const RowSignal& signal, StackRows& rows,
-                  const std::vector<at::Tensor>& memory, const DropoutKey& dropout,
-                  const Copied* copied = nullptr) const;
+  /// keys and values of its rows; each layer passes `copied` on unchanged. Returns H of this step [local rows, d].
+  /// Collective.
+  at::Tensor step(const at::Tensor& state, const RowSignal& signal, StepRows& rows,
+                  const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied = {}) const;
 
   /// For the block of a decoder with an encoder: what it will see of the encoder's final rows `encoded` [local source
-  /// rows, d].
+  /// rows, d]. Collective.
   Memory remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const;
 
   std::vector<Layer>& layers() { return layers_; }
 
  private:
-  at::Tensor attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StackRows& rows,
+  at::Tensor attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StepRows& rows,
                             const DropoutKey& key) const;
   at::Tensor attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,
                               const AttentionLayout& layout, const DropoutKey& key) const;
   AttentionSite attention_site(const DropoutKey& key, Site site) const;
-  /// What a layer does with each row by itself.
-  at::Tensor after_self_attention(std::size_t layer, const at::Tensor& x, const at::Tensor& copied, StackRows& rows,
-                                  const std::vector<at::Tensor>& memory, const DropoutKey& key) const;
   /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives. `f` is given
   /// the input of the copied rows too, which nothing but itself comes of.
   template <class SubLayer>

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "dist/on_device.h"
+#include "dist/select_rows.h"
 #include "dist/to_host.h"
 
 namespace ut::core {
@@ -15,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-class CachedRows final : public StackRows {
+class CachedRows final : public UnchangedRows {
  public:
   CachedRows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps, const dist::Rows* memory)
       : cache_(cache),
@@ -33,7 +34,6 @@ class CachedRows final : public StackRows {
   const dist::Rows& local() const override { return local_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  bool can_repeat() const override { return false; }
   dist::Sent sent() const override { return dist::Sent::keys_values; }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
@@ -42,7 +42,10 @@ class CachedRows final : public StackRows {
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
-    return windows_over(remember(&DecodingCache::OfStep::states, layer, x), local_, seen_, places_, first, second);
+    const auto known = [all = remember(&DecodingCache::OfStep::states, layer, x), this](const Numbers& places) {
+      return dist::select_rows(all, index_of(places));
+    };
+    return windows_over(known, cache_.device(), local_, seen_, places_, first, second);
   }
 
   at::Tensor mean_over_sequence(const at::Tensor&) const override {

@@ -34,7 +34,7 @@ HaltingUnit::HaltingUnit(Parameters& parameters, const std::string& name, const 
   bias_ = parameters.add_constant(name + ".bias", {1}, options.halting.bias);
 }
 
-at::Tensor HaltingUnit::probability(const at::Tensor& x, std::int64_t step, const StackRows& rows,
+at::Tensor HaltingUnit::probability(const at::Tensor& x, std::int64_t step, const StepRows& rows,
                                     const DropoutKey& dropout) const {
   if (draw_) return dist::on_device(draw_(step, rows.local()), x.device());
   if (kind_ == ActKind::random) return dist::on_device(noise(rows.local(), dropout), x.device());

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "core/attention.h"
+#include "dist/row_store.h"
 
 namespace ut::core {
 
@@ -15,29 +15,21 @@ namespace ut::core {
 /// with all rows. The backward pass takes the steps back one by one.
 class KeyValueStore : public std::enable_shared_from_this<KeyValueStore> {
  public:
-  explicit KeyValueStore(std::int64_t slots) : slots_(slots) {}
+  explicit KeyValueStore(std::int64_t slots) : store_(slots) {}
 
-  /// One step. `fresh` [new rows, 2d]: keys beside values, of the rows that are kept in `slot` [new rows] int64.
-  /// `query` [query rows, d] belongs to `layout`, whose keys stand in their slots. Returns the heads' outputs [query
-  /// rows, d].
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& fresh, const at::Tensor& slot,
+  /// Step number `step`, from 1. `fresh` [new rows, 2d]: keys beside values, of the rows that are kept in `slot` [new
+  /// rows] int64: all that were new in the step after, too. `query` [query rows, d] belongs to `layout`, whose keys
+  /// stand in their slots. Returns the heads' outputs [query rows, d]. Steps are made in their order, and go back, or
+  /// are made again to go back, in reverse, once; throws std::logic_error otherwise.
+  at::Tensor attend(std::int64_t step, const at::Tensor& query, const at::Tensor& fresh, const at::Tensor& slot,
                     const AttentionLayout& layout, const AttentionSite& site);
 
  private:
-  /// What a step has put in.
-  struct Step {
-    at::Tensor fresh;  // [new rows, 2d]
-    at::Tensor slot;   // [new rows] int64
-  };
+  /// Puts in place what a step beside the one at hand, or this one, has put in.
+  void turn_to(std::int64_t step, const at::Tensor& fresh, const at::Tensor& slot);
 
-  void put(const Step& step);
-  std::vector<at::Tensor> go_back(std::size_t step, const Attended& attended, const at::Tensor& gradient);
-
-  std::int64_t slots_;
-  at::Tensor rows_;       // [slots, 2d]
-  at::Tensor gradients_;  // likewise
-  std::vector<Step> steps_;
-  std::size_t current_ = 0;  // the step whose keys and values are in place
+  dist::RowStore store_;
+  std::int64_t current_ = 0;  // the step whose keys and values are in place
 };
 
 }  // namespace ut::core

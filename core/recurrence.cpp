@@ -75,7 +75,8 @@ at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) 
 Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                             const Memory* memory, const DropoutKey& dropout, const StepObserver& observer) const {
   const DropoutKey stack = dropout.with_stack(decoder_ ? 1 : 0);
-  const at::Tensor input = core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.local());
+  const at::Tensor input =
+      core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.step()->local());
   const std::vector<at::Tensor> seen = memory == nullptr ? std::vector<at::Tensor>() : memory->keys_values;
   Revised revised = halting() == Halting::none
                         ? revise_all(input, position, steps, rows, seen, stack, observer)
@@ -95,34 +96,39 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
   for (std::int64_t done = 0; done < steps; done += at_once) {
     const SomeSteps some{done + 1, std::min(steps, done + at_once)};
     if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
-    state = revise_some(some, state, position_signal, step_signal, rows, memory, stack);
-    if (observer.step) observer.step(some.last, rows.local(), state, nullptr);
+    state = revise_some(some, state, position_signal, step_signal, rows.step(), {}, memory, stack);
+    if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr);
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
 
 at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
-                                   const at::Tensor& step_signal, StackRows& rows,
-                                   const std::vector<at::Tensor>& memory, const DropoutKey& stack) const {
+                                   const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows,
+                                   const Copied& copied, const std::vector<at::Tensor>& memory,
+                                   const DropoutKey& stack) const {
   std::vector<at::Tensor> inputs{state, position_signal, step_signal};
   inputs.insert(inputs.end(), memory.begin(), memory.end());
-  const auto make = [this, some, all = rows.shared_from_this(), stack](const std::vector<at::Tensor>& in) {
-    const std::vector<at::Tensor> seen(in.begin() + 3, in.end());
+  const auto before_copied = std::ssize(inputs);
+  if (copied.state.defined()) inputs.insert(inputs.end(), {copied.state, copied.signal});
+  const auto make = [this, some, rows, before_copied, stack](const std::vector<at::Tensor>& in) {
+    const auto first_copied = in.begin() + before_copied;
+    const std::vector<at::Tensor> seen(in.begin() + 3, first_copied);
+    const Copied copies = first_copied == in.end() ? Copied{} : Copied{first_copied[0], first_copied[1]};
     at::Tensor made = in[0];
     for (std::int64_t step = some.first; step <= some.last; ++step)
-      made = block_.step(made, {in[1], in[2][step - 1]}, *all, seen, stack.with_step(step));
+      made = block_.step(made, {in[1], in[2][step - 1]}, *rows, seen, stack.with_step(step), copies);
     return made;
   };
   return options_.recompute == Recompute::step ? recomputed(inputs, make) : make(inputs);
 }
 
 at::Tensor Recurrence::halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step,
-                                           StackRows& rows, const DropoutKey& key) const {
-  const auto decide = [this, step, all = rows.shared_from_this(), key](const std::vector<at::Tensor>& in) {
-    return halting_unit_->probability(in[0] + RowSignal{in[1], in[2]}.sum(), step, *all, key);
+                                           const std::shared_ptr<StepRows>& rows, const DropoutKey& key) const {
+  const auto decide = [this, step, rows, key](const std::vector<at::Tensor>& in) {
+    return halting_unit_->probability(in[0] + RowSignal{in[1], in[2]}.sum(), step, *rows, key);
   };
   const std::vector<at::Tensor> inputs{state, signal.position, signal.step};
-  return options_.recompute == Recompute::step && rows.can_repeat() ? recomputed(inputs, decide) : decide(inputs);
+  return options_.recompute == Recompute::step ? recomputed(inputs, decide) : decide(inputs);
 }
 
 Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
@@ -133,23 +139,22 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
   const at::Tensor step_signal = step_signals(steps, state);
   Pondering ponder(state, options_.halting);
   HaltedRows halted;
-  std::optional<Copied> copied;
+  Copied copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
-    const DropoutKey key = stack.with_step(step);
+    const std::shared_ptr<StepRows> here = rows.step();
     const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
     if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
-    ponder.decide(halting_probability(state, signal, step, rows, key), copies && step == steps);
+    ponder.decide(halting_probability(state, signal, step, here, stack.with_step(step)), copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
-    state = copies ? block_.step(state, signal, rows, memory, key, copied ? &*copied : nullptr)
-                   : revise_some({step, step}, state, position_signal, step_signal, rows, memory, stack);
+    state = revise_some({step, step}, state, position_signal, step_signal, here, copied, memory, stack);
     ponder.take(state);
-    if (observer.step) observer.step(step, rows.local(), state, &ponder);
+    if (observer.step) observer.step(step, here->local(), state, &ponder);
 
     const dist::Parting parting = rows.part();
     if (copies) halted.add(ponder, parting.stopped);
     if (!rows.any_running()) break;
     const bool all_stay = parting.still.size(0) == state.size(0) && !rows.has_moved();
-    copied.reset();
+    copied = {};
     if (!copies || all_stay) continue;
     if (parting.copied.size(0) > 0)
       copied = {dist::select_rows(ponder.mean(), parting.copied),

@@ -62,14 +62,14 @@ class Recurrence {
   Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
                               const std::vector<at::Tensor>& memory, const DropoutKey& stack,
                               const StepObserver& observer) const;
-  /// Steps first to last, none of which says which rows the next has; made again on the way back where that is asked
-  /// for.
+  /// Steps first to last, of the same rows; made again on the way back where that is asked for. `copied`: see
+  /// Block::step().
   at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
-                         const at::Tensor& step_signal, StackRows& rows, const std::vector<at::Tensor>& memory,
-                         const DropoutKey& stack) const;
+                         const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
+                         const std::vector<at::Tensor>& memory, const DropoutKey& stack) const;
   /// With which each row halts after this step. [running rows] float64
-  at::Tensor halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step, StackRows& rows,
-                                 const DropoutKey& key) const;
+  at::Tensor halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step,
+                                 const std::shared_ptr<StepRows>& rows, const DropoutKey& key) const;
   at::Tensor position_signals(const at::Tensor& position, const at::Tensor& like) const;  // [rows, d]
   at::Tensor step_signals(std::int64_t steps, const at::Tensor& like) const;              // [steps, d]
 

@@ -12,47 +12,136 @@
 namespace ut::core {
 namespace {
 
+using Numbers = std::vector<std::int64_t>;
+
+/// What a layer keeps of halted rows.
+struct KeptOfLayer {
+  std::shared_ptr<KeyValueStore> keys_values;
+  std::shared_ptr<dist::RowStore> states;  // what convolutions look at
+};
+
+/// What stays from step to step.
+struct Kept {
+  KeptOfLayer& of(std::size_t layer) {
+    while (layers.size() <= layer)
+      layers.push_back(
+          {std::make_shared<KeyValueStore>(first_row.back()), std::make_shared<dist::RowStore>(first_row.back())});
+    return layers[layer];
+  }
+
+  bool causal;
+  dist::Sent sent;
+  const dist::Rows* memory;
+  Numbers first_row;  // [sequences + 1]
+  std::vector<KeptOfLayer> layers;
+};
+
+class RunningStepRows final : public StepRows {
+ public:
+  RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number, std::shared_ptr<Kept> kept)
+      : step_(std::move(step)), number_(number), kept_(std::move(kept)), new_slots_(step_->numbers_of_sent()) {
+    const auto lay_out = [this](const dist::Rows& queries, const dist::Rows& seen, const Numbers& sequences) {
+      layout_.emplace(queries, seen, kept_->causal, device(), slots_of(seen, sequences));
+    };
+    if (by_heads()) {
+      running_ = step_->running_of_all();
+      place_of_running_ = running_.order.argsort();
+      lay_out(running_.rows, running_.seen, running_.sequence);
+    } else {
+      lay_out(local(), step_->seen(), numbers_of_local_sequences());
+    }
+    if (kept_->memory == nullptr) return;
+    const auto [rows, places] = dist::rows_of_sequences(*kept_->memory, numbers_of_local_sequences());
+    memory_layout_.emplace(local(), rows, false, device(), places);
+  }
+
+  const dist::Rows& local() const override { return step_->local(); }
+  const AttentionLayout& memory_layout() const override { return *memory_layout_; }
+  dist::Sent sent() const override { return kept_->sent; }
+
+  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
+    if (by_heads()) return attend_by_heads(layer, how.query(), how.keys_values(sent), how);
+    const dist::Arriving coming = step_->start_gather(sent);
+    const at::Tensor query = how.query();
+    return attend_to_kept(layer, query, how.keys_values(coming()), how);
+  }
+
+  Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
+    const dist::KnownRows known =
+        step_->neighbours(x, kept_->of(layer).states, first.before + second.before, first.after + second.after);
+    return windows_over(known, device(), local(), step_->seen(), step_->seen_numbers(), first, second);
+  }
+
+  at::Tensor mean_over_sequence(const at::Tensor& values) const override {
+    return mean_by_sequence(values, dist::on_device(step_->sequence_index(), device()), step_->sequences(),
+                            [this](const at::Tensor& mine) { return step_->sum(mine); });
+  }
+
+ private:
+  bool by_heads() const { return step_->form() == dist::ExchangeForm::heads; }
+  at::Device device() const { return step_->group().device(); }
+
+  at::Tensor attend_to_kept(std::size_t layer, const at::Tensor& query, const at::Tensor& fresh,
+                            const AttentionSite& site) const {
+    return kept_->of(layer).keys_values->attend(number_, query, fresh, new_slots_, *layout_, site);
+  }
+
+  /// This rank keeps keys and values of some heads, and sees to the queries of all ranks in these.
+  at::Tensor attend_by_heads(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
+                             const Attending& how) const {
+    dist::Communicator& group = step_->group();
+    const base::Span mine = dist::my_heads(how.heads, group);
+    const std::int64_t heads = mine.end - mine.begin;
+    const std::int64_t columns = query.size(1) / how.heads;
+    const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);
+    const at::Tensor fresh = dist::to_heads(heads_of_keys_values(keys_values, how.heads), step_->sent_counts(), group);
+    const at::Tensor seen =
+        attend_to_kept(layer, dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh),
+                       {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
+    const at::Tensor by_rank = dist::select_rows(seen, place_of_running_).view({-1, heads, columns});
+    return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
+  }
+
+  /// Where `rows` are kept, all of the sequences with these numbers: at their numbers in the whole batch.
+  Numbers slots_of(const dist::Rows& rows, const Numbers& sequences) const {
+    Numbers slots;
+    for (std::size_t index = 0; index < sequences.size(); ++index)
+      for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
+        slots.push_back(kept_->first_row[static_cast<std::size_t>(sequences[index])] + row - rows.offsets[index]);
+    return slots;
+  }
+
+  Numbers numbers_of_local_sequences() const {
+    Numbers numbers;
+    for (std::size_t index = 0; index + 1 < local().offsets.size(); ++index)
+      numbers.push_back(step_->sequence_index()[static_cast<std::size_t>(local().offsets[index])]);
+    return numbers;
+  }
+
+  std::shared_ptr<const dist::RunningStep> step_;
+  std::int64_t number_;
+  std::shared_ptr<Kept> kept_;
+  at::Tensor new_slots_;  // [rows sent by all ranks] int64
+  std::optional<AttentionLayout> layout_;
+  std::optional<AttentionLayout> memory_layout_;
+  dist::RunningOfAll running_;   // where ranks share the heads
+  at::Tensor place_of_running_;  // [running rows of all] int64: where order has each, then
+};
+
 class RunningRows final : public StackRows {
  public:
   RunningRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, double balance)
       : exchange_(exchange.running(balance)),
-        sent_(exchange.holdings().options.sent),
-        causal_(causal),
-        memory_(memory),
-        first_row_(exchange.all().offsets) {
-    lay_out();
+        kept_(std::make_shared<Kept>(
+            Kept{causal, exchange.holdings().options.sent, memory, exchange.all().offsets, {}})) {
+    begin_step();
   }
 
-  const dist::Rows& local() const override { return exchange_->local(); }
-  const AttentionLayout& memory_layout() const override { return *memory_layout_; }
-
-  bool can_repeat() const override { return false; }
-  dist::Sent sent() const override { return sent_; }
-
-  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
-    if (by_heads()) return attend_by_heads(layer, how.query(), how.keys_values(sent), how);
-    const dist::Arriving coming = exchange_->start_gather(sent);
-    const at::Tensor query = how.query();
-    return store(layer).attend(query, how.keys_values(coming()), new_slots_, *layout_, how);
-  }
-
-  Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
-    if (kept_states_.size() <= layer) kept_states_.resize(layer + 1);
-    const std::int64_t before = first.before + second.before;
-    const std::int64_t after = first.after + second.after;
-    const dist::KnownRows known = exchange_->neighbours(x, kept_states_[layer], before, after);
-    return windows_over(known.rows, local(), exchange_->seen(), known.places, first, second);
-  }
-
-  at::Tensor mean_over_sequence(const at::Tensor& values) const override {
-    return mean_by_sequence(values, index_of(exchange_->sequence_index()), exchange_->sequences(),
-                            [this](const at::Tensor& mine) { return exchange_->sum(mine); });
-  }
-
+  std::shared_ptr<StepRows> step() override { return step_; }
   void start_parting(const at::Tensor& running) override { exchange_->start_parting(running); }
   dist::Parting part() override {
     dist::Parting parting = exchange_->part();
-    lay_out();
+    begin_step();
     return parting;
   }
   bool any_running() const override { return exchange_->any(); }
@@ -61,76 +150,12 @@ class RunningRows final : public StackRows {
   at::Tensor home(const at::Tensor& halted) const override { return exchange_->home(halted); }
 
  private:
-  bool by_heads() const { return exchange_->form() == dist::ExchangeForm::heads; }
-
-  KeyValueStore& store(std::size_t layer) {
-    if (stores_.size() <= layer) stores_.push_back(std::make_shared<KeyValueStore>(first_row_.back()));
-    return *stores_[layer];
-  }
-
-  /// This rank keeps keys and values of some heads, and sees to the queries of all ranks in these.
-  at::Tensor attend_by_heads(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
-                             const Attending& how) {
-    dist::Communicator& group = exchange_->group();
-    const base::Span mine = dist::my_heads(how.heads, group);
-    const std::int64_t heads = mine.end - mine.begin;
-    const std::int64_t columns = query.size(1) / how.heads;
-    const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);
-    const at::Tensor fresh =
-        dist::to_heads(heads_of_keys_values(keys_values, how.heads), exchange_->sent_counts(), group);
-    const at::Tensor seen =
-        store(layer).attend(dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh),
-                            new_slots_, *layout_, {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
-    const at::Tensor by_rank = dist::select_rows(seen, place_of_running_).view({-1, heads, columns});
-    return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
-  }
-
-  void lay_out() {
-    if (by_heads()) {
-      running_ = exchange_->running_of_all();
-      place_of_running_ = running_.order.argsort();
-      layout_.emplace(running_.rows, running_.seen, causal_, device(), slots_of(running_.seen, running_.sequence));
-    } else {
-      const auto slots = slots_of(exchange_->seen(), numbers_of_local_sequences());
-      layout_.emplace(local(), exchange_->seen(), causal_, device(), slots);
-    }
-    new_slots_ = exchange_->numbers_of_sent();
-    if (memory_ == nullptr) return;
-    const auto [rows, places] = dist::rows_of_sequences(*memory_, numbers_of_local_sequences());
-    memory_layout_.emplace(local(), rows, false, device(), places);
-  }
-
-  /// Where a store keeps `rows`, all of the sequences with these numbers: at their numbers in the whole batch.
-  std::vector<std::int64_t> slots_of(const dist::Rows& rows, const std::vector<std::int64_t>& sequences) const {
-    std::vector<std::int64_t> slots;
-    for (std::size_t index = 0; index < sequences.size(); ++index)
-      for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
-        slots.push_back(first_row_[static_cast<std::size_t>(sequences[index])] + row - rows.offsets[index]);
-    return slots;
-  }
-
-  std::vector<std::int64_t> numbers_of_local_sequences() const {
-    std::vector<std::int64_t> numbers;
-    for (std::size_t index = 0; index + 1 < local().offsets.size(); ++index)
-      numbers.push_back(exchange_->sequence_index()[static_cast<std::size_t>(local().offsets[index])]);
-    return numbers;
-  }
-
-  at::Device device() const { return exchange_->group().device(); }
-  at::Tensor index_of(const std::vector<std::int64_t>& numbers) const { return dist::on_device(numbers, device()); }
+  void begin_step() { step_ = std::make_shared<RunningStepRows>(exchange_->step(), ++steps_, kept_); }
 
   std::unique_ptr<dist::RunningExchange> exchange_;
-  dist::Sent sent_;
-  bool causal_;
-  const dist::Rows* memory_;
-  std::optional<AttentionLayout> layout_;
-  std::optional<AttentionLayout> memory_layout_;
-  std::vector<std::int64_t> first_row_;                 // [sequences + 1]
-  dist::RunningOfAll running_;                          // where ranks share the heads
-  at::Tensor place_of_running_;                         // [running rows of all] int64: where order has each, then
-  at::Tensor new_slots_;                                // [rows sent by all ranks] int64
-  std::vector<std::shared_ptr<KeyValueStore>> stores_;  // [layers]
-  std::vector<dist::KeptRows> kept_states_;             // [layers]: what convolutions look at
+  std::shared_ptr<Kept> kept_;
+  std::int64_t steps_ = 0;
+  std::shared_ptr<StepRows> step_;
 };
 
 }  // namespace

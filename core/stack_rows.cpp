@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "dist/on_device.h"
-#include "dist/select_rows.h"
 
 namespace ut::core {
 
@@ -35,11 +34,11 @@ class MetRows {
 
 }  // namespace
 
-Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
-                     std::span<const std::int64_t> place, const Reach& first, const Reach& second) {
+Windows windows_over(const dist::KnownRows& known, at::Device device, const dist::Rows& local, const dist::Rows& seen,
+                     std::span<const std::int64_t> number, const Reach& first, const Reach& second) {
   const auto* position = local.position.const_data_ptr<std::int64_t>();
-  MetRows inner(place.size());
-  MetRows looked_at(place.size());  // by the first; others are not kept for the way back
+  MetRows inner(number.size());
+  MetRows looked_at(number.size());  // by the first; others are not kept for the way back
   std::vector<std::int64_t> first_table;
   std::vector<std::int64_t> second_table;
   std::vector<std::int64_t> inner_offsets{0};
@@ -61,15 +60,14 @@ Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dis
     }
     inner_offsets.push_back(std::ssize(inner.met()));
   }
-  const auto over = [](const at::Tensor& rows, const std::vector<std::int64_t>& table, const Reach& reach) {
-    return dist::Neighbours{rows, {}, dist::on_device(table, rows.device()).view({-1, reach.width()})};
+  const auto over = [device](const at::Tensor& rows, const std::vector<std::int64_t>& table, const Reach& reach) {
+    return dist::Neighbours{rows, {}, dist::on_device(table, device).view({-1, reach.width()})};
   };
-  std::vector<std::int64_t> places;
-  for (const std::int64_t row : looked_at.met()) places.push_back(place[static_cast<std::size_t>(row)]);
-  const bool are_all = std::ssize(places) == known.size(0) && std::ranges::is_sorted(places);
-  const at::Tensor numbers = at::tensor(inner.met(), at::kLong);
-  return {over(are_all ? known : dist::select_rows(known, dist::on_device(places, known.device())), first_table, first),
-          {seen.sequence.index_select(0, numbers), seen.position.index_select(0, numbers), std::move(inner_offsets)},
+  dist::RowNumbers numbers;
+  for (const std::int64_t row : looked_at.met()) numbers.push_back(number[static_cast<std::size_t>(row)]);
+  const at::Tensor of_inner = at::tensor(inner.met(), at::kLong);
+  return {over(known(numbers), first_table, first),
+          {seen.sequence.index_select(0, of_inner), seen.position.index_select(0, of_inner), std::move(inner_offsets)},
           [over, table = std::move(second_table), second](const at::Tensor& hidden) {
             return over(hidden, table, second);
           }};

@@ -38,29 +38,35 @@ struct Windows {
   std::function<dist::Neighbours(const at::Tensor&)> second;
 };
 
-/// The rows that a stack revises, and how they see one another. Rows that have halted for good and are seen by others
-/// are copied: in the step after they halted, and only then, whoever sends rows of the local ones sends theirs too.
-class StackRows : public std::enable_shared_from_this<StackRows> {
+/// The rows that one step revises, and how they see one another. Where rows leave, these stay as they are, so that the
+/// way back can make the step again.
+class StepRows {
  public:
-  virtual ~StackRows() = default;
+  virtual ~StepRows() = default;
 
-  /// The rows that the next step revises.
   virtual const dist::Rows& local() const = 0;
   /// Local rows over the rows of a memory.
   virtual const AttentionLayout& memory_layout() const = 0;
 
-  /// Whether attend() and windows() give the same when a step is made again.
-  virtual bool can_repeat() const = 0;
-
   /// What attend() sends of a row.
   virtual dist::Sent sent() const = 0;
   /// A layer's attention of the local rows over all rows that they may see. `sent` [local and copied rows, 2d, or d
-  /// where states are sent]. Once for each layer in each step. Returns the heads' outputs [local rows, d]. Collective.
+  /// where states are sent]. Once for each layer. Returns the heads' outputs [local rows, d]. Collective.
   virtual at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) = 0;
   /// What a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
   virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;
   /// Each local row's value [local rows] in, the mean over all rows of its sequence out. Collective.
   virtual at::Tensor mean_over_sequence(const at::Tensor& values) const = 0;
+};
+
+/// The rows that a stack revises step by step. Rows that have halted for good and are seen by others are copied: in the
+/// step after they halted, and only then, whoever sends rows of the local ones sends theirs too.
+class StackRows : public std::enable_shared_from_this<StackRows> {
+ public:
+  virtual ~StackRows() = default;
+
+  /// Those that the next step revises.
+  virtual std::shared_ptr<StepRows> step() = 0;
 
   /// Begins to tell the ranks that share these sequences which local rows run on: `running` [local rows] bool. What is
   /// on a device comes to the host meanwhile, and is told by part().
@@ -76,6 +82,12 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
   virtual at::Tensor home(const at::Tensor& halted) const = 0;
 };
 
+/// Of a stack whose rows are the same at every step.
+class UnchangedRows : public StackRows, public StepRows {
+ public:
+  std::shared_ptr<StepRows> step() override { return {shared_from_this(), this}; }
+};
+
 /// All rows of the exchange's sequences at every step. `memory`: the rows of the memory, in a decoder. The exchange
 /// must live as long as this.
 std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
@@ -84,10 +96,10 @@ std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchang
 std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
                                              const dist::Rows* memory, double balance);
 
-/// The windows of `local` rows over `known` [known rows, c], in which place[row] is the place of each of the rows
-/// `seen`: all positions of the same sequences, from 0.
-Windows windows_over(const at::Tensor& known, const dist::Rows& local, const dist::Rows& seen,
-                     std::span<const std::int64_t> place, const Reach& first, const Reach& second);
+/// The windows of `local` rows over `known` ones: number[row] is the number by which those give each of the rows
+/// `seen`, all positions of the same sequences, from 0.
+Windows windows_over(const dist::KnownRows& known, at::Device device, const dist::Rows& local, const dist::Rows& seen,
+                     std::span<const std::int64_t> number, const Reach& first, const Reach& second);
 
 /// The mean of `values` [rows] float64 over each row's sequence, of which `sequence_index` [rows] says the number;
 /// `sum` adds over ranks.

@@ -4,7 +4,6 @@
 
 #include "core/depthwise.h"
 #include "core/products.h"
-#include "core/recompute.h"
 #include "core/relu_dropout.h"
 
 namespace ut::core {
@@ -23,14 +22,13 @@ class FeedForward final : public Transition {
             parameters.add_kernel(name + ".kernel2", {options.ffn, options.d_model}, options.ffn, options.d_model)),
         bias2_(parameters.add_constant(name + ".bias2", {options.d_model}, 0)) {}
 
-  at::Tensor forward(const at::Tensor& x, const at::Tensor&, const dist::Rows& local, StackRows&, std::size_t,
+  at::Tensor forward(const at::Tensor& x, const at::Tensor&, StepRows& rows, std::size_t,
                      const DropoutKey& key) const override {
     const at::Tensor product = multiply(x, kernel1_, type_).to(bias1_.scalar_type());  // [rows, ffn]
     const at::Tensor hidden =
-        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), local);
+        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
     return multiply_add(bias2_, hidden, kernel2_, type_);
   }
-  bool sees_neighbours() const override { return false; }
 
  private:
   at::ScalarType type_;  // of products
@@ -52,7 +50,6 @@ class ConvolutionTransition final : public Transition {
       : type_(product_type(options)),
         dropout_rate_(options.transition_dropout),
         causal_(causal),
-        recompute_(options.recompute == Recompute::step),
         depthwise1_(parameters.add_kernel(name + ".convolution1.depthwise", {width1, options.d_model}, width1, width1)),
         pointwise1_(parameters.add_kernel(name + ".convolution1.pointwise", {options.d_model, options.ffn},
                                           options.d_model, options.ffn)),
@@ -62,24 +59,16 @@ class ConvolutionTransition final : public Transition {
                                           options.d_model)),
         bias2_(parameters.add_constant(name + ".convolution2.bias", {options.d_model}, 0)) {}
 
-  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, const dist::Rows&, StackRows& rows,
-                     std::size_t layer, const DropoutKey& key) const override {
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, StepRows& rows, std::size_t layer,
+                     const DropoutKey& key) const override {
     const at::Tensor sent = copied.defined() ? at::cat({x, copied}) : x;
     const Windows windows = rows.windows(layer, sent, reach_of(width1, causal_), reach_of(width2, causal_));
-    const auto revise = [this, table = windows.first.table, inner = windows.inner, second = windows.second,
-                         key](const std::vector<at::Tensor>& seen) {
-      const dist::Neighbours first{seen[0], seen.size() > 1 ? seen[1] : at::Tensor(), table};
-      const at::Tensor product = multiply(depthwise(first, depthwise1_), pointwise1_, type_).to(bias1_.scalar_type());
-      const at::Tensor hidden =  // [inner rows, ffn]
-          relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), inner);
-      return multiply_add(bias2_, depthwise(second(hidden), depthwise2_), pointwise2_, type_);
-    };
-    std::vector<at::Tensor> seen{windows.first.rows};
-    if (windows.first.received.defined()) seen.push_back(windows.first.received);
-    const bool again = recompute_ && !rows.can_repeat();  // where it can, all of the step is made again
-    return again ? recomputed(seen, revise) : revise(seen);
+    const at::Tensor product =
+        multiply(depthwise(windows.first, depthwise1_), pointwise1_, type_).to(bias1_.scalar_type());
+    const at::Tensor hidden =  // [inner rows, ffn]
+        relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), windows.inner);
+    return multiply_add(bias2_, depthwise(windows.second(hidden), depthwise2_), pointwise2_, type_);
   }
-  bool sees_neighbours() const override { return true; }
 
  private:
   static constexpr std::int64_t width1 = 3;
@@ -88,7 +77,6 @@ class ConvolutionTransition final : public Transition {
   at::ScalarType type_;  // of products
   double dropout_rate_;
   bool causal_;
-  bool recompute_;
   at::Tensor depthwise1_;  // [3, d]
   at::Tensor pointwise1_;  // [d, ffn]
   at::Tensor bias1_;       // [ffn]

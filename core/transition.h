@@ -16,13 +16,11 @@ class Transition {
  public:
   virtual ~Transition() = default;
 
-  /// `x` [local rows, d] -> [local rows, d], of the rows `local`. `copied` [copied rows, d]: what others see here of
-  /// rows that have just halted; undefined: there are none. `layer`: the number of the block's layer that this is part
-  /// of.
-  virtual at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, const dist::Rows& local, StackRows& rows,
-                             std::size_t layer, const DropoutKey& dropout) const = 0;
-  /// Whether a position is revised by what stands beside it, or by itself alone.
-  virtual bool sees_neighbours() const = 0;
+  /// `x` [local rows, d] -> [local rows, d]. `copied` [copied rows, d]: what others see here of rows that have just
+  /// halted; undefined: there are none. `layer`: the number of the block's layer that this is part of. Collective where
+  /// positions see their neighbours.
+  virtual at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, StepRows& rows, std::size_t layer,
+                             const DropoutKey& dropout) const = 0;
 };
 
 /// `causal`: a position may look at earlier ones only (the decoder).

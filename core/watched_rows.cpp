@@ -23,7 +23,7 @@ at::Tensor weights_of(const at::Tensor& query, const at::Tensor& keys_values, st
   return at::softmax(logits.masked_fill(visible.logical_not(), -std::numeric_limits<double>::infinity()), -1);
 }
 
-class WatchedRows final : public StackRows {
+class WatchedRows final : public UnchangedRows {
  public:
   WatchedRows(std::shared_ptr<StackRows> rows, dist::Rows all, bool causal, const dist::Rows* memory,
               std::function<void(const SeenAttention&)> look)
@@ -35,17 +35,16 @@ class WatchedRows final : public StackRows {
         numbers_(at::arange(all_.count())),
         copied_(at::empty({0}, at::kLong)) {}
 
-  const dist::Rows& local() const override { return rows_->local(); }
+  const dist::Rows& local() const override { return rows_->step()->local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
-  bool can_repeat() const override { return rows_->can_repeat(); }
-  dist::Sent sent() const override { return rows_->sent(); }
+  dist::Sent sent() const override { return rows_->step()->sent(); }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
     if (layer == 0) ++step_;
     at::Tensor query;
     Attending watched = how;
     watched.query = [&] { return query = how.query(); };
-    const at::Tensor output = rows_->attend(layer, sent, watched);
+    const at::Tensor output = rows_->step()->attend(layer, sent, watched);
     const at::Tensor visible = visible_of(all_, causal_);
     tell(layer, false, how.heads, visible, query, keep(layer, how.keys_values(sent)), output);
     if (memory_ != nullptr) watch_memory(layer, how.heads);
@@ -53,9 +52,11 @@ class WatchedRows final : public StackRows {
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
-    return rows_->windows(layer, x, first, second);
+    return rows_->step()->windows(layer, x, first, second);
   }
-  at::Tensor mean_over_sequence(const at::Tensor& values) const override { return rows_->mean_over_sequence(values); }
+  at::Tensor mean_over_sequence(const at::Tensor& values) const override {
+    return rows_->step()->mean_over_sequence(values);
+  }
 
   void start_parting(const at::Tensor& running) override { rows_->start_parting(running); }
   dist::Parting part() override {
@@ -84,7 +85,7 @@ class WatchedRows final : public StackRows {
   }
 
   void watch_memory(std::size_t layer, std::int64_t heads) {
-    memory_layout_ = rows_->memory_layout().watched(
+    memory_layout_ = rows_->step()->memory_layout().watched(
         [this, layer, heads](const at::Tensor& query, const at::Tensor& keys_values, const at::Tensor& output) {
           tell(layer, true, heads, visible_of(*memory_, false), query, keys_values, output);
         });

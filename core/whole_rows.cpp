@@ -11,7 +11,7 @@
 namespace ut::core {
 namespace {
 
-class WholeRows final : public StackRows {
+class WholeRows final : public UnchangedRows {
  public:
   WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory)
       : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal)) {
@@ -21,7 +21,6 @@ class WholeRows final : public StackRows {
   const dist::Rows& local() const override { return exchange_.local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  bool can_repeat() const override { return true; }
   dist::Sent sent() const override { return exchange_.holdings().options.sent; }
 
   at::Tensor attend(std::size_t, const at::Tensor& sent, const Attending& how) override {

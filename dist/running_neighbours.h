@@ -3,11 +3,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "dist/communicator.h"
 #include "dist/route.h"
+#include "dist/row_store.h"
 
 namespace ut::dist {
 
@@ -18,17 +20,8 @@ struct HeldRows {
   std::vector<RowNumbers> kept;    // were copied after earlier steps
 };
 
-/// States of halted rows that a rank keeps, from step to step; none at the first.
-struct KeptRows {
-  at::Tensor own;        // [rows, c]: that halted here
-  at::Tensor of_others;  // [rows, c]
-};
-
-/// What a rank knows of its own rows and those beside them.
-struct KnownRows {
-  at::Tensor rows;                   // [known rows, c]
-  std::vector<std::int64_t> places;  // [seen rows]: where each stands among them, -1 where it is too far off
-};
+/// Gives the rows with these numbers [numbers, c], of those that a rank knows. To be asked once.
+using KnownRows = std::function<at::Tensor(const RowNumbers&)>;
 
 /// For a convolution over positions, the rows beside those that run: these at every step, halted ones once, whatever
 /// the number of steps in which they are seen.
@@ -37,33 +30,31 @@ class RunningNeighbours {
   /// `offsets` [sequences + 1]: the first row of each sequence. `group` must live as long as this.
   RunningNeighbours(std::vector<std::int64_t> offsets, Communicator& group);
 
-  /// `rows` [those of this rank in `held` that run, then those copied, c] -> these and all that the running ones see
-  /// `before` positions back to `after` positions on. `seen`: all rows of this rank's sequences. `kept` is carried from
-  /// step to step. Collective. For all layers of a block in turn, with one reach.
-  KnownRows bring(const at::Tensor& rows, KeptRows& kept, const HeldRows& held, const RowNumbers& seen,
-                  std::int64_t before, std::int64_t after);
-  /// Other rows are held from now on.
-  void end_step() { step_.reset(); }
+  /// What goes where in one step; numbers of rows [rows] int64.
+  struct Step {
+    at::Tensor own;  // this rank's that run, then those copied
+    at::Tensor to_send;
+    at::Tensor arriving;
+    std::vector<std::int64_t> sent;      // [ranks]
+    std::vector<std::int64_t> received;  // [ranks]
+  };
+  /// Of the rows held in it, of which the running ones see `before` positions back to `after` positions on. To be asked
+  /// for one step after another, for none twice, with one reach.
+  Step next_step(const HeldRows& held, std::int64_t before, std::int64_t after);
+
+  /// `rows` [own rows, c] -> what this rank knows then: these, what others send, and what it knew of halted ones, all
+  /// in `store`, at their numbers. Collective.
+  KnownRows bring(const Step& step, const at::Tensor& rows, const std::shared_ptr<RowStore>& store) const;
 
  private:
-  struct Step {
-    Route route;                       // from a rank's rows to send and those that it keeps of its own
-    at::Tensor to_send;                // [rows] int64: route.to_send
-    at::Tensor halted;                 // [rows] int64: the arriving ones that are kept
-    std::vector<std::int64_t> places;  // [seen rows]: see KnownRows
-  };
-
-  Step make_step(const HeldRows& held, const RowNumbers& seen, std::int64_t before, std::int64_t after);
   std::vector<bool> marked(const std::vector<const RowNumbers*>& parts) const;
   std::vector<RowNumbers> missing(const HeldRows& held, const std::vector<RowNumbers>& has, std::int64_t before,
                                   std::int64_t after) const;
-  std::vector<std::int64_t> places_of(const RowNumbers& seen, const RowNumbers& known) const;
   std::size_t rank() const { return static_cast<std::size_t>(group_.rank()); }
 
   std::vector<std::int64_t> offsets_;
   Communicator& group_;
   std::vector<RowNumbers> given_;  // [ranks]: halted rows of others that each has been sent
-  std::optional<Step> step_;
 };
 
 }  // namespace ut::dist

@@ -66,12 +66,10 @@ class ZeroAtPadding final : public core::Transition {
   ZeroAtPadding(std::unique_ptr<core::Transition> inner, const at::Tensor& real)
       : inner_(std::move(inner)), padded_(real.eq(0).flatten().unsqueeze(1)) {}
 
-  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, const dist::Rows& local, core::StackRows& rows,
-                     std::size_t layer, const core::DropoutKey& dropout) const override {
-    return inner_->forward(x, copied, local, rows, layer, dropout).masked_fill(padded_, 0);
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& copied, core::StepRows& rows, std::size_t layer,
+                     const core::DropoutKey& dropout) const override {
+    return inner_->forward(x, copied, rows, layer, dropout).masked_fill(padded_, 0);
   }
-
-  bool sees_neighbours() const override { return inner_->sees_neighbours(); }
 
  private:
   std::unique_ptr<core::Transition> inner_;

@@ -54,13 +54,18 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     const StackPass one_rank(alone, input, input.all(), *single, key);
     one_rank.loss.backward();
     const dist::Mesh mesh(tests::world(), sequence_parallel);
-    const LoneStack stack(options_, GetParam().decoder, seed_, probability);
     const auto part = base::share(input.all().end, mesh.data_rank(), mesh.data_parallel());
-    const StackPass pass(stack, input, part, mesh.sequence(), key, {}, exchange_);
-    pass.loss.backward();
-    expect_same_rows(pass, one_rank);
-    dist::GradientSynchronisation(stack.parameters.flat_gradient(), {}, mesh.world()).finish();
-    expect_close(stack.parameters.flat_gradient(), alone.parameters.flat_gradient(), "gradient of the parameters");
+    for (const Recompute recompute : {Recompute::none, Recompute::step}) {
+      SCOPED_TRACE(recompute == Recompute::step ? "steps made again" : "steps kept");
+      ModelOptions options = options_;
+      options.recompute = recompute;
+      const LoneStack stack(options, GetParam().decoder, seed_, probability);
+      const StackPass pass(stack, input, part, mesh.sequence(), key, {}, exchange_);
+      pass.loss.backward();
+      expect_same_rows(pass, one_rank);
+      dist::GradientSynchronisation(stack.parameters.flat_gradient(), {}, mesh.world()).finish();
+      expect_close(stack.parameters.flat_gradient(), alone.parameters.flat_gradient(), "gradient of the parameters");
+    }
   }
 
   /// In two forms that differ in everything; rows stay where they are in the one and move in the other, and the other

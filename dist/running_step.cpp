@@ -1,0 +1,102 @@
+#include "dist/running_step.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "dist/crossing.h"
+#include "dist/differentiable.h"
+#include "dist/on_device.h"
+
+namespace ut::dist {
+
+std::vector<std::int64_t> places_in_order(const RowNumbers& numbers) {
+  std::vector<std::int64_t> places(numbers.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::sort(places, {}, [&](std::int64_t place) { return numbers[static_cast<std::size_t>(place)]; });
+  return places;
+}
+
+RunningGroup::RunningGroup(Rows all_rows, Communicator& of_group, ExchangeForm rows_travel)
+    : all(std::move(all_rows)),
+      sequence_of_row(sequence_numbers(all)),
+      communicator(of_group),
+      form(rows_travel),
+      neighbours(all.offsets, of_group) {}
+
+RunningStep::RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held)
+    : group_(std::move(group)), held_(std::move(held)) {
+  for (std::size_t r = 0; r < held_.running.size(); ++r)
+    counts_.push_back(std::ssize(held_.running[r]) + std::ssize(held_.copied[r]));
+  const RowNumbers& mine = held_.running[static_cast<std::size_t>(this->group().rank())];
+  local_ = rows_numbered(mine);
+  seen_numbers_ = rows_of(sequences_of(mine));
+  seen_ = rows_numbered(seen_numbers_);
+  for (const std::int64_t row : mine) sequence_index_.push_back(sequence_of(row));
+}
+
+Rows RunningStep::rows_numbered(const RowNumbers& numbers) const {
+  const at::Tensor index = at::tensor(numbers, at::kLong);
+  Rows rows{group_->all.sequence.index_select(0, index), group_->all.position.index_select(0, index), {0}};
+  for (std::size_t row = 1; row <= numbers.size(); ++row)
+    if (row == numbers.size() || sequence_of(numbers[row]) != sequence_of(numbers[row - 1]))
+      rows.offsets.push_back(static_cast<std::int64_t>(row));
+  return rows;
+}
+
+RowNumbers RunningStep::sequences_of(const RowNumbers& rows) const {
+  RowNumbers sequences;
+  for (const std::int64_t row : rows)
+    if (sequences.empty() || sequences.back() != sequence_of(row)) sequences.push_back(sequence_of(row));
+  return sequences;
+}
+
+RowNumbers RunningStep::rows_of(const RowNumbers& sequences) const {
+  const std::vector<std::int64_t>& offsets = group_->all.offsets;
+  RowNumbers rows;
+  for (const std::int64_t sequence : sequences)
+    for (auto row = offsets[static_cast<std::size_t>(sequence)]; row < offsets[static_cast<std::size_t>(sequence) + 1];
+         ++row)
+      rows.push_back(row);
+  return rows;
+}
+
+RunningOfAll RunningStep::running_of_all() const {
+  RunningOfAll result;
+  RowNumbers rows;
+  for (const RowNumbers& running : held_.running) {
+    result.counts.push_back(std::ssize(running));
+    rows.insert(rows.end(), running.begin(), running.end());
+  }
+  result.order = on_device(places_in_order(rows), group().device());
+  std::ranges::sort(rows);
+  result.rows = rows_numbered(rows);
+  result.sequence = sequences_of(rows);
+  result.seen = rows_numbered(rows_of(result.sequence));
+  return result;
+}
+
+Arriving RunningStep::start_gather(const at::Tensor& rows) const {
+  return start_gather_rows(rows, counts_, form(), group());
+}
+
+at::Tensor RunningStep::numbers_of_sent() const {
+  RowNumbers numbers;
+  for (std::size_t r = 0; r < held_.running.size(); ++r)
+    for (const RowNumbers* rows : {&held_.running[r], &held_.copied[r]})
+      numbers.insert(numbers.end(), rows->begin(), rows->end());
+  return on_device(numbers, group().device());
+}
+
+KnownRows RunningStep::neighbours(const at::Tensor& rows, const std::shared_ptr<RowStore>& store, std::int64_t before,
+                                  std::int64_t after) const {
+  if (!beside_) beside_ = group_->neighbours.next_step(held_, before, after);
+  return group_->neighbours.bring(*beside_, rows, store);
+}
+
+at::Tensor RunningStep::sum(const at::Tensor& values) const { return all_sum(values, group()); }
+
+}  // namespace ut::dist

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dist/communicator.h"
+#include "dist/route.h"
+#include "dist/rows.h"
+#include "dist/running_neighbours.h"
+
+namespace ut::dist {
+
+/// The running rows of all ranks of a group, in the order of sequence and position.
+struct RunningOfAll {
+  std::vector<std::int64_t> counts;  // [ranks]
+  Rows rows;
+  Rows seen;                           // all positions of their sequences
+  at::Tensor order;                    // [rows] int64: where each stands when every rank's rows follow one another
+  std::vector<std::int64_t> sequence;  // [sequences of `rows`]: their numbers in the exchange
+};
+
+/// What the steps of an exchange among running rows have in common.
+struct RunningGroup {
+  RunningGroup(Rows all, Communicator& communicator, ExchangeForm form);
+
+  Rows all;                                   // every position of the group's sequences
+  std::vector<std::int64_t> sequence_of_row;  // [all rows]: counted from 0
+  Communicator& communicator;
+  ExchangeForm form;  // how rows travel
+  RunningNeighbours neighbours;
+};
+
+/// The rows that run in one step, and how they cross the cut. It stays as it is when others run in the next, so that
+/// the way back can make the step again.
+class RunningStep {
+ public:
+  RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held);
+
+  Communicator& group() const { return group_->communicator; }
+  ExchangeForm form() const { return group_->form; }
+  const HeldRows& held() const { return held_; }
+
+  /// The rows that run on this rank, of those sequences only of which it has any.
+  const Rows& local() const { return local_; }
+  /// All positions of those sequences, halted ones included; and their numbers in the exchange.
+  const Rows& seen() const { return seen_; }
+  const RowNumbers& seen_numbers() const { return seen_numbers_; }
+  /// [local rows]: each row's sequence, counted in the exchange.
+  const std::vector<std::int64_t>& sequence_index() const { return sequence_index_; }
+  std::int64_t sequences() const { return group_->all.sequences(); }
+  /// [ranks]: the rows that each has to send, running and copied.
+  const std::vector<std::int64_t>& sent_counts() const { return counts_; }
+  RunningOfAll running_of_all() const;
+
+  /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]: begun, and waited for when
+  /// the result is called, once. Collective.
+  Arriving start_gather(const at::Tensor& rows) const;
+  /// [sent rows] int64: their numbers in the exchange, in the order in which start_gather() brings them.
+  at::Tensor numbers_of_sent() const;
+  /// For a convolution over positions: `rows` [local rows, then those last copied, c] -> these and all that the local
+  /// ones see `before` positions back to `after` positions on, by their numbers in the exchange. `store` is the one of
+  /// these rows at all steps. Steps are asked for in their order, and then any of them again. Collective.
+  KnownRows neighbours(const at::Tensor& rows, const std::shared_ptr<RowStore>& store, std::int64_t before,
+                       std::int64_t after) const;
+  /// The sum of `values` over the group. Collective.
+  at::Tensor sum(const at::Tensor& values) const;
+
+ private:
+  /// The identities of the rows with these numbers, which ascend; sequences without any are left out.
+  Rows rows_numbered(const RowNumbers& numbers) const;
+  std::int64_t sequence_of(std::int64_t row) const { return group_->sequence_of_row[static_cast<std::size_t>(row)]; }
+  /// The sequences of these rows, which ascend.
+  RowNumbers sequences_of(const RowNumbers& rows) const;
+  RowNumbers rows_of(const RowNumbers& sequences) const;
+
+  std::shared_ptr<RunningGroup> group_;
+  HeldRows held_;
+  std::vector<std::int64_t> counts_;
+  Rows local_;
+  RowNumbers seen_numbers_;
+  Rows seen_;
+  std::vector<std::int64_t> sequence_index_;
+  mutable std::optional<RunningNeighbours::Step> beside_;  // made when it is first asked for
+};
+
+/// The places of these numbers, in the numbers' order.
+std::vector<std::int64_t> places_in_order(const RowNumbers& numbers);
+
+}  // namespace ut::dist
