@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/row_kernels.h"
+
 // Written as templates that are compiled into functions for several sets of instructions.
 namespace ut::core {
 namespace {
@@ -188,6 +190,15 @@ void multiply_plainly(const Product& product, std::int64_t rows, std::int64_t co
   multiply_laid_out<16, 4, 2>(product, rows, columns, a, b, c);
 }
 
+/// One row, where to lay b out anew would take longer than the product.
+void multiply_row_transposed(const Product& product, std::int64_t columns, const float* a,
+                             const MatrixRows<const float>& b, float* c) {
+  for (std::int64_t column = 0; column < columns; ++column) {
+    const float made = product.scale * dot(a, b.row(column), static_cast<std::size_t>(product.inner));
+    c[column] = product.kept == 0 ? made : made + product.kept * c[column];
+  }
+}
+
 }  // namespace
 
 bool suits_tiles(std::int64_t rows, std::int64_t columns, std::int64_t inner) {
@@ -196,12 +207,15 @@ bool suits_tiles(std::int64_t rows, std::int64_t columns, std::int64_t inner) {
 
 void multiply_in_tiles(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
                        const Factor<float>& b, float kept, const MatrixRows<float>& c, Instructions instructions) {
+  const Product product{inner, scale, kept};
+  if (rows == 1 && b.transposed && !a.transposed)
+    return multiply_row_transposed(product, columns, a.rows.data, b.rows, c.data);
   const Left left{a.rows.data, a.transposed ? 1 : a.rows.stride, a.transposed ? a.rows.stride : 1};
   const bool fill_wide_vectors = columns > Vector<32>::lanes;
   const auto multiply = instructions == Instructions::plain                        ? multiply_plainly
                         : instructions == Instructions::avx2 || !fill_wide_vectors ? multiply_avx2
                                                                                    : multiply_avx512;
-  multiply({inner, scale, kept}, rows, columns, left, b, c);
+  multiply(product, rows, columns, left, b, c);
 }
 
 }  // namespace ut::core

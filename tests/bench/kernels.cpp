@@ -6,14 +6,19 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <vector>
 
 #include "core/add_dropped.h"
 #include "core/attention.h"
 #include "core/depthwise.h"
 #include "core/dropout.h"
+#include "core/halting.h"
+#include "core/loss.h"
 #include "core/normalisation.h"
 #include "core/products.h"
 #include "core/relu_dropout.h"
+#include "core/stack_rows.h"
+#include "core/tile_product.h"
 #include "dist/rows.h"
 #include "dist/sequence_exchange.h"
 
@@ -39,12 +44,17 @@ dist::Rows rows_of_length(std::int64_t sequences, std::int64_t length) {
 
 DropoutKey dropout_key() { return DropoutKey::for_update(1, 2); }
 
+/// `work` on so many rows, again and again.
+void repeat(benchmark::State& state, std::int64_t rows, const std::function<void()>& work) {
+  at::set_num_threads(1);
+  for (auto _ : state) work();
+  state.SetItemsProcessed(state.iterations() * rows);
+}
+
 /// `make` forward and backward, again and again.
 void there_and_back(benchmark::State& state, const std::function<at::Tensor()>& make) {
-  at::set_num_threads(1);
   const at::Tensor gradient = at::randn(make().sizes());
-  for (auto _ : state) make().backward(gradient);
-  state.SetItemsProcessed(state.iterations() * gradient.size(0));
+  repeat(state, gradient.size(0), [&] { make().backward(gradient); });
 }
 
 at::Tensor leaf(std::initializer_list<std::int64_t> sizes) { return at::randn(sizes).requires_grad_(); }
@@ -132,6 +142,82 @@ void product_library(benchmark::State& state) {
   there_and_back(state, [&] { return at::addmm(bias, x, w); });
 }
 
+/// Products without a graph, each of its own factors. Arguments: how many, the rows and columns of each, its inner
+/// indices, whether the second factor lies transposed.
+struct ManyProducts {
+  explicit ManyProducts(const benchmark::State& state)
+      : count(state.range(0)),
+        rows(state.range(1)),
+        columns(state.range(2)),
+        inner(state.range(3)),
+        is_transposed(state.range(4) != 0),
+        a(at::randn({count, rows, inner})),
+        b(is_transposed ? at::randn({count, columns, inner}) : at::randn({count, inner, columns})),
+        made(at::empty({count, rows, columns})) {}
+
+  std::int64_t count;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t inner;
+  bool is_transposed;
+  at::Tensor a;     // [count, rows, inner]
+  at::Tensor b;     // [count, inner, columns] or [count, columns, inner]
+  at::Tensor made;  // [count, rows, columns]
+};
+
+MatrixRows<float> matrix(const at::Tensor& matrices, std::int64_t number) {
+  return {matrices.mutable_data_ptr<float>() + number * matrices.stride(0), matrices.stride(1)};
+}
+
+void tile_product_ours(benchmark::State& state) {
+  const ManyProducts products(state);
+  repeat(state, products.count * products.rows, [&] {
+    for (std::int64_t number = 0; number < products.count; ++number) {
+      const MatrixRows<float> b = matrix(products.b, number);
+      multiply_in_tiles(products.rows, products.columns, products.inner, 1, as_stored(matrix(products.a, number)),
+                        products.is_transposed ? transposed(b) : as_stored(b), 0, matrix(products.made, number));
+    }
+  });
+}
+void tile_product_library(benchmark::State& state) {
+  ManyProducts products(state);
+  const at::Tensor b = products.is_transposed ? products.b.transpose(1, 2) : products.b;
+  repeat(state, products.count * products.rows, [&] { at::bmm_out(products.made, products.a, b); });
+}
+
+/// Those of attention: queries by keys, weights by values.
+void products_of_attention(benchmark::internal::Benchmark* product) {
+  product->ArgNames({"products", "rows", "columns", "inner", "transposed"});
+  constexpr std::int64_t columns = d_model / heads;
+  for (const std::int64_t count : {std::int64_t{1}, 32 * heads}) {
+    product->Args({count, 40, 40, columns, 1});
+    product->Args({count, 40, columns, 40, 0});
+  }
+  product->Args({64 * heads, 1, 40, columns, 1});  // in decoding
+  product->Args({64 * heads, 1, columns, 40, 0});
+}
+
+constexpr double label_smoothing = 0.1;
+constexpr std::int64_t no_label = -100;  // of the library
+
+at::Tensor labels(std::int64_t rows, std::int64_t vocabulary) { return at::randint(vocabulary, {rows}, at::kLong); }
+
+/// Arguments: symbols of the vocabulary.
+void loss_ours(benchmark::State& state) {
+  const at::Tensor logits = leaf({1280, state.range(0)});  // [rows, vocabulary]
+  const at::Tensor label = labels(1280, state.range(0));
+  repeat(state, 1280, [&] { summed_cross_entropy(logits, label, label_smoothing).backward(); });
+}
+/// The library's spreads what is smoothed over all symbols, the label too, and leaves the constant in.
+void loss_library(benchmark::State& state) {
+  const at::Tensor logits = leaf({1280, state.range(0)});  // [rows, vocabulary]
+  const at::Tensor label = labels(1280, state.range(0));
+  const auto vocabulary = static_cast<double>(state.range(0));
+  const double smoothing = label_smoothing * vocabulary / (vocabulary - 1);
+  repeat(state, 1280,
+         [&] { at::cross_entropy_loss(logits, label, {}, at::Reduction::Sum, no_label, smoothing).backward(); });
+}
+
 /// Arguments: sequences, their length, whether causal, percent of weights that are dropped.
 void attention_ours(benchmark::State& state) {
   const dist::Rows rows = rows_of_length(state.range(0), state.range(1));
@@ -158,6 +244,81 @@ void attention_library(benchmark::State& state) {
   });
 }
 
+/// One query of each sequence, over what decoding has kept. Arguments: sequences, positions of each.
+void decoding_attention_ours(benchmark::State& state) {
+  const std::int64_t sequences = state.range(0);
+  const std::int64_t positions = state.range(1);
+  std::vector<std::int64_t> places;  // of each sequence's keys in the cache
+  for (std::int64_t sequence = 0; sequence < sequences; ++sequence)
+    for (std::int64_t position = 0; position < positions; ++position) places.push_back(position * sequences + sequence);
+  const AttentionLayout layout(rows_of_length(sequences, 1), rows_of_length(sequences, positions), false, at::kCPU,
+                               places);
+  const at::Tensor query = at::randn({sequences, d_model});
+  const at::Tensor keys_values = at::randn({positions * sequences, 2 * d_model});
+  repeat(state, sequences, [&] { layout.attend(query, keys_values, {heads, 0, {}}); });
+}
+void decoding_attention_library(benchmark::State& state) {
+  const std::int64_t sequences = state.range(0);
+  const at::Tensor query = at::randn({sequences, d_model});
+  const at::Tensor keys_values = at::randn({state.range(1), sequences, 2 * d_model});  // as the cache has them
+  const auto by_head = [&](const at::Tensor& x) {  // [positions, sequences, d_model]
+    return x.view({x.size(0), sequences, heads, d_model / heads}).permute({1, 2, 0, 3});
+  };
+  repeat(state, sequences, [&] {
+    const auto parts = keys_values.chunk(2, 2);
+    at::scaled_dot_product_attention(by_head(query.unsqueeze(0)), by_head(parts[0]), by_head(parts[1]))
+        .reshape({sequences, d_model});
+  });
+}
+
+constexpr std::int64_t halting_steps = 6;
+
+/// All that halting adds to so many steps: probabilities, books in float64, the mean of the states.
+void halting_ours(benchmark::State& state) {
+  const auto group = dist::make_single_communicator();
+  const auto exchange = dist::make_exchange(sequences_of_length(32, 40), *group);
+  const auto rows = make_whole_rows(*exchange, false, nullptr);
+  ModelOptions options;
+  options.d_model = d_model;
+  Parameters parameters(Precision::float32, 1);
+  const HaltingUnit unit(parameters, "halting", options);
+  const at::Tensor x = leaf({1280, d_model});
+  there_and_back(state, [&] {
+    Pondering ponder(x, options.halting);
+    for (std::int64_t step = 1; step <= halting_steps; ++step) {
+      ponder.decide(unit.probability(x, step, *rows->step(), {}), false);
+      ponder.take(x);
+    }
+    return ponder.mean();
+  });
+}
+/// As the papers' Appendix B lists it, all in float32.
+void halting_library(benchmark::State& state) {
+  const at::Tensor x = leaf({1280, d_model});
+  const at::Tensor kernel = leaf({d_model, 1});
+  const at::Tensor bias = leaf({1});
+  const double threshold = HaltingOptions().threshold;
+  there_and_back(state, [&] {
+    at::Tensor halting = at::zeros({1280});  // [rows], as all that follows but the mean
+    at::Tensor remainders = at::zeros({1280});
+    at::Tensor updates = at::zeros({1280});
+    at::Tensor mean = at::zeros({1280, d_model});  // [rows, d_model]
+    for (std::int64_t step = 1; step <= halting_steps; ++step) {
+      const at::Tensor probability = at::sigmoid(at::addmm(bias, x, kernel).squeeze(1));
+      const at::Tensor ran = (halting < 1).to(at::kFloat);
+      const at::Tensor after = halting + probability * ran;
+      const at::Tensor halts = (after > threshold).to(at::kFloat) * ran;
+      const at::Tensor runs = (after <= threshold).to(at::kFloat) * ran;
+      halting = halting + probability * runs;
+      remainders = remainders + halts * (1 - halting);
+      halting = halting + halts * remainders;
+      updates = updates + runs + halts;
+      mean = mean + (probability * runs + halts * remainders).unsqueeze(1) * x;
+    }
+    return mean;
+  });
+}
+
 void sizes(benchmark::internal::Benchmark* attention) {
   attention->ArgNames({"sequences", "length", "causal", "dropped"});
   for (const std::int64_t dropped : {0, 10})
@@ -179,8 +340,16 @@ BENCHMARK(depthwise_ours);
 BENCHMARK(depthwise_library);
 BENCHMARK(product_ours);
 BENCHMARK(product_library);
+BENCHMARK(tile_product_ours)->Apply(products_of_attention);
+BENCHMARK(tile_product_library)->Apply(products_of_attention);
+BENCHMARK(loss_ours)->ArgName("vocabulary")->Arg(64)->Arg(8000);
+BENCHMARK(loss_library)->ArgName("vocabulary")->Arg(64)->Arg(8000);
 BENCHMARK(attention_ours)->Apply(sizes);
 BENCHMARK(attention_library)->Apply(sizes);
+BENCHMARK(decoding_attention_ours)->ArgNames({"sequences", "positions"})->Args({64, 40})->Args({1, 1024});
+BENCHMARK(decoding_attention_library)->ArgNames({"sequences", "positions"})->Args({64, 40})->Args({1, 1024});
+BENCHMARK(halting_ours);
+BENCHMARK(halting_library);
 
 }  // namespace
 }  // namespace ut::core
