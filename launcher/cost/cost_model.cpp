@@ -84,7 +84,7 @@ class UpdateCost {
       if (stack.halting != core::Halting::none) agree_on_who_goes_on();
       sum_gradients_over_steps(stack.decoder);
       const double whole = layers * memory.layer(step, stored, memory_keys);
-      made_.peak_bytes += again ? memory.kept(step, stored) : whole;
+      made_.peak_bytes += again ? memory.kept(step) : whole;
       most_again = std::max(most_again, whole);
     }
     if (again) made_.peak_bytes += 1.5 * most_again;  // with the gradients of what is made

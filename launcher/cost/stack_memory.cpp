@@ -2,9 +2,9 @@
 
 namespace ut::launcher {
 
-double StackMemory::kept(const StepRows& step, bool stored) const {
-  const double beside_attention = d_ * 6;  // the transition is made again with the rest
-  return step.rows * (stored ? beside_attention : d_) * number_;
+double StackMemory::kept(const StepRows& step) const {
+  const double states = step.some_leave ? 2 : 1;  // before and after
+  return step.rows * states * d_ * number_;
 }
 
 double StackMemory::layer(const StepRows& step, bool stored, double memory_keys) const {

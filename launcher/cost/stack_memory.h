@@ -16,7 +16,7 @@ class StackMemory {
         convolves_(model.transition == core::TransitionKind::separable_convolution) {}
 
   /// Where whole steps are made again, what is kept until then.
-  double kept(const StepRows& step, bool stored) const;
+  double kept(const StepRows& step) const;
   /// Of a step's layer. `stored`: keys and values stay in place, see store(); `memory_keys`: source positions of a
   /// sequence that it attends to, 0 where there are none.
   double layer(const StepRows& step, bool stored, double memory_keys) const;
