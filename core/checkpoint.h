@@ -41,7 +41,7 @@ void load_mean(const std::vector<std::filesystem::path>& checkpoints, Model& mod
 /// The bytes of a safetensors file of the model's parameters, under their names.
 std::string model_bytes(const Model& model);
 /// Fills the model's parameters from such a file. Throws base::BadInput, naming file and tensor, where one is missing,
-/// one too many, or of another shape or type.
+/// one too many, of another shape or type, or has values that are not finite.
 void load_model_file(const std::filesystem::path& file, Model& model);
 
 }  // namespace ut::core

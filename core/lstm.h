@@ -38,6 +38,7 @@ class Lstm final : public Model {
   std::unique_ptr<PrefixDecoder> begin_decoding(const Batch& batch, const Steps& steps,
                                                 const DecodingShare& share) const override;
 
+  // Where there is one.
   const LstmStack& decoder() const { return *decoder_; }
   const LuongAttention& attention() const { return *attention_; }
 

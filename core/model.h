@@ -43,6 +43,7 @@ class Model {
   virtual ~Model() = default;
 
   /// `synchronisation`, of the update whose last backward pass comes next: may take gradients that are finished early.
+  /// Collective among the ranks that share the batch's sequences, as is the way back.
   virtual Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                              dist::GradientSynchronisation* synchronisation = nullptr) const = 0;
 
@@ -98,13 +99,14 @@ class UniversalTransformer final : public Model {
 
   // The parts of forward(), for decoding and for who wants to look inside.
 
-  /// What the encoder makes of the source rows, of H^0 as embed_source() gives it.
+  /// What the encoder makes of the source rows, of H^0 as embed_source() gives it. Collective, as forward().
   Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
                  const StepObserver& observer = {}) const;
-  /// What the decoder makes of the target rows; no `memory` where it is alone.
+  /// What the decoder makes of the target rows; no `memory` where it is alone. Collective, as forward().
   Revised decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
                  const DropoutKey& dropout) const;
 
+  // Where there is one.
   const Recurrence& encoder() const { return *encoder_; }
   Recurrence& encoder() { return *encoder_; }
   const Recurrence& decoder() const { return *decoder_; }

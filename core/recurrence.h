@@ -47,7 +47,7 @@ class Recurrence {
   Halting halting() const { return decoder_ ? options_.halting.decoder : options_.halting.encoder; }
   Block& block() { return block_; }
   const Block& block() const { return block_; }
-  /// Decides in the halting unit's stead.
+  /// Decides in the halting unit's stead; where rows halt.
   void replace_halting_unit(HaltingDraw draw) { halting_unit_->replace(std::move(draw)); }
 
  private:

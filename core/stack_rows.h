@@ -6,11 +6,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/attention.h"
 #include "core/exchanged_attention.h"
+#include "core/windows.h"
 #include "dist/running_exchange.h"
 #include "dist/sequence_exchange.h"
 
@@ -21,21 +21,6 @@ namespace ut::core {
 struct Memory {
   std::vector<at::Tensor> keys_values;  // for each layer of the block [source rows, 2d]
   dist::Rows rows;                      // of the source
-};
-
-/// How far a convolution looks to each side.
-struct Reach {
-  std::int64_t before;
-  std::int64_t after;
-  std::int64_t width() const { return before + 1 + after; }
-};
-
-/// What two convolutions one after the other look at.
-struct Windows {
-  dist::Neighbours first;
-  dist::Rows inner;  // where the first is needed
-  /// What the first gives [inner rows, c] -> what the second, of the local rows, looks at.
-  std::function<dist::Neighbours(const at::Tensor&)> second;
 };
 
 /// The rows that one step revises, and how they see one another. Where rows leave, these stay as they are, so that the
@@ -95,11 +80,6 @@ std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchang
 /// The rows that have not halted. `balance`: see dist::RunningExchange.
 std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
                                              const dist::Rows* memory, double balance);
-
-/// The windows of `local` rows over `known` ones: number[row] is the number by which those give each of the rows
-/// `seen`, all positions of the same sequences, from 0.
-Windows windows_over(const dist::KnownRows& known, at::Device device, const dist::Rows& local, const dist::Rows& seen,
-                     std::span<const std::int64_t> number, const Reach& first, const Reach& second);
 
 /// The mean of `values` [rows] float64 over each row's sequence, of which `sequence_index` [rows] says the number;
 /// `sum` adds over ranks.

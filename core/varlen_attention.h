@@ -13,7 +13,7 @@ namespace ut::core {
 /// The library's attention over sequences of different lengths, without padding. CUDA devices alone have it.
 enum class VarlenKernel {
   none,
-  flash,             // bfloat16 and float16
+  flash,             // bfloat16
   memory_efficient,  // float32 too
 };
 

@@ -10,7 +10,8 @@ namespace ut::dist {
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index);
 
 /// The same where `index` may name rows again, to fill places that nothing reads and whose gradient is zero. Place
-/// read[i] is the one that counts of row number row[i]; neither names anything twice.
+/// read[i] is the one that counts of row number row[i], both [n] int64 or undefined for i itself; neither names
+/// anything twice.
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at::Tensor& read, const at::Tensor& row);
 
 /// to[to_row[i]] = from[from_row[i]], both [n] int64 or undefined for i itself. `to` is contiguous and is seen as rows

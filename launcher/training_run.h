@@ -34,7 +34,8 @@ struct UpdateResult {
 };
 
 /// All of a training run that lasts from update to update: model, optimizer, place in the data, scores, checkpoints.
-/// Rank 0 writes; all ranks take the same decisions. Every member function is collective.
+/// Rank 0 writes; all ranks take the same decisions: report(), check_ranks(), evaluate(), write_checkpoint() and end()
+/// are collective, as is the constructor, and what is asked is answered alike on all.
 class TrainingRun {
  public:
   /// A new run, or with `--resume` the one in the run directory, at its latest checkpoint.

@@ -102,7 +102,7 @@ void add_model_shape(Table& table) {
                                      {{"universal", core::ModelKind::universal}, {"lstm", core::ModelKind::lstm}}),
              whole(
                  "lstm-layers", "lstm: of the encoder, and of the decoder",
-                 [](auto& o) -> auto& { return o.model.lstm_layers; }, 1, 1 << 10)});
+                 [](auto& o) -> auto& { return o.model.lstm_layers; }, 1, 1 << core::layer_bits)});
   table.add("Model", model_commands, true,
             {variant(),
              whole(
