@@ -73,7 +73,7 @@ class RunningStep {
   /// The identities of the rows with these numbers, which ascend; sequences without any are left out.
   Rows rows_numbered(const RowNumbers& numbers) const;
   std::int64_t sequence_of(std::int64_t row) const { return group_->sequence_of_row[static_cast<std::size_t>(row)]; }
-  /// The sequences of these rows, which ascend.
+  /// The sequences of these rows, which ascend; and all rows of these sequences.
   RowNumbers sequences_of(const RowNumbers& rows) const;
   RowNumbers rows_of(const RowNumbers& sequences) const;
 
