@@ -16,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-class CachedRows final : public UnchangedRows {
+class CachedRows final : public CurrentRows {
  public:
   CachedRows(DecodingCache& cache, NewPosition rows, Halting halting, std::int64_t steps, const dist::Rows* memory)
       : cache_(cache),

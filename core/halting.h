@@ -21,8 +21,8 @@ class HaltingUnit {
  public:
   HaltingUnit(Parameters& parameters, const std::string& name, const ModelOptions& options);
 
-  /// `x` [local rows, d], the states with their signals -> [local rows] float64. Collective where
-  /// it is the mean over a sequence.
+  /// `x` [local rows, d], the states with their signals -> [local rows] float64. Collective where it is the
+  /// mean over a sequence.
   at::Tensor probability(const at::Tensor& x, std::int64_t step, const StepRows& rows, const DropoutKey& dropout) const;
 
   /// Takes the unit's place.

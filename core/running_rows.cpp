@@ -12,8 +12,6 @@
 namespace ut::core {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
-
 /// What a layer keeps of halted rows.
 struct KeptOfLayer {
   std::shared_ptr<KeyValueStore> keys_values;
@@ -24,15 +22,14 @@ struct KeptOfLayer {
 struct Kept {
   KeptOfLayer& of(std::size_t layer) {
     while (layers.size() <= layer)
-      layers.push_back(
-          {std::make_shared<KeyValueStore>(first_row.back()), std::make_shared<dist::RowStore>(first_row.back())});
+      layers.push_back({std::make_shared<KeyValueStore>(rows), std::make_shared<dist::RowStore>(rows)});
     return layers[layer];
   }
 
   bool causal;
   dist::Sent sent;
   const dist::Rows* memory;
-  Numbers first_row;  // [sequences + 1]
+  std::int64_t rows;  // of all sequences; each is kept at its number
   std::vector<KeptOfLayer> layers;
 };
 
@@ -40,18 +37,18 @@ class RunningStepRows final : public StepRows {
  public:
   RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number, std::shared_ptr<Kept> kept)
       : step_(std::move(step)), number_(number), kept_(std::move(kept)), new_slots_(step_->numbers_of_sent()) {
-    const auto lay_out = [this](const dist::Rows& queries, const dist::Rows& seen, const Numbers& sequences) {
-      layout_.emplace(queries, seen, kept_->causal, device(), slots_of(seen, sequences));
+    const auto lay_out = [this](const dist::Rows& queries, const dist::Rows& seen, const dist::RowNumbers& slots) {
+      layout_.emplace(queries, seen, kept_->causal, device(), slots);
     };
     if (by_heads()) {
       running_ = step_->running_of_all();
       place_of_running_ = running_.order.argsort();
-      lay_out(running_.rows, running_.seen, running_.sequence);
+      lay_out(running_.rows, running_.seen, running_.seen_numbers);
     } else {
-      lay_out(local(), step_->seen(), numbers_of_local_sequences());
+      lay_out(local(), step_->seen(), step_->seen_numbers());
     }
     if (kept_->memory == nullptr) return;
-    const auto [rows, places] = dist::rows_of_sequences(*kept_->memory, numbers_of_local_sequences());
+    const auto [rows, places] = dist::rows_of_sequences(*kept_->memory, step_->local_sequences());
     memory_layout_.emplace(local(), rows, false, device(), places);
   }
 
@@ -102,22 +99,6 @@ class RunningStepRows final : public StepRows {
     return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
   }
 
-  /// Where `rows` are kept, all of the sequences with these numbers: at their numbers in the whole batch.
-  Numbers slots_of(const dist::Rows& rows, const Numbers& sequences) const {
-    Numbers slots;
-    for (std::size_t index = 0; index < sequences.size(); ++index)
-      for (std::int64_t row = rows.offsets[index]; row < rows.offsets[index + 1]; ++row)
-        slots.push_back(kept_->first_row[static_cast<std::size_t>(sequences[index])] + row - rows.offsets[index]);
-    return slots;
-  }
-
-  Numbers numbers_of_local_sequences() const {
-    Numbers numbers;
-    for (std::size_t index = 0; index + 1 < local().offsets.size(); ++index)
-      numbers.push_back(step_->sequence_index()[static_cast<std::size_t>(local().offsets[index])]);
-    return numbers;
-  }
-
   std::shared_ptr<const dist::RunningStep> step_;
   std::int64_t number_;
   std::shared_ptr<Kept> kept_;
@@ -133,7 +114,7 @@ class RunningRows final : public StackRows {
   RunningRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, double balance)
       : exchange_(exchange.running(balance)),
         kept_(std::make_shared<Kept>(
-            Kept{causal, exchange.holdings().options.sent, memory, exchange.all().offsets, {}})) {
+            Kept{causal, exchange.holdings().options.sent, memory, exchange.all().count(), {}})) {
     begin_step();
   }
 

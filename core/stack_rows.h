@@ -67,8 +67,8 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
   virtual at::Tensor home(const at::Tensor& halted) const = 0;
 };
 
-/// Of a stack whose rows are the same at every step.
-class UnchangedRows : public StackRows, public StepRows {
+/// Of a stack whose rows are the same at every step, or none of whose steps is made again: itself the step at hand.
+class CurrentRows : public StackRows, public StepRows {
  public:
   std::shared_ptr<StepRows> step() override { return {shared_from_this(), this}; }
 };

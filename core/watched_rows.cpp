@@ -23,7 +23,7 @@ at::Tensor weights_of(const at::Tensor& query, const at::Tensor& keys_values, st
   return at::softmax(logits.masked_fill(visible.logical_not(), -std::numeric_limits<double>::infinity()), -1);
 }
 
-class WatchedRows final : public UnchangedRows {
+class WatchedRows final : public CurrentRows {
  public:
   WatchedRows(std::shared_ptr<StackRows> rows, dist::Rows all, bool causal, const dist::Rows* memory,
               std::function<void(const SeenAttention&)> look)

@@ -11,7 +11,7 @@
 namespace ut::core {
 namespace {
 
-class WholeRows final : public UnchangedRows {
+class WholeRows final : public CurrentRows {
  public:
   WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory)
       : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal)) {

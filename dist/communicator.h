@@ -45,9 +45,9 @@ struct ArrivingRows {
 };
 
 /// A group of ranks and its collectives. Every rank of the group must call the same collectives in the same order.
-/// Rows are cut along the first dimension; a rank may have none. What is summed in place is contiguous. Of
-/// float32, float64, int64 or uint8; rows that are only carried may be of bfloat16. Throws std::runtime_error where the
-/// transport fails.
+/// Rows are cut along the first dimension; a rank may have none. Tensors are of float32, float64, int64 or
+/// uint8, rows that are only carried of bfloat16, too; what is summed in place is contiguous. Throws std::runtime_error
+/// where the transport fails.
 class Communicator {
  public:
   virtual ~Communicator() = default;

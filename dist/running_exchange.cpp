@@ -65,9 +65,7 @@ Parting RunningExchange::part() {
 /// `runs_on` [running rows of all ranks] uint8 -> [ranks]: those that stopped. The books say so from then on.
 std::vector<RowNumbers> RunningExchange::stop_rows(const at::Tensor& runs_on, HeldRows& held) {
   const auto* flag = runs_on.const_data_ptr<std::uint8_t>();
-  const auto sequence_of = [this](std::int64_t row) {
-    return static_cast<std::size_t>(group_->sequence_of_row[static_cast<std::size_t>(row)]);
-  };
+  const auto sequence_of = [this](std::int64_t row) { return static_cast<std::size_t>(group_->sequence_of(row)); };
   std::vector<bool> is_live(static_cast<std::size_t>(group_->all.sequences()), false);
   std::vector<RowNumbers> stopped(held.running.size());
   for (std::size_t r = 0; r < held.running.size(); ++r) {

@@ -33,16 +33,17 @@ RunningStep::RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held)
     counts_.push_back(std::ssize(held_.running[r]) + std::ssize(held_.copied[r]));
   const RowNumbers& mine = held_.running[static_cast<std::size_t>(this->group().rank())];
   local_ = rows_numbered(mine);
-  seen_numbers_ = rows_of(sequences_of(mine));
+  local_sequences_ = sequences_of(mine);
+  seen_numbers_ = rows_of(local_sequences_);
   seen_ = rows_numbered(seen_numbers_);
-  for (const std::int64_t row : mine) sequence_index_.push_back(sequence_of(row));
+  for (const std::int64_t row : mine) sequence_index_.push_back(group_->sequence_of(row));
 }
 
 Rows RunningStep::rows_numbered(const RowNumbers& numbers) const {
   const at::Tensor index = at::tensor(numbers, at::kLong);
   Rows rows{group_->all.sequence.index_select(0, index), group_->all.position.index_select(0, index), {0}};
   for (std::size_t row = 1; row <= numbers.size(); ++row)
-    if (row == numbers.size() || sequence_of(numbers[row]) != sequence_of(numbers[row - 1]))
+    if (row == numbers.size() || group_->sequence_of(numbers[row]) != group_->sequence_of(numbers[row - 1]))
       rows.offsets.push_back(static_cast<std::int64_t>(row));
   return rows;
 }
@@ -50,7 +51,8 @@ Rows RunningStep::rows_numbered(const RowNumbers& numbers) const {
 RowNumbers RunningStep::sequences_of(const RowNumbers& rows) const {
   RowNumbers sequences;
   for (const std::int64_t row : rows)
-    if (sequences.empty() || sequences.back() != sequence_of(row)) sequences.push_back(sequence_of(row));
+    if (const std::int64_t sequence = group_->sequence_of(row); sequences.empty() || sequences.back() != sequence)
+      sequences.push_back(sequence);
   return sequences;
 }
 
@@ -74,8 +76,8 @@ RunningOfAll RunningStep::running_of_all() const {
   result.order = on_device(places_in_order(rows), group().device());
   std::ranges::sort(rows);
   result.rows = rows_numbered(rows);
-  result.sequence = sequences_of(rows);
-  result.seen = rows_numbered(rows_of(result.sequence));
+  result.seen_numbers = rows_of(sequences_of(rows));
+  result.seen = rows_numbered(result.seen_numbers);
   return result;
 }
 

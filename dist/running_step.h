@@ -18,14 +18,16 @@ namespace ut::dist {
 struct RunningOfAll {
   std::vector<std::int64_t> counts;  // [ranks]
   Rows rows;
-  Rows seen;                           // all positions of their sequences
-  at::Tensor order;                    // [rows] int64: where each stands when every rank's rows follow one another
-  std::vector<std::int64_t> sequence;  // [sequences of `rows`]: their numbers in the exchange
+  Rows seen;                // all positions of their sequences
+  RowNumbers seen_numbers;  // [seen rows]: their numbers in the exchange
+  at::Tensor order;         // [rows] int64: where each stands when every rank's rows follow one another
 };
 
 /// What the steps of an exchange among running rows have in common.
 struct RunningGroup {
   RunningGroup(Rows all, Communicator& communicator, ExchangeForm form);
+
+  std::int64_t sequence_of(std::int64_t row) const { return sequence_of_row[static_cast<std::size_t>(row)]; }
 
   Rows all;                                   // every position of the group's sequences
   std::vector<std::int64_t> sequence_of_row;  // [all rows]: counted from 0
@@ -46,6 +48,8 @@ class RunningStep {
 
   /// The rows that run on this rank, of those sequences only of which it has any.
   const Rows& local() const { return local_; }
+  /// The numbers of those sequences in the exchange.
+  const std::vector<std::int64_t>& local_sequences() const { return local_sequences_; }
   /// All positions of those sequences, halted ones included; and their numbers in the exchange.
   const Rows& seen() const { return seen_; }
   const RowNumbers& seen_numbers() const { return seen_numbers_; }
@@ -72,7 +76,6 @@ class RunningStep {
  private:
   /// The identities of the rows with these numbers, which ascend; sequences without any are left out.
   Rows rows_numbered(const RowNumbers& numbers) const;
-  std::int64_t sequence_of(std::int64_t row) const { return group_->sequence_of_row[static_cast<std::size_t>(row)]; }
   /// The sequences of these rows, which ascend; and all rows of these sequences.
   RowNumbers sequences_of(const RowNumbers& rows) const;
   RowNumbers rows_of(const RowNumbers& sequences) const;
@@ -81,6 +84,7 @@ class RunningStep {
   HeldRows held_;
   std::vector<std::int64_t> counts_;
   Rows local_;
+  std::vector<std::int64_t> local_sequences_;
   RowNumbers seen_numbers_;
   Rows seen_;
   std::vector<std::int64_t> sequence_index_;
