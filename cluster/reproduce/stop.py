@@ -25,8 +25,12 @@ class Stop:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as cls.program:
             if cls.asked:  # while it was started
                 cls.ask()
-            printed, _ = cls.program.communicate()
-        return cls.program.returncode, printed
+            while True:
+                try:
+                    printed, _ = cls.program.communicate(timeout=1)
+                    return cls.program.returncode, printed
+                except subprocess.TimeoutExpired:
+                    pass  # Python calls ask() here for a signal that came amid a read or just before one
 
 
 def lock(path):

@@ -305,8 +305,22 @@ for signal in INT TERM; do
   diff <(grep '"loss"' "$metrics" | head -n -2) - <<<"$before" || fail "$signal: updates were lost"
 done
 
-# A program that takes long to evaluate, and to make what the data lacks.
+# A stop is seen also amid what a program prints without end.
 real=$UT
+UT=$place/talks
+cat >"$UT" <<TALKS
+#!/usr/bin/env bash
+[[ \$* != *--run-dir* ]] || while true; do echo; done
+exec "$real" "\$@"
+TALKS
+chmod +x "$UT"
+talks() { [[ -e $1/reproduce.log ]] && sleep 0.3; }
+for try in 1 2 3 4 5; do
+  cp -r "$place/tables/digits" "$place/tables/talks-$try"
+  expect_stop talks-$try TERM talks
+done
+
+# A program that takes long to evaluate, and to make what the data lacks.
 UT=$place/slow
 cat >"$UT" <<SLOW
 #!/usr/bin/env bash
