@@ -251,7 +251,7 @@ DataCheck check_data(const TaskOptions& options) {
     check_parallel_text(options, found);
   else
     note_errors(found, [&] {
-      for (const fs::path& file : text_files(all)) check_lines(file, false, found);
+      for (const fs::path& file : text_files(all)) note_errors(found, [&] { check_lines(file, false, found); });
     });
   if (!found.errors.empty()) return found;
   note_errors(found, [&] {

@@ -212,6 +212,15 @@ TEST_F(CheckedData, OfLambadaOnlyWhatIsReadIsLookedAt) {
   EXPECT_THAT(check("lambada").errors, ElementsAre(HasSubstr("no training text")));
 }
 
+TEST_F(CheckedData, EveryFileThatCannotBeReadIsNamed) {
+  directory_.write("train.txt", "the cat sat\n");
+  const std::string development = "lambada_development_plain_text.txt";
+  const std::string test = "lambada_test_plain_text.txt";
+  for (const std::string& name : {development, test}) std::filesystem::create_directory(directory_ / name);
+  EXPECT_THAT(check("lambada").errors,
+              ElementsAre(HasSubstr(development + ": is a directory"), HasSubstr(test + ": is a directory")));
+}
+
 TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {
   EXPECT_THAT(tests::bad_input([&] { tasks(); }), HasSubstr("no files of a known task"));
   EXPECT_THAT(check("translation").errors, SizeIs(3));
