@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 
+#include "core/gemm.h"
 #include "core/products.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/device.h"
@@ -53,13 +54,35 @@ double seconds_of(const std::function<at::Tensor()>& multiply, const at::TensorO
   return seconds[2];
 }
 
-/// [matrices, rows, inner] x [matrices, inner, columns], one matrix after the other on the host.
+/// The first of these, each of which, or its transpose, lies in rows.
+template <class Number>
+core::Factor<Number> first_of(const at::Tensor& matrices) {
+  const bool transposed = matrices.stride(2) != 1;
+  const at::Tensor rows = transposed ? matrices.transpose(1, 2) : matrices;
+  return {{rows.const_data_ptr<Number>(), std::max(rows.stride(1), rows.size(2))}, transposed};
+}
+
+/// [matrices, rows, inner] x [matrices, inner, columns] on the host, one after the other, as attention makes them: of
+/// matrices so small a tensor operation would take most of the time for itself.
+template <class Number>
+at::Tensor multiply_on_host(const at::Tensor& left, const at::Tensor& right) {
+  at::Tensor result = at::empty({left.size(0), left.size(1), right.size(2)}, left.options());
+  core::Factor<Number> a = first_of<Number>(left);
+  core::Factor<Number> b = first_of<Number>(right);
+  core::MatrixRows<Number> c{result.data_ptr<Number>(), result.size(2)};
+  for (std::int64_t matrix = 0; matrix < left.size(0); ++matrix) {
+    core::gemm(result.size(1), result.size(2), left.size(2), Number{1}, a, b, Number{0}, c);
+    a.rows.data += left.stride(0);
+    b.rows.data += right.stride(0);
+    c.data += result.stride(0);
+  }
+  return result;
+}
+
 at::Tensor multiply_each(const at::Tensor& left, const at::Tensor& right) {
-  if (!left.device().is_cpu()) return at::bmm(left, right);
-  at::Tensor last;
-  for (std::int64_t matrix = 0; matrix < left.size(0); ++matrix)
-    last = core::product(left.select(0, matrix), right.select(0, matrix));
-  return last;
+  if (left.device().is_cpu() && left.scalar_type() == at::kFloat) return multiply_on_host<float>(left, right);
+  if (left.device().is_cpu() && left.scalar_type() == at::kDouble) return multiply_on_host<double>(left, right);
+  return at::bmm(left, right);
 }
 
 /// Such a product and the two of its way back. One matrix is a weight, whose gradient is added to where it is kept.

@@ -79,13 +79,26 @@ TEST(ForwardProducts, RowsThatHaltedForGoodAreNotInThem) {
   EXPECT_THAT(evolving, testing::Contains(Shape{1, sequences * length, d, ffn, 4}));
 }
 
+/// On a busy machine some may have had to wait.
+double least_time_of(const Product& product, at::ScalarType type = at::kFloat) {
+  double least = time_of_products({product}, type);
+  for (int again = 0; again < 9; ++again) least = std::min(least, time_of_products({product}, type));
+  return least;
+}
+
 TEST(TimeOfProducts, GrowsWithTheirNumber) {
-  double one = time_of_products({{1, 64, 64, 64, 1}}, at::kFloat);
-  for (int again = 0; again < 9; ++again)  // on a busy machine one of them may have had to wait
-    one = std::min(one, time_of_products({{1, 64, 64, 64, 1}}, at::kFloat));
+  const double one = least_time_of({1, 64, 64, 64, 1});
   EXPECT_GT(one, 0);
   EXPECT_GT(time_of_products({{1, 64, 64, 64, 1000}}, at::kFloat), 10 * one);
   EXPECT_EQ(time_of_products({}, at::kFloat), 0);
+}
+
+/// Attention makes its own without tensor operations, of which as many would take some hundred times as long.
+TEST(TimeOfProducts, OfSmallMatricesIsNotThatOfTheirCalls) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    SCOPED_TRACE(at::toString(type));
+    EXPECT_LT(least_time_of({2000, 2, 2, 2, 1}, type), 2000 * least_time_of({1, 2, 2, 2, 1}, type) / 5);
+  }
 }
 
 }  // namespace
