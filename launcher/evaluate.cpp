@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "core/checkpoint_directory.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
@@ -58,10 +59,17 @@ void add_provenance(nlohmann::ordered_json& json, const Session& session, const 
     if (!change.name.ends_with("steps")) json["options"][change.name] = change.now;  // steps are told above
 }
 
+/// Whether a full disk, or a kill, has left a file without the end of its last line.
+bool is_torn(const std::filesystem::path& file) {
+  const std::string text = base::is_there(file) ? base::read_file(file) : "";
+  return !text.empty() && text.back() != '\n';
+}
+
 /// Keeps the line with the run, for its report; of a run that cannot be written to it is printed alone.
 void record(const nlohmann::ordered_json& line, const std::filesystem::path& run_dir) {
   try {
-    AppendedFile(evaluations_file(run_dir)).append(line.dump() + '\n');
+    const std::filesystem::path file = evaluations_file(run_dir);
+    AppendedFile(file).append((is_torn(file) ? "\n" : "") + line.dump() + '\n');
   } catch (const std::runtime_error& error) {
     say(fmt::format("this evaluation is not kept with its run: {}", error.what()));
   }
