@@ -43,6 +43,7 @@ TrainingRun::TrainingRun(Session& session)
     if (session.speaks()) {
       Options used = session.options;
       used.ranks = world.size();
+      used.sequence_parallel = used.recorded_sequence_parallel;
       directory_.emplace(used);
       directory_->keep(session.task->kept_files());
       if (used.resume) point_at_checkpoints();
@@ -68,6 +69,7 @@ void TrainingRun::resume() {
   best_ = resumed_.best;
   evaluated_at_ = resumed_.evaluated_at;
   written_at_ = update();
+  non_finite_.resume(resumed_.left_out_in_a_row);
   time_is_over_ = options.max_hours > 0 && resumed_.hours >= options.max_hours;
 }
 
@@ -235,7 +237,8 @@ nlohmann::json TrainingRun::state() const {
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_},
-                       {"scored_on", scored_on_}};
+                       {"scored_on", scored_on_},
+                       {"left_out_in_a_row", non_finite_.in_a_row()}};
   if (best_) add_best_score(state, *best_);
   return state;
 }

@@ -30,7 +30,7 @@ enum class OnNonFinite { skip, stop };
 struct DataOptions {
   std::string out;  // stories, fetch: directory; sentencepiece: file
   std::int64_t facts = 1;
-  std::int64_t train = 10000;  // questions
+  std::int64_t train = 10000;  // questions, rounded up to whole stories; likewise the next two
   std::int64_t validation = 1000;
   std::int64_t test = 1000;
   datasets::SubwordTraining pieces;
@@ -132,7 +132,7 @@ struct Options {
 
   std::int64_t ranks = 0;                       // asked for on the command line or in --config; 0: not asked for
   std::int64_t recorded_ranks = 0;              // those of the run that is resumed; 0: unknown
-  std::int64_t recorded_sequence_parallel = 0;  // likewise
+  std::int64_t recorded_sequence_parallel = 0;  // likewise; with the mesh chosen: that which the run is to record
   std::int64_t sequence_parallel = 0;           // ranks that share a sequence; 0: by the plan
   dist::ExchangeOptions exchange{dist::ExchangeForm::broadcast, dist::Sent::keys_values,
                                  dist::Cut::zigzag};  // between those; the cut is the decoder's

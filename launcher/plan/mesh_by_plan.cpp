@@ -51,7 +51,8 @@ Layout chosen_layout(const Options& options, const Workload& work, const Machine
 Options with_mesh_by_plan(const Options& options, const datasets::Task* task, dist::Communicator& world) {
   Options used = options;
   used.plan_exchange = false;
-  if (world.size() == 1) used.sequence_parallel = 1;
+  if (options.sequence_parallel > 0) used.recorded_sequence_parallel = options.sequence_parallel;
+  if (world.size() == 1) used.sequence_parallel = 1;  // which is no choice: more ranks later are to have one
   const bool open = used.sequence_parallel == 0 || (options.plan_exchange && used.sequence_parallel > 1);
   if (!open) return used;
   Workload work;
@@ -63,7 +64,7 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
     if (world.rank() == 0) layout = chosen_layout(options, work, machine, world.size(), hosts.most_ranks());
   });
   take_from_first(layout, world);
-  used.sequence_parallel = layout.sequence_parallel;
+  used.sequence_parallel = used.recorded_sequence_parallel = layout.sequence_parallel;
   if (options.plan_exchange) used.exchange = layout.exchange;
   if (world.rank() == 0 && !options.quiet && !options.json)
     fmt::print("mesh as ut plan has it: data-parallel {}, sequence-parallel {}{}\n",

@@ -8,7 +8,8 @@ namespace ut::launcher {
 
 /// The options with what they leave open of the mesh (no --sequence-parallel, --exchange auto) as `ut plan` would have
 /// it for this model, batch and place, after a short probe; says on rank 0 what was chosen. `task` is what is trained
-/// on; none: the batch of `ut bench`. Where nothing is open, or one rank has no choice, nothing is measured.
+/// on; none: the batch of `ut bench`. Where nothing is open, or one rank has no choice, nothing is measured, and in the
+/// latter case nothing recorded.
 /// Collective; the same on every rank.
 Options with_mesh_by_plan(const Options& options, const datasets::Task* task, dist::Communicator& world);
 

@@ -44,7 +44,8 @@ std::optional<std::string> find_in_path(const std::string& program) {
   std::istringstream directories(path == nullptr ? usual_path : path);
   for (std::string directory; std::getline(directories, directory, ':');) {
     const auto file = std::filesystem::path(directory) / program;
-    if (::access(file.c_str(), X_OK) == 0) return file.string();
+    std::error_code unseen;
+    if (std::filesystem::is_regular_file(file, unseen) && ::access(file.c_str(), X_OK) == 0) return file.string();
   }
   return std::nullopt;
 }
@@ -104,7 +105,8 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
-  ::_exit(127);
+  say(fmt::format("{}: cannot be run: {}", command[0], std::strerror(errno)));
+  ::_exit(2);
 }
 
 /// When mpirun is to be told something, and what.

@@ -164,6 +164,22 @@ TEST_F(Running, GoesOnOnANumberOfRanksThatItsMeshDoesNotFit) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
 }
 
+TEST_F(Running, OneRankLeavesTheMeshToMoreThatGoOnWithIt) {
+  const std::string run = directory_ / "run";
+  const auto on = [&](int ranks, int updates) {
+    const Outcome resumed =
+        run_ut(fmt::format("train --resume --ranks {} --max-updates {} --run-dir {}", ranks, updates, run));
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    return resumed.output;
+  };
+  ASSERT_EQ(run_ut(addition(2) + "--ranks 1 --run-dir " + run).exit_code, 0);
+  EXPECT_THAT(on(2, 4), HasSubstr("mesh as ut plan has it"));
+  ASSERT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --max-updates 6 --run-dir " + run).exit_code, 0);
+  on(1, 8);
+  EXPECT_THAT(on(2, 10), Not(HasSubstr("mesh as ut plan has it")));
+  EXPECT_THAT(base::read_file(run + "/options.conf"), HasSubstr("sequence-parallel = 2\n"));
+}
+
 TEST_F(Running, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
   const std::string run = directory_ / "run";
   const std::string late = directory_ / "late";
@@ -423,6 +439,22 @@ TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("2 ranks,"));
   EXPECT_EQ(losses_of(directory_ / "run").size(), 4);
+}
+
+TEST_F(Running, SaysWhyMpirunCannotBeRun) {
+  directory_.write("broken/mpirun", "#!/nowhere/sh\n");
+  std::filesystem::permissions(directory_ / "broken/mpirun", std::filesystem::perms::owner_all);
+  std::filesystem::create_directories(directory_ / "folder/mpirun");
+  const auto with = [&](const std::string& path) {
+    const Outcome refused = run_shell(fmt::format("PATH={} {} {} --ranks 2 --run-dir {}", directory_ / path,
+                                                  std::getenv("UT"), addition(4), directory_ / "run"));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+    return refused.errors;
+  };
+  EXPECT_EQ(with("broken"),
+            fmt::format("ut: {}: cannot be run: No such file or directory\n", directory_ / "broken/mpirun"));
+  EXPECT_THAT(with("folder"), HasSubstr("mpirun is not installed"));
 }
 
 TEST_F(Running, ARankThatFailsEndsTheJobWithOneMessage) {
