@@ -57,12 +57,6 @@ std::vector<std::vector<std::int64_t>> of_ranks(const std::vector<std::int64_t>&
   return ranks;
 }
 
-std::int64_t nvidia_devices() {
-  std::int64_t count = 0;
-  while (filesystem::exists(fmt::format("/dev/nvidia{}", count))) ++count;
-  return count;
-}
-
 std::string speeds(const Link& link) {
   return fmt::format("{} a round; {}/s gathered, {}/s summed, of {}", readable_seconds(link.latency),
                      readable(link.gather.back().per_second, "B"), readable(link.reduce.back().per_second, "B"),
@@ -160,7 +154,7 @@ Finding find_products() {
 }
 
 Finding find_accelerators(Communicator& world) {
-  const auto devices = of_ranks({nvidia_devices()}, world);
+  const auto devices = of_ranks({gpus_of_host()}, world);
   const std::int64_t here = devices.front().front();
   const std::string cuda = build_line("CUDA: ");
   Finding finding{"GPUs", fmt::format("{} on this host; CUDA: {}; NCCL: {}", here, cuda, build_line("NCCL: ")), ""};

@@ -94,6 +94,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   ResumedRun run;
   run.cursor = {read.whole("samples", 0), read.whole("part_of_window", 0)};
   run.hours = read.number("hours", 0);
+  run.left_out_in_a_row = read.whole("left_out_in_a_row", 0);
   const bool is_of_others = read.text("scored_on", scored_on) != scored_on;
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
   run.best = session.speaks() ? best_that_is_there(read, directory, update, run.said) : best_score_in(read);

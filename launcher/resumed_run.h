@@ -17,11 +17,12 @@ namespace ut::launcher {
 struct ResumedRun {
   datasets::Cursor cursor;  // of the next update
   double hours = 0;
-  std::optional<BestScore> best;   // on rank 0, which looks: its checkpoint is there
-  bool best_is_of_others = false;  // scored on other examples than those to come, with which it cannot be compared
-  std::int64_t evaluated_at = -1;  // the update that was; -1: none
-  std::vector<std::string> said;   // for a person
-  std::string state;               // what tells it from others: the files' digests are in it
+  std::int64_t left_out_in_a_row = 0;  // updates just before it, which were not finite
+  std::optional<BestScore> best;       // on rank 0, which looks: its checkpoint is there
+  bool best_is_of_others = false;      // scored on other examples than those to come, with which it cannot be compared
+  std::int64_t evaluated_at = -1;      // the update that was; -1: none
+  std::vector<std::string> said;       // for a person
+  std::string state;                   // what tells it from others: the files' digests are in it
 };
 
 /// Loads the checkpoint that the options name. `scored_on`: which examples evaluations are made on from now on.

@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <iterator>
 #include <map>
 
 #include "base/error.h"
 #include "dist/nccl.h"
 #include "dist/staging.h"
+#include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/shared_text.h"
 
@@ -37,6 +40,18 @@ RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64
   if (problem.empty()) return {.cuda = true, .gpu = static_cast<int>(local_rank % gpus.count)};
   if (asked == DeviceChoice::automatic) return {};
   throw base::BadInput(fmt::format("--device cuda: {}; --device cpu computes without", problem));
+}
+
+std::int64_t gpus_of_host() {
+  std::int64_t count = 0;
+  while (std::filesystem::exists(fmt::format("/dev/nvidia{}", count))) ++count;
+  return count;
+}
+
+std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible) {
+  const bool is_hidden = visible != nullptr && (*visible == '\0' || *visible == '-');
+  if (asked != DeviceChoice::automatic || !gpus.in_build || gpus.count > 0 || on_host == 0 || is_hidden) return {};
+  return fmt::format("this host has GPUs, but computes without: {}", missing(gpus));
 }
 
 bool check_places(const std::vector<std::string>& places, bool share_gpus) {
@@ -70,7 +85,11 @@ CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevic
 
 RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist::Communicator& world) {
   RankDevice device;
-  agree(world, [&] { device = choose_device(options.device, find_gpus(), local_rank); });
+  const VisibleGpus gpus = find_gpus();
+  agree(world, [&] { device = choose_device(options.device, gpus, local_rank); });
+  const std::string unused =
+      say_of_unused_gpus(options.device, gpus, gpus_of_host(), std::getenv("CUDA_VISIBLE_DEVICES"));
+  if (world.rank() == 0 && !unused.empty()) say(unused);
   const auto places = texts_of_ranks(device.cuda ? gpu_place(device.gpu) : "", world);
   agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
   if (device.cuda) {

@@ -17,6 +17,9 @@ struct VisibleGpus {
   std::string problem;  // why there is none, in CUDA's words
 };
 
+/// Of this host, whether or not they can be used.
+std::int64_t gpus_of_host();
+
 /// Of this process. This and the next two are what needs CUDA: gpus.cpp, or no_gpus.cpp in a build without.
 VisibleGpus find_gpus();
 /// Its host and which GPU of that host it is, however many of them this process sees.
@@ -38,6 +41,10 @@ void wait_for(const at::Tensor& tensor);
 /// first again: what started it may show each rank its own GPU alone. Throws base::BadInput where a GPU was asked for
 /// and cannot be had; says why and what helps.
 RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t local_rank);
+
+/// What is to be said where a host's GPUs are left unused and nobody asked for that; empty: nothing. `on_host`: how
+/// many it has. `visible`: what CUDA_VISIBLE_DEVICES is set to, which may hide them; null: it is not set.
+std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible);
 
 /// `places` names each rank's GPU, or is empty for a rank on the CPU. Returns whether any two ranks have
 /// one GPU. Throws base::BadInput where they do and that was not asked for, and where ranks are on CPUs and GPUs.

@@ -161,17 +161,19 @@ std::string NonFiniteUpdates::left_out(const core::Model& model, double loss, bo
   at::Tensor ranks = at::zeros({world.size()}, at::kLong);
   ranks[world.rank()] = here ? 1 : 0;
   world.all_reduce_sum(ranks, dist::Purpose::control);
-  const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // none: it came of the sum; 0 speaks
+  const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // of none: 0, which speaks
   const std::string host = text_of_rank(host_name(), rank, world);
-  const std::string what = what_is_not_finite(model, loss);
+  const bool is_of_one = world.size() == 1 || ranks.any().item<bool>();
+  const std::string what =
+      what_is_not_finite(model, loss) + (is_of_one ? "" : ", though each rank's part of the sum is");
   if (++in_a_row_ > limit_)
     throw FailureOfRank(
         rank, host,
         limit_ == 0
             ? what + " (--on-nonfinite stop)"
             : fmt::format("{}, after {} such updates in a row that were left out (--nonfinite-limit)", what, limit_));
-  return fmt::format("{}, from rank {} on host {}; the update is left out, {} of at most {} in a row", what, rank, host,
-                     in_a_row_, limit_);
+  return fmt::format("{}{}; the update is left out, {} of at most {} in a row", what,
+                     is_of_one ? fmt::format(", from rank {} on host {}", rank, host) : "", in_a_row_, limit_);
 }
 
 }  // namespace ut::launcher

@@ -4,7 +4,8 @@
 //   UT_FAULT=KIND:RANK:N    RANK: -1 where there are no ranks
 //
 //   throw flip memory segfault kill stop    when the gradients of the Nth update are handed over
-//   nan infinity                       in the float64 gradients of the update after the Nth, before they are
+//   nan infinity large                 in the float64 gradients of the update after the Nth, before they are summed;
+//                                      the square of a large one is not finite
 //   full broken                        from the Nth operation on a file of a checkpoint on: no space left, an error of
 //                                      the disk
 //   slow                               likewise each takes a twentieth of a second
@@ -75,7 +76,7 @@ void* to_poison = nullptr;
 void happen(void* buffer, const MPI_Request* request) {
   const std::string& kind = fault().kind;
   if (kind == "throw") throw std::runtime_error("a fault that a test has put here");
-  if (kind == "nan" || kind == "infinity") to_poison = buffer;
+  if (kind == "nan" || kind == "infinity" || kind == "large") to_poison = buffer;
   if (kind == "flip") to_flip = {buffer, request};
   if (kind == "memory") memory_is_gone = true;
   if (kind == "segfault") raise(SIGSEGV);
@@ -143,7 +144,9 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 /// What the program reports to the others at the end of an update comes before its gradients are made 0 again.
 int MPI_Ibcast(void* rows, int count, MPI_Datatype type, int root, MPI_Comm group, MPI_Request* request) {
   if (to_poison != nullptr)
-    static_cast<double*>(std::exchange(to_poison, nullptr))[0] = fault().kind == "nan" ? std::nan("") : HUGE_VAL;
+    static_cast<double*>(std::exchange(to_poison, nullptr))[0] = fault().kind == "nan"     ? std::nan("")
+                                                                 : fault().kind == "large" ? 1e200
+                                                                                           : HUGE_VAL;
   return PMPI_Ibcast(rows, count, type, root, group, request);
 }
 

@@ -35,6 +35,10 @@ std::vector<Case> cases() {
     all.push_back({"kill", ranks, "after update 22: ended by signal 9 \\(Killed\\): out of memory\\?"});
     all.push_back({"nan", ranks, gradients});
     all.push_back({"infinity", ranks, gradients});
+    all.push_back({"large", ranks,
+                   "after update 23: the norm of the gradients is not finite, though each rank's part of the sum is "
+                   "\\(--on-nonfinite stop\\)",
+                   1, 0});
     const std::string others =
         ranks > 2 ? "the other ranks" : "rank 0 on host [^\n]+ which of them is right there is no";
     for (const int rank : {0, 1})

@@ -49,6 +49,20 @@ TEST(Device, ThatCannotBeHadIsRefusedWithTheReasonAndTheRemedy) {
               AllOf(HasSubstr("no GPU is visible here (no driver)"), HasSubstr("CUDA_VISIBLE_DEVICES")));
 }
 
+TEST(Device, OfAHostIsNotLeftUnusedInSilence) {
+  const auto said = [](DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible) {
+    return say_of_unused_gpus(asked, gpus, on_host, visible);
+  };
+  for (const char* visible : {static_cast<const char*>(nullptr), "0,1"})
+    EXPECT_THAT(said(DeviceChoice::automatic, none_there, 2, visible),
+                AllOf(HasSubstr("this host has GPUs, but computes without"), HasSubstr("no driver")));
+  for (const char* hidden : {"", "-1"}) EXPECT_EQ(said(DeviceChoice::automatic, none_there, 2, hidden), "");
+  EXPECT_EQ(said(DeviceChoice::automatic, none_there, 0, nullptr), "");
+  EXPECT_EQ(said(DeviceChoice::automatic, left_out, 2, nullptr), "");
+  EXPECT_EQ(said(DeviceChoice::automatic, four, 4, nullptr), "");
+  EXPECT_EQ(said(DeviceChoice::cpu, none_there, 2, nullptr), "");
+}
+
 TEST(Device, OfTwoRanksIsRefusedUnlessShared) {
   const std::vector<std::string> places = {"host a, PCI 1", "host a, PCI 2", "host b, PCI 1", "host a, PCI 1"};
   EXPECT_THAT(places_refused(places),

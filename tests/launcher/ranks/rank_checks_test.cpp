@@ -45,6 +45,10 @@ TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
     for (int left_out = 0; left_out < 2; ++left_out) EXPECT_NO_THROW(updates.left_out(*model, 1, true, *world));
   }
   EXPECT_THROW(updates.left_out(*model, 1, true, *world), FailureOfRank);
+  updates.resume(1);  // as many were left out when the run was stopped
+  EXPECT_NO_THROW(updates.left_out(*model, 1, true, *world));
+  EXPECT_EQ(updates.in_a_row(), 2);
+  EXPECT_THROW(updates.left_out(*model, 1, true, *world), FailureOfRank);
   options.on_nonfinite = OnNonFinite::stop;
   EXPECT_THROW(NonFiniteUpdates(options).left_out(*model, 1, true, *world), FailureOfRank);
 }
