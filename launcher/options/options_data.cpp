@@ -16,19 +16,21 @@ OptionEntry output_path(std::string placeholder, std::string description) {
 }  // namespace
 
 void add_stories(Table& table) {
-  table.add("Stories", command_data_stories, false,
-            {whole(
-                 "facts", "supporting facts of each question", [](auto& o) -> auto& { return o.data.facts; }, 1, 3),
-             whole(
-                 "train", "questions to train on", [](auto& o) -> auto& { return o.data.train; }, 1, most_questions),
-             whole(
-                 "validation", "questions to validate on; 0: no such file",
-                 [](auto& o) -> auto& { return o.data.validation; }, 0, most_questions),
-             whole(
-                 "test", "questions to test on", [](auto& o) -> auto& { return o.data.test; }, 1, most_questions),
-             output_path("DIR", "directory the files are written to"),
-             whole(
-                 "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
+  table.add(
+      "Stories", command_data_stories, false,
+      {whole(
+           "facts", "supporting facts of each question", [](auto& o) -> auto& { return o.data.facts; }, 1, 3),
+       whole(
+           "train", "questions to train on, rounded up to whole stories of 5",
+           [](auto& o) -> auto& { return o.data.train; }, 1, most_questions),
+       whole(
+           "validation", "questions to validate on, likewise; 0: no such file",
+           [](auto& o) -> auto& { return o.data.validation; }, 0, most_questions),
+       whole(
+           "test", "questions to test on, likewise", [](auto& o) -> auto& { return o.data.test; }, 1, most_questions),
+       output_path("DIR", "directory the files are written to"),
+       whole(
+           "seed", "of the stories", [](auto& o) -> auto& { return o.seed; }, 0)});
 }
 
 void add_sentencepiece(Table& table) {
