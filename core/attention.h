@@ -20,8 +20,9 @@ namespace ut::core {
 /// Attention without a graph.
 struct Attended {
   at::Tensor output;  // [query rows, d]
-  /// The way back from the output's gradient: returns the query's, and adds that of the keys and values, which must
-  /// stand where they stood, to the second [key rows, 2d], of dist::exact_type(); which it makes where it is undefined.
+  /// The way back: takes the output's gradient and returns the query's. That of keys and values is added to the second
+  /// argument [key rows, 2d], of dist::exact_type(), which is made where it is undefined. Keys and values must still
+  /// stand where they stood.
   std::function<at::Tensor(const at::Tensor&, at::Tensor&)> go_back;
 };
 
@@ -41,7 +42,7 @@ class AttentionLayout {
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
   /// `query` [query rows, d], `keys_values` [key rows, 2d], a row's key beside its value -> [query rows, d].
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
-  /// The same, for who keeps keys and values himself.
+  /// The same for a caller that keeps the keys and values itself.
   Attended attend_once(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
   /// The same layout, where attend() tells `look` what met and what came of it.
   AttentionLayout watched(AttentionLook look) const;

@@ -98,6 +98,7 @@ LuongAttention::LuongAttention(Parameters& parameters, const std::string& name, 
       combine_(parameters.add_kernel(name + ".combine", {2 * options.d_model, options.d_model}, 2 * options.d_model,
                                      options.d_model)) {}
 
+/// Its keys and its values are the states themselves; attend() takes a row's key beside its value.
 at::Tensor LuongAttention::remember(const at::Tensor& encoded) { return at::cat({encoded, encoded}, 1); }
 
 at::Tensor LuongAttention::attend(const at::Tensor& states, const at::Tensor& memory,

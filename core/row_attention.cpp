@@ -241,6 +241,53 @@ bool are_all(const RowSpans& spans, std::int64_t key_rows) {
   return key_rows == 0;
 }
 
+/// The way back of one head over the queries of one sequence.
+template <class Number>
+struct BackOfHead {
+  const Weights& of;
+  Share::Pair pair;
+  std::int64_t columns;  // of the head
+  std::int64_t keys;     // of the sequence
+  MatrixRows<const Number> q, k, v, out, log_sum, given;
+  MatrixRows<Number> to_q, to_k, to_v;
+  bool queries_filled;  // what is added to, else written
+  bool keys_filled;
+  Number* scratch;
+
+  /// Of `count` queries, none of which sees more than the first `seen` keys.
+  void go_back(std::int64_t first, std::int64_t count, std::int64_t seen) {
+    if (seen < keys) fill_keys();
+    if (seen == 0 && !queries_filled) fill(to_q.from(first), count, columns, Number{0});
+    if (seen == 0) return;
+    const Number keys_kept = keys_filled ? 1 : 0;
+    const MatrixRows<Number> weights{scratch, row_room(seen)};
+    const MatrixRows<Number> gradients = {weights.row(count), weights.stride};
+    const MatrixRows<Number> dropped = of.drops() ? gradients.from(count) : weights;
+    gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
+    for (std::int64_t row = 0; row < count; ++row)
+      of.make_again(pair.sequence, first + row, pair.head, *log_sum.row(first + row), seen, weights.row(row),
+                    dropped.row(row));
+    gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), keys_kept, to_v);
+    gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
+    for (std::int64_t row = 0; row < count; ++row) {
+      const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
+      softmax_back(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
+    }
+    gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), queries_filled ? 1 : 0,
+         to_q.from(first));
+    gemm(seen, columns, count, of.scale<Number>(), transposed(gradients), as_stored(q.from(first)), keys_kept, to_k);
+    keys_filled = true;
+  }
+
+  /// With nothing, where nothing has been added to them.
+  void fill_keys() {
+    if (keys_filled) return;
+    fill(to_k, keys, columns, Number{0});
+    fill(to_v, keys, columns, Number{0});
+    keys_filled = true;
+  }
+};
+
 template <class Number>
 void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
                      const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
@@ -253,48 +300,30 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     to_keys_values.push_back(new_sums(keys_values, are_all(spans, keys_values.size(0))));
   of.for_each_share<Number>(parts, of.drops() ? 3 : 2, [&](const Share& share, Number* scratch) {
     const auto [sequence, head] = share.pair;
-    const Sums& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
+    const std::int64_t of_key = head * columns;
+    const std::int64_t of_value = (site.heads + head) * columns;
     const KeySpan& keys = spans.keys[sequence];
-    const auto k = of_keys(columns_of<Number>(keys_values, head * columns), keys);
-    const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), keys);
-    const auto q = columns_of<Number>(query, head * columns);
-    const auto out = columns_of<Number>(output, head * columns);
-    const auto given = columns_of<Number>(gradient, head * columns);
-    const auto sums = columns_of<Number>(log_sum, head);
-    const auto to_q = columns_to_fill<Number>(query_gradient.rows, head * columns);
-    const auto to_k = of_keys(columns_to_fill<Number>(to_keys.rows, head * columns), keys);
-    const auto to_v = of_keys(columns_to_fill<Number>(to_keys.rows, (site.heads + head) * columns), keys);
-    const auto set_to_zero = [&](const MatrixRows<Number>& rows, std::int64_t count) {
-      fill(rows, count, columns, Number{0});
-    };
-    bool keys_filled = to_keys.filled;
-    const auto fill_keys = [&] {
-      if (!keys_filled) set_to_zero(to_k, keys.count), set_to_zero(to_v, keys.count);
-      keys_filled = true;
-    };
-    of.for_each_block(share, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
-      if (seen < keys.count) fill_keys();
-      if (seen == 0 && !query_gradient.filled) set_to_zero(to_q.from(first), count);
-      if (seen == 0) return;
-      const Number keys_kept = keys_filled ? 1 : 0;
-      const MatrixRows<Number> weights{scratch, row_room(seen)};
-      const MatrixRows<Number> gradients = {weights.row(count), weights.stride};
-      const MatrixRows<Number> dropped = of.drops() ? gradients.from(count) : weights;
-      gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
-      for (std::int64_t row = 0; row < count; ++row)
-        of.make_again(sequence, first + row, head, *sums.row(first + row), seen, weights.row(row), dropped.row(row));
-      gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), keys_kept, to_v);
-      gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
-      for (std::int64_t row = 0; row < count; ++row) {
-        const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
-        softmax_back(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
-      }
-      gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), query_gradient.filled ? 1 : 0,
-           to_q.from(first));
-      gemm(seen, columns, count, of.scale<Number>(), transposed(gradients), as_stored(q.from(first)), keys_kept, to_k);
-      keys_filled = true;
+    const Sums& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
+    BackOfHead<Number> back{.of = of,
+                            .pair = share.pair,
+                            .columns = columns,
+                            .keys = keys.count,
+                            .q = columns_of<Number>(query, of_key),
+                            .k = of_keys(columns_of<Number>(keys_values, of_key), keys),
+                            .v = of_keys(columns_of<Number>(keys_values, of_value), keys),
+                            .out = columns_of<Number>(output, of_key),
+                            .log_sum = columns_of<Number>(log_sum, head),
+                            .given = columns_of<Number>(gradient, of_key),
+                            .to_q = columns_to_fill<Number>(query_gradient.rows, of_key),
+                            .to_k = of_keys(columns_to_fill<Number>(to_keys.rows, of_key), keys),
+                            .to_v = of_keys(columns_to_fill<Number>(to_keys.rows, of_value), keys),
+                            .queries_filled = query_gradient.filled,
+                            .keys_filled = to_keys.filled,
+                            .scratch = scratch};
+    of.for_each_block(share, [&back](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      back.go_back(first, count, seen);
     });
-    fill_keys();
+    back.fill_keys();
   });
   for (std::size_t part = 1; part < to_keys_values.size(); ++part)
     to_keys_values.front().rows.add_(to_keys_values[part].rows);

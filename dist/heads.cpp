@@ -9,7 +9,7 @@
 namespace ut::dist {
 namespace {
 
-/// What travels are heads of rows: for each rank, those that stay with a rank which holds `rows` rows of some heads.
+/// How many heads of rows go to each rank, and come from it, when rows cut by position become rows cut by head.
 struct Travelling {
   std::vector<std::int64_t> by_heads;  // [ranks]: its heads of this rank's rows
   std::vector<std::int64_t> by_rows;   // [ranks]: this rank's heads of its rows

@@ -33,8 +33,8 @@ std::vector<std::vector<std::int64_t>> updates_by_position(const at::Tensor& upd
                                                            const dist::SequenceExchange* exchange,
                                                            core::Halting halting, dist::Communicator& group);
 
-/// Shows this data group's examples to the first rank's `see`. `wrong`
-/// [sequences] int64: labels that are. Collective in the group that shares the sequences.
+/// Shows the examples of the group that shares these sequences to `see`, on its first rank. `wrong` [sequences] int64:
+/// how many labels of each are wrong. Collective in that group.
 void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
                          const at::Tensor& wrong, const Session& session);
 
