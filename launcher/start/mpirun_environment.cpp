@@ -1,0 +1,104 @@
+#include "launcher/start/mpirun_environment.h"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace ut::launcher {
+namespace {
+
+/// Whether processes may read each other's memory. Some containers forbid it, and Open MPI then complains at
+/// every message unless told not to try.
+bool may_read_other_memory() {
+  char from = 1;
+  char to = 0;
+  iovec local{&to, 1};
+  iovec remote{&from, 1};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+/// Ranks that share the cores of a host.
+std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
+  if (request.hosts.empty()) return request.ranks;
+  return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
+}
+
+/// By OpenMP's variable, of which the first number counts here.
+std::int64_t threads_of(const char* variable) { return std::max(1L, std::strtol(variable, nullptr, 10)); }
+
+}  // namespace
+
+std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
+  return std::max<std::int64_t>(1, cores / ranks);
+}
+
+std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {
+  // A connection that is silent is asked after a third of the time, and given up after three questions without an
+  // answer: before the ranks, who only know that they wait, give up. An mpirun whose ranks have ended waits for ever
+  // for the host that it cannot reach.
+  const std::int64_t seconds = std::min<std::int64_t>(timeout, 30);
+  const std::string question_every = std::to_string(seconds / 9);
+  return {{"OMPI_MCA_oob_tcp_keepalive_time", std::to_string(seconds / 3)},
+          {"OMPI_MCA_oob_tcp_keepalive_intvl", question_every},
+          {"OMPI_MCA_oob_tcp_keepalive_probes", "3"},
+          // ssh asks nothing of a person, and does not outlive the job.
+          {"OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"}};
+}
+
+std::vector<std::string> variables_for_hosts(const char* const* environment) {
+  std::vector<std::string> names;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view set = *environment;
+    const auto begins = [&](std::string_view prefix) { return set.starts_with(prefix); };
+    const bool is_meant = begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_");
+    const std::string name(set.substr(0, set.find('=')));
+    if (is_meant && name != threads_variable) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
+  if (request.threads > 0 || std::getenv(threads_variable) == nullptr) {
+    const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
+    ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
+  }
+  // Threads that wait would else keep the core from those they wait for.
+  if (const auto threads = threads_of(std::getenv(threads_variable)); most_ranks_on_a_host(request) * threads > cores)
+    ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  ::setenv("PATH", usual_path, 0);  // mpirun looks for what it starts itself
+  const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
+  ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);
+  // A crash is told in one line by the parent; Open MPI's own traces of several ranks come mixed.
+  ::setenv("OMPI_MCA_opal_signal", "", 0);
+  ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
+  if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  if (request.hosts.empty()) return;
+  for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);
+}
+
+void check_room_to_start(const Environment& get) {
+  constexpr std::int64_t needed = 16;  // MB; a few less, and mpirun waits for ever
+  const char* given = get("TMPDIR");
+  const std::string directory = given == nullptr || *given == '\0' ? "/tmp" : given;
+  std::error_code unseen;
+  const bool is_there = std::filesystem::exists(directory, unseen);
+  if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, unseen)))
+    throw base::BadInput(fmt::format("TMPDIR {}: needs the path of a directory, from / on", directory));
+  if (!is_there) return;  // mpirun makes it
+  const auto space = std::filesystem::space(directory, unseen);
+  const std::int64_t free = unseen ? needed : static_cast<std::int64_t>(space.available / 1'000'000);
+  if (free < needed)
+    throw base::BadInput(
+        fmt::format("{}: {} MB are left, needs {} in which mpirun starts ranks; free some, or set "
+                    "TMPDIR to another directory",
+                    directory, free, needed));
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/start/rank_environment.h"
+#include "launcher/start/spawn_request.h"
+
+namespace ut::launcher {
+
+inline constexpr const char* threads_variable = "OMP_NUM_THREADS";
+inline constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";  // where there is none
+
+/// Threads for each of the ranks that share the cores: at least one.
+std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks);
+
+/// The names of what an environment (NAME=VALUE, …, null) says to a rank's libraries, which ranks on other hosts are to
+/// be told too; sorted.
+std::vector<std::string> variables_for_hosts(const char* const* environment);
+
+/// What the environment tells mpirun, unless it is set already: how to reach other hosts, and to notice that one cannot
+/// be reached any more. Names and values.
+std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout);
+
+/// Sets in this process what mpirun and its ranks are to find in their environment; what is set already stays, but for
+/// threads that the request has. `cores`: of this host.
+void set_rank_environment(const SpawnRequest& request, std::int64_t cores);
+
+/// Throws base::BadInput where there is not enough room for what mpirun keeps while ranks run (in TMPDIR, or /tmp): it
+/// would say nothing and wait for ever.
+void check_room_to_start(const Environment& get);
+
+}  // namespace ut::launcher
