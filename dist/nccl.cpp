@@ -10,16 +10,14 @@
 #include <torch/csrc/cuda/nccl.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "dist/nccl_handle.h"
 #include "dist/nccl_library.h"
 #include "dist/row_tensors.h"
 #include "dist/work_watch.h"
@@ -31,16 +29,6 @@ using c10::cuda::CUDAEvent;
 using c10::cuda::CUDAGuard;
 using c10::cuda::CUDAStream;
 
-bool went_well(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
-
-std::string error_text(const std::string& what, ncclResult_t result) {
-  return fmt::format("NCCL: {}: {} ({})", what, ncclGetErrorString(result), ncclGetLastError(nullptr));
-}
-
-void check(ncclResult_t result, const char* what) {
-  if (!went_well(result)) throw std::runtime_error(error_text(what, result));
-}
-
 NcclLibraries nccl_libraries() {
   NcclLibraries libraries;
   dl_iterate_phdr(
@@ -51,7 +39,7 @@ NcclLibraries nccl_libraries() {
       },
       &libraries.loaded);
   libraries.compiled_for = NCCL_VERSION_CODE;
-  check(ncclGetVersion(&libraries.version), "ncclGetVersion");
+  check_nccl(ncclGetVersion(&libraries.version), "ncclGetVersion");
   const std::uint64_t libtorch = torch::cuda::nccl::version();  // 16 bits for each part
   libraries.libtorch_compiled_for =
       static_cast<int>((libtorch >> 32) * 10000 + (libtorch >> 16 & 0xffff) * 100 + (libtorch & 0xffff));
@@ -126,110 +114,12 @@ struct Gpu {
   WorkWatch watch;
 };
 
-constexpr int quick_looks = 200;
-
-/// A group's handle in NCCL. The watch may abort it between any two calls.
-class Handle final : public Watched {
- public:
-  explicit Handle(WorkWatch& watch) : watch_(watch) { watch_.add(*this); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() override {
-    try {
-      // Waits for what is under way. There is no handle where connecting failed.
-      call("ncclCommFinalize",
-           [](ncclComm_t handle) { return handle == nullptr ? ncclSuccess : ncclCommFinalize(handle); });
-      const std::lock_guard lock(mutex_);
-      if (handle_ != nullptr) ncclCommDestroy(std::exchange(handle_, nullptr));
-    } catch (const std::exception&) {  // the watch knows, and aborts
-    }
-    watch_.remove(*this);
-  }
-
-  void connect(int rank, int size, const ncclUniqueId& id) {
-    call("ncclCommInitRankConfig", [&](ncclComm_t) {
-      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-      config.blocking = 0;
-      return ncclCommInitRankConfig(&handle_, size, id, rank, &config);
-    });
-  }
-
-  /// Calls NCCL with the handle and waits until NCCL has taken the call over: what it starts can still be under way.
-  template <class Nccl>
-  void call(const std::string& what, const Nccl& nccl) {
-    const auto taken = std::make_shared<std::atomic<bool>>(false);
-    watch_.check();
-    watch_.begin(what, [taken] { return taken->load(); });
-    calling_ = true;
-    ncclResult_t result = unless_aborted(nccl);
-    for (int looks = 0; result == ncclInProgress; ++looks) {
-      if (looks < quick_looks)  // a call is mostly taken over within microseconds
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      result = unless_aborted([](ncclComm_t handle) {
-        ncclResult_t state = ncclSuccess;
-        const ncclResult_t asked = ncclCommGetAsyncError(handle, &state);
-        return asked == ncclSuccess ? state : asked;
-      });
-    }
-    calling_ = false;
-    *taken = true;  // or failed: there is nothing to wait for any more
-    if (result != ncclSuccess) watch_.fail(error_text(what, result));
-    watch_.check();
-  }
-
-  std::string asynchronous_error() override {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || calling_ || handle_ == nullptr) return {};  // a call says by itself how it went
-    ncclResult_t state = ncclSuccess;
-    const ncclResult_t asked = ncclCommGetAsyncError(handle_, &state);
-    const ncclResult_t result = asked == ncclSuccess ? state : asked;
-    return went_well(result) ? std::string() : error_text("asynchronous error", result);
-  }
-
-  void abort() noexcept override {
-    // A call that is stuck all the same, say because the GPU takes no more work, is freed by the abort alone.
-    const std::unique_lock lock(mutex_, std::chrono::seconds(2));
-    if (handle_ != nullptr) ncclCommAbort(std::exchange(handle_, nullptr));
-    aborted_ = true;
-  }
-
- private:
-  template <class Nccl>
-  ncclResult_t unless_aborted(const Nccl& nccl) {
-    const std::lock_guard lock(mutex_);
-    return aborted_ ? ncclRemoteError : nccl(handle_);
-  }
-
-  WorkWatch& watch_;
-  std::timed_mutex mutex_;  // never held while the watch is called, which waits for it itself
-  ncclComm_t handle_ = nullptr;
-  std::atomic<bool> calling_ = false;
-  std::atomic<bool> aborted_ = false;
-};
-
-/// Rank 0's, told to all.
-ncclUniqueId shared_id(Communicator& host) {
-  ncclUniqueId id{};
-  const bool first = host.rank() == 0;
-  if (first) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
-  const at::Tensor mine = at::zeros({first ? 1 : 0, sizeof id}, at::kByte);
-  if (first) std::memcpy(mine.data_ptr(), &id, sizeof id);
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(host.size()), 0);
-  counts.front() = 1;
-  // Over a group of its own, so that the host's count of bytes stays what the program's work sends.
-  const at::Tensor told = host.split(0)->all_gather_rows(mine, counts, Purpose::control);
-  std::memcpy(&id, told.const_data_ptr(), sizeof id);
-  return id;
-}
-
 class NcclCommunicator final : public Communicator {
  public:
   NcclCommunicator(std::unique_ptr<Communicator> host, std::shared_ptr<Gpu> gpu)
       : host_(std::move(host)), gpu_(std::move(gpu)), handle_(gpu_->watch) {
     const CUDAGuard guard(gpu_->device);
-    handle_.connect(rank(), size(), shared_id(*host_));
+    handle_.connect(rank(), size(), shared_nccl_id(*host_));
   }
 
   int rank() const override { return host_->rank(); }
@@ -386,7 +276,7 @@ class NcclCommunicator final : public Communicator {
 
   std::unique_ptr<Communicator> host_;
   std::shared_ptr<Gpu> gpu_;
-  Handle handle_;  // before the others go: it waits for what is under way
+  NcclHandle handle_;  // before the others go: it waits for what is under way
 };
 
 }  // namespace
