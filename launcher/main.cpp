@@ -19,6 +19,7 @@
 #include "launcher/commands.h"
 #include "launcher/data.h"
 #include "launcher/model_files.h"
+#include "launcher/options/option_help.h"
 #include "launcher/options/options.h"
 #include "launcher/process/build_info.h"
 #include "launcher/process/kept_memory.h"

@@ -15,6 +15,8 @@
 #include "core/make_model.h"
 #include "core/safetensors.h"
 #include "launcher/options/model_options.h"
+#include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
 #include "launcher/process/unfinished_directory.h"
 #include "launcher/run/rank_batch.h"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/error.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/state_reader.h"

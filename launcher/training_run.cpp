@@ -12,6 +12,7 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "launcher/options/model_options.h"
+#include "launcher/options/option_record.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/run/evaluation_record.h"

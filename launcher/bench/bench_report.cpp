@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/bench/forward_products.h"
+#include "launcher/options/option_record.h"
 #include "launcher/options/option_table.h"
 #include "launcher/process/readable.h"
 

@@ -48,6 +48,10 @@ const CommandEntry& find_command(const std::string& name) {
                                    suggestion(name, names, ""), fmt::join(names, ", ")));
 }
 
+bool starts_from_record(const CommandEntry& command) {
+  return command.bit == command_evaluate || command.bit == command_decode || command.bit == command_export;
+}
+
 std::vector<std::string> names_below(const std::string& group) {
   std::vector<std::string> names;
   for (const auto& command : commands())

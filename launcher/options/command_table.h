@@ -20,6 +20,9 @@ const std::vector<CommandEntry>& commands();
 /// Throws base::BadInput, with the nearest name, where there is none.
 const CommandEntry& find_command(const std::string& name);
 
+/// Whether the command uses a trained model, as its run directory has it.
+bool starts_from_record(const CommandEntry& command);
+
 /// The second words of the commands whose first this is.
 std::vector<std::string> names_below(const std::string& group);
 inline bool is_group(const std::string& name) { return !names_below(name).empty(); }

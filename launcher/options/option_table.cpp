@@ -38,4 +38,10 @@ const std::vector<OptionEntry>& option_table() {
   return table;
 }
 
+const OptionEntry* find_option(const std::string& name, unsigned command) {
+  for (const auto& entry : option_table())
+    if (entry.name == name && entry.belongs_to(command)) return &entry;
+  return nullptr;
+}
+
 }  // namespace ut::launcher

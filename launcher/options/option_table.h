@@ -52,4 +52,7 @@ struct OptionEntry {
 /// All options of all commands, in the order in which the help shows them.
 const std::vector<OptionEntry>& option_table();
 
+/// The option of that name of a command, a bit; nullptr where it has none.
+const OptionEntry* find_option(const std::string& name, unsigned command);
+
 }  // namespace ut::launcher

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -177,21 +176,5 @@ struct Options {
 /// evaluate, decode and export, the defaults are what the run directory has recorded.
 /// Throws base::BadInput, one line, for anything that cannot be used.
 Options parse_options(const std::vector<std::string>& arguments);
-
-/// What `ut COMMAND --help` prints; for an empty command the list of commands.
-/// Throws base::BadInput for a command that does not exist.
-std::string help(const std::string& command);
-
-/// The options of training, resolved, as a file that `--config` takes: it gives these Options again, but for
-/// the run directory and how much is said. What is not given is left out.
-std::string to_config(const Options& options);
-
-/// The options that are recorded beside what a command makes, by name: numbers and truth values as such, names as text.
-nlohmann::ordered_json recorded_options(const Options& options, unsigned command);
-
-/// Where the run directory keeps to_config().
-inline constexpr const char* config_name = "options.conf";
-/// Where an exported model has its options.
-inline constexpr const char* model_config_name = "config.json";
 
 }  // namespace ut::launcher

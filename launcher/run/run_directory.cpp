@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/checkpoint_directory.h"
+#include "launcher/options/option_record.h"
 
 namespace ut::launcher {
 namespace {

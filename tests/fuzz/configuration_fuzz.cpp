@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/cost/machine_numbers.h"
+#include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 #include "launcher/options/options.h"
 #include "tests/fuzz/fuzz.h"
 

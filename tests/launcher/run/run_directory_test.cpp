@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "launcher/options/option_record.h"
 #include "launcher/run/metrics.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"

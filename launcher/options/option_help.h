@@ -1,0 +1,17 @@
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <string>
+
+#include "launcher/options/command_table.h"
+
+namespace ut::launcher {
+
+/// The options of a command, group by group, with what the help says of each: to read a command line by, and to print.
+boost::program_options::options_description boost_options(const CommandEntry& command);
+
+/// What `ut COMMAND --help` prints; for an empty command the list of commands.
+/// Throws base::BadInput for a command that does not exist.
+std::string help(const std::string& command);
+
+}  // namespace ut::launcher

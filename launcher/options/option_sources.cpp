@@ -1,0 +1,146 @@
+#include "launcher/options/option_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "datasets/unicode.h"
+#include "launcher/options/config_text.h"
+#include "launcher/options/nearest_name.h"
+#include "launcher/options/option_help.h"
+#include "launcher/options/option_table.h"
+
+namespace ut::launcher {
+namespace {
+
+namespace program_options = boost::program_options;
+
+[[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
+  if (name == "config")
+    throw base::BadInput(
+        fmt::format("{}: a settings file cannot name another; leave it out, and give both files to --config", origin));
+  if (name == "help") throw base::BadInput(fmt::format("{}: is for the command line alone; leave it out", origin));
+  if (find_option(name, command_train) && starts_from_record(command))
+    throw base::BadInput(fmt::format("{}: is set when training and cannot be changed by ut {}", origin, command.name));
+  std::vector<std::string> names = {"config", "help"};
+  for (const auto& entry : option_table())
+    if (entry.belongs_to(command.bit)) names.push_back(entry.name);
+  const auto prefix = origin.starts_with("--") ? "--" : "";
+  throw base::BadInput(
+      fmt::format("{}: unknown option{} (see ut {} --help)", origin, suggestion(name, names, prefix), command.name));
+}
+
+[[noreturn]] void refuse_missing_value(const std::string& name, const CommandEntry& command) {
+  const auto* entry = find_option(name, command.bit);
+  const auto expected = entry == nullptr ? "a value" : entry->expected;
+  throw base::BadInput(fmt::format("--{}: no value given, needs {}", name, expected));
+}
+
+/// What the option needs, with its bound for a number that may be beyond it.
+std::string needed_by(const OptionEntry& entry, const std::string& value) {
+  const bool is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+  return entry.most.empty() || !is_number || value.size() < entry.most.size()
+             ? entry.expected
+             : fmt::format("{} and at most {}", entry.expected, entry.most);
+}
+
+}  // namespace
+
+std::vector<Assignment> read_command_line(const std::vector<std::string>& arguments, const CommandEntry& command) {
+  namespace style = program_options::command_line_style;
+  std::vector<Assignment> assignments;
+  int unnamed = 0;
+  std::string unnamed_value;
+  try {
+    const auto description = boost_options(command);
+    const auto parsed = program_options::command_line_parser(arguments)
+                            .options(description)
+                            .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+                            .run();
+    for (const auto& option : parsed.options) {
+      if (option.position_key >= 0 && !command.unnamed.empty() && (unnamed++ == 0 || command.unnamed_many)) {
+        unnamed_value = option.value.front();
+        assignments.push_back({command.unnamed, option.value.front(), option.value.front()});
+        continue;
+      }
+      if (option.position_key >= 0)
+        throw base::BadInput(fmt::format("\"{}\": not expected here, options start with -- (see ut {} --help)",
+                                         option.value.front(), command.name));
+      const bool took_an_option = !option.value.empty() && option.value.front().starts_with("--");
+      if (took_an_option && option.original_tokens.size() > 1) refuse_missing_value(option.string_key, command);
+      assignments.push_back(
+          {option.string_key, option.value.empty() ? "true" : option.value.front(), "--" + option.string_key});
+    }
+  } catch (const program_options::unknown_option& error) {
+    auto name = error.get_option_name();
+    name = name.substr(0, name.find('='));
+    name.erase(0, name.find_first_not_of('-'));
+    refuse_unknown(name, "--" + name, command);
+  } catch (const program_options::invalid_command_line_syntax& error) {
+    auto name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    const auto* entry = find_option(name, command.bit);
+    if (entry != nullptr && entry->flag()) throw base::BadInput(fmt::format("--{}: takes no value", name));
+    refuse_missing_value(name, command);
+  } catch (const program_options::error& error) {
+    throw base::BadInput(error.what());
+  }
+  const auto is_named = [&](const Assignment& given) { return given.origin == "--" + command.unnamed; };
+  if (unnamed > 0 && !command.unnamed_many && std::ranges::any_of(assignments, is_named))
+    throw base::BadInput(
+        fmt::format("\"{}\": given, but --{} is, too; leave one of the two out", unnamed_value, command.unnamed));
+  return assignments;
+}
+
+std::vector<Assignment> read_config(const std::filesystem::path& path, const CommandEntry& command) {
+  std::vector<Assignment> assignments;
+  std::map<std::string, int> lines;  // by name
+  for (const auto& [number, name, value] : config_lines(base::read_file(path), path.string())) {
+    const auto origin = fmt::format("{} line {}: {}", path.string(), number, name);
+    const OptionEntry* entry = find_option(name, command.bit);
+    if (entry == nullptr) refuse_unknown(name, origin, command);
+    const auto [before, is_new] = lines.emplace(name, number);
+    if (!is_new && !entry->repeatable)
+      throw base::BadInput(
+          fmt::format("{}: is set in line {} already; leave one of the two out", origin, before->second));
+    assignments.push_back({name, value, origin});
+  }
+  return assignments;
+}
+
+std::vector<Assignment> read_model_options(const std::filesystem::path& model, const CommandEntry& command) {
+  const auto path = model / model_config_name;
+  const auto config = base::parse_json(base::read_file(path));
+  if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
+    throw base::BadInput(fmt::format("{}: not a JSON object that has \"options\"", path.string()));
+  std::vector<Assignment> assignments;
+  for (const auto& [name, value] : config["options"].items()) {
+    const auto origin = fmt::format("{}: {}", path.string(), name);
+    if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
+    assignments.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), origin});
+  }
+  return assignments;
+}
+
+void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {
+  for (const bool sets_others : {true, false}) {
+    for (const auto& assignment : assignments) {
+      const auto& entry = *find_option(assignment.name, command.bit);
+      if (entry.sets_others != sets_others) continue;
+      const bool has_line_break = assignment.value.find_first_of("\n\r") != std::string::npos;
+      if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
+        throw base::BadInput(fmt::format("{}: is not UTF-8; give another name to the file", assignment.origin));
+      if (has_line_break || !entry.set(options, assignment.value))
+        throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
+                                         needed_by(entry, assignment.value),
+                                         has_line_break ? " without line breaks" : ""));
+    }
+  }
+}
+
+}  // namespace ut::launcher
