@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -194,6 +195,19 @@ void check_output_file(const char* option, const std::string& file, std::string_
   else if (!begins_with_some_of(file, begins))
     problem = "is there and holds something else, which would be lost; needs another name, or that it is removed";
   if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
+}
+
+void check_same_model(const Options& exported, const Options& options, const std::string& from) {
+  constexpr std::array of_halting{"halting",  "decoder-halting", "max-steps",
+                                  "act-kind", "act-output",      "halting-threshold"};  // others are training's
+  for (const OptionEntry& entry : option_table()) {
+    const bool is_of_model =
+        entry.group == "Model" && entry.recorded && entry.name != "precision" && !entry.name.ends_with("dropout");
+    if (!is_of_model && std::ranges::find(of_halting, entry.name) == of_halting.end()) continue;
+    if (const std::string was = entry.get(exported), is = entry.get(options); was != is)
+      throw base::BadInput(
+          fmt::format("--{}: {} given, but the model in {} was made with {}; leave it out", entry.name, is, from, was));
+  }
 }
 
 void check_report(const Options& options) {

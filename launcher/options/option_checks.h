@@ -16,6 +16,9 @@ void check_unchanged(const Options& recorded, const Options& options);
 /// only a file that was altered differs from them, or what the command may be given itself.
 void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
                             unsigned command);
+/// Of a model that was exported with the first, in the directory `from`: whatever its parameters are used for later,
+/// the options may not say that they make another one.
+void check_same_model(const Options& exported, const Options& options, const std::string& from);
 void check_bench(const Options& options);
 void check_plan(const Options& options);
 /// That a file can be written there, before there is anything to write; nothing where none is given. What is there is

@@ -52,6 +52,11 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   } else if ((command.bit & (command_data | command_score)) == 0) {
     options = run_options(options, sources, command);
   }
+  if (command.bit == command_import) {
+    Options exported;
+    apply(exported, sources.front(), command);
+    check_same_model(exported, options, options.model_files.from);
+  }
   options.command = command.name;
   constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_export | command_import |
                                    command_bench | command_plan | command_report;

@@ -1,11 +1,14 @@
 #include "launcher/start/mpirun_environment.h"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
@@ -92,8 +95,20 @@ void check_room_to_start(const Environment& get) {
   if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, unseen)))
     throw base::BadInput(fmt::format("TMPDIR {}: needs the path of a directory, from / on", directory));
   if (!is_there) return;  // mpirun makes it
-  const auto space = std::filesystem::space(directory, unseen);
-  const std::int64_t free = unseen ? needed : static_cast<std::int64_t>(space.available / 1'000'000);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+    throw base::BadInput(
+        fmt::format("{}: cannot be written to ({}), and mpirun keeps files there while ranks run; set TMPDIR to "
+                    "another directory",
+                    directory, std::strerror(errno)));
+  struct statvfs place {};
+  if (::statvfs(directory.c_str(), &place) != 0) return;
+  constexpr std::uint64_t files = 64;  // fewer, and mpirun waits for ever, too
+  if (place.f_files > 0 && place.f_favail < files)
+    throw base::BadInput(
+        fmt::format("{}: there can be {} more files, mpirun needs {} to start ranks; remove some, or set TMPDIR to "
+                    "another directory",
+                    directory, place.f_favail, files));
+  const auto free = static_cast<std::int64_t>(place.f_bavail * place.f_frsize / 1'000'000);
   if (free < needed)
     throw base::BadInput(
         fmt::format("{}: {} MB are left, needs {} in which mpirun starts ranks; free some, or set "

@@ -19,6 +19,7 @@ namespace ut::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 constexpr const char* small_model =
     "--d-model 16 --dropout 0.1 --batch 8 --threads 1 --evaluate-every 0 --schedule constant --learning-rate 0.01 "
@@ -104,9 +105,16 @@ TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
           [&](auto& held) { held.tensors[bias] = at::zeros({24}, at::kDouble); });
   refuses("tensor " + bias + " has values that are not finite",
           [&](auto& held) { held.tensors[bias] = at::full({24}, std::numeric_limits<float>::infinity()); });
-  EXPECT_THAT(
-      run_ut(fmt::format("import --d-model 1000000 --from {} --run-dir {}", model, directory_ / "again")).errors,
-      HasSubstr("the options make a model of "));
+  const auto with = [&](const std::string& option) {
+    return run_ut(fmt::format("import {} --from {} --run-dir {}", option, model, directory_ / "again")).errors;
+  };
+  for (const std::string option : {"--d-model 1000000", "--heads 4", "--signal halves", "--residual signal-in",
+                                   "--steps 9", "--halting act", "--dtype float64"}) {
+    const std::string name = option.substr(0, option.find(' '));
+    EXPECT_THAT(with(option), MatchesRegex(fmt::format("ut: {}: [^ ]+ given, but the model in [^ ]+ was made with "
+                                                       "[^ ]+; leave it out\n",
+                                                       name)));
+  }
   const std::string config = base::read_file(model + "/config.json");
   std::string other = config;
   other.replace(other.find("\"encoder_steps\": "), 18, "\"encoder_steps\": 1");
