@@ -93,7 +93,7 @@ TEST(TimeOfProducts, GrowsWithTheirNumber) {
   EXPECT_EQ(time_of_products({}, at::kFloat), 0);
 }
 
-/// Attention makes its own without tensor operations, of which as many would take some hundred times as long.
+/// Attention makes its own without tensor operations, which would take most of the time for themselves.
 TEST(TimeOfProducts, OfSmallMatricesIsNotThatOfTheirCalls) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     SCOPED_TRACE(at::toString(type));

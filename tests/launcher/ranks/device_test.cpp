@@ -50,17 +50,15 @@ TEST(Device, ThatCannotBeHadIsRefusedWithTheReasonAndTheRemedy) {
 }
 
 TEST(Device, OfAHostIsNotLeftUnusedInSilence) {
-  const auto said = [](DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible) {
-    return say_of_unused_gpus(asked, gpus, on_host, visible);
-  };
   for (const char* visible : {static_cast<const char*>(nullptr), "0,1"})
-    EXPECT_THAT(said(DeviceChoice::automatic, none_there, 2, visible),
+    EXPECT_THAT(say_of_unused_gpus(DeviceChoice::automatic, none_there, 2, visible),
                 AllOf(HasSubstr("this host has GPUs, but computes without"), HasSubstr("no driver")));
-  for (const char* hidden : {"", "-1"}) EXPECT_EQ(said(DeviceChoice::automatic, none_there, 2, hidden), "");
-  EXPECT_EQ(said(DeviceChoice::automatic, none_there, 0, nullptr), "");
-  EXPECT_EQ(said(DeviceChoice::automatic, left_out, 2, nullptr), "");
-  EXPECT_EQ(said(DeviceChoice::automatic, four, 4, nullptr), "");
-  EXPECT_EQ(said(DeviceChoice::cpu, none_there, 2, nullptr), "");
+  for (const char* hidden : {"", "-1"})
+    EXPECT_EQ(say_of_unused_gpus(DeviceChoice::automatic, none_there, 2, hidden), "");
+  EXPECT_EQ(say_of_unused_gpus(DeviceChoice::automatic, none_there, 0, nullptr), "");
+  EXPECT_EQ(say_of_unused_gpus(DeviceChoice::automatic, left_out, 2, nullptr), "");
+  EXPECT_EQ(say_of_unused_gpus(DeviceChoice::automatic, four, 4, nullptr), "");
+  EXPECT_EQ(say_of_unused_gpus(DeviceChoice::cpu, none_there, 2, nullptr), "");
 }
 
 TEST(Device, OfTwoRanksIsRefusedUnlessShared) {
