@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -48,16 +49,28 @@ std::optional<std::string> find_in_path(const std::string& program) {
   return std::nullopt;
 }
 
+/// Ends mpirun, and by it the ranks. It acts on SIGTERM and SIGINT in the same way, which are kept from it: a batch
+/// system or a person may send them to every process of a job, and the ranks are to have the time to stop.
+constexpr int ends_mpirun = SIGHUP;
+
+void keep_from_mpirun(std::initializer_list<int> kept) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : kept) sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // which it undoes in what it starts
+}
+
 /// In the child: becomes mpirun. Does not return.
 [[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input, int output,
                                 int errors) {
   // Ctrl-C goes to the terminal's foreground group: only to the parent, which lets the ranks finish their update.
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::prctl(PR_SET_PDEATHSIG, ends_mpirun);
   if (::getppid() != parent) ::_exit(1);
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGUSR1, SIG_IGN);  // until mpirun passes it on: attend() repeats it
   release_stop_requests();
+  keep_from_mpirun({SIGTERM, SIGINT});
   if (input >= 0) ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
@@ -83,7 +96,7 @@ class Reminders {
   }
   void ask_to_end_at_once() {
     if (std::exchange(told_to_end_, true)) return;  // of twice mpirun makes words
-    ::kill(mpirun_, SIGTERM);
+    ::kill(mpirun_, ends_mpirun);
     ask_again_ = Clock::now() + repeat_after;
     give_time(std::chrono::seconds(5));
   }

@@ -14,7 +14,7 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
 
 /// Runs this program again as `ranks` ranks under mpirun, and waits. `stop_signals` and SIGUSR1 reach all ranks as
 /// SIGUSR1; a second SIGINT ends them at once, and mpirun five seconds later where it does not end. If this process
-/// dies, so do they.
+/// dies, so do they. SIGTERM and SIGINT that go to every process of the job are as one to this process.
 /// Returns the code that the first rank to fail ended with, or 0; 1, after a line on standard error, where a signal
 /// ended a rank (with its number, host and the last update recorded) or a host was lost. Throws base::BadInput where
 /// mpirun is missing or has no room.

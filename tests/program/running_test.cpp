@@ -295,6 +295,21 @@ TEST_F(Running, StopsOnRequestWithACheckpointAndGoesOn) {
   EXPECT_EQ(losses_of(run).size(), done + 3);
 }
 
+/// As a batch system does when the time is over: mpirun and the ranks get it, too.
+TEST_F(Running, StopsWhereEveryProcessIsAsked) {
+  for (const std::string signal : {"TERM", "INT"}) {
+    const std::string run = directory_ / signal;
+    const Outcome stopped = run_shell(
+        fmt::format("{0} {1} --ranks 2 --sequence-parallel 2 --run-dir {2} & job=$!; n=0; "
+                    "until grep -sq '\"update\":3,' {2}/metrics.jsonl; do sleep 0.1; n=$((n + 1)); [ $n -lt 600 ] || "
+                    "exit 9; done; pkill -{3} -f -- '^({0}|[^ ]*mpirun) .*[-]-run-dir {2}( |$)'; wait $job",
+                    std::getenv("UT"), addition(1000000), run, signal));
+    EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+    EXPECT_EQ(stopped.errors, "");
+    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << signal;
+  }
+}
+
 TEST_F(Running, CtrlCTwiceAtOnceIsOneRequest) {
   const Outcome stopped =
       run_shell(fmt::format("bash -c '(sleep 5; kill -INT $$; sleep 0.2; kill -INT $$) & exec $UT {} --ranks 2 "
