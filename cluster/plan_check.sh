@@ -8,6 +8,11 @@
 # Variables: UT (build/release/ut), REPEATS (3), ITERATIONS (10), LAUNCH and LAUNCH_SLOW (what starts {} ranks of a
 # program; without LAUNCH ut does, with --ranks), SLOW_NAME (what the table calls those links).
 set -euo pipefail
+case ${1-} in
+  "") ;;
+  --help) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+  *) echo "plan_check.sh: $1: unknown option (see plan_check.sh --help)" >&2; exit 2 ;;
+esac
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=$(realpath "${UT:-$here/../build/release/ut}")
 REPEATS=${REPEATS:-3}

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view name_prefix = "update-";
+constexpr std::array<const char*, 2> pointers{"latest", "best"};
 
 /// What a pointer says.
 std::string named_by(const fs::path& pointer) {
@@ -25,13 +27,23 @@ std::string named_by(const fs::path& pointer) {
   return name;
 }
 
+/// Of what a person or a pointer calls it; not there: empty.
+fs::path checkpoint_called(const fs::path& directory, const std::string& name) {
+  std::error_code unusable;  // as where the name is longer than names can be
+  return update_of(name) && fs::is_directory(directory / name, unusable) ? directory / name : fs::path();
+}
+
 /// What a person may ask for instead, of a few.
 std::string others(const fs::path& directory) {
   constexpr std::size_t shown = 5;
   std::vector<std::string> names;
+  for (const char* pointer : pointers)
+    if (base::is_there(directory / pointer) && !checkpoint_called(directory, named_by(directory / pointer)).empty())
+      names.emplace_back(pointer);
+  const std::size_t most = names.size() + shown;
   for (const fs::path& found : all_checkpoints(directory))
-    if (names.size() < shown) names.push_back(found.filename().string());
-  return names.empty() ? "there is none" : fmt::format("give latest, best, {}", fmt::join(names, ", "));
+    if (names.size() < most) names.push_back(found.filename().string());
+  return names.empty() ? "there is none" : fmt::format("give {}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -76,7 +88,7 @@ void point_at(const fs::path& directory, const std::string& pointer, std::int64_
 void remove_old_checkpoints(const fs::path& directory, std::int64_t keep, std::int64_t keep_every) {
   const std::vector<fs::path> found = all_checkpoints(directory);
   std::vector<fs::path> wanted;
-  for (const char* pointer : {"latest", "best"})
+  for (const char* pointer : pointers)
     if (base::is_there(directory / pointer)) wanted.push_back(directory / named_by(directory / pointer));
   for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index) {
     const bool is_kept = keep_every > 0 && update_of(found[index].filename().string()).value_or(0) % keep_every == 0;
@@ -101,18 +113,20 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
     const auto found = all_checkpoints(directory);  // a kill came between the first one and its pointer
     if (!found.empty()) return found.front();
   }
-  if (which == "latest" || which == "best") {
+  const bool is_pointer = std::ranges::find(pointers, which) != pointers.end();
+  if (is_pointer) {
     if (!base::is_seen_there(directory / which))
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
     name = named_by(directory / which);
   } else if (const auto update = update_of(which)) {
     name = checkpoint_name(*update);
   }
-  std::error_code unusable;  // as where the name is longer than names can be
-  if (!update_of(name) || !fs::is_directory(directory / name, unusable))
-    throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name.empty() ? which : name,
-                                     others(directory)));
-  return directory / name;
+  const fs::path checkpoint = checkpoint_called(directory, name);
+  if (!checkpoint.empty()) return checkpoint;
+  if (is_pointer)
+    throw base::BadInput(
+        fmt::format("{}: names \"{}\", no checkpoint here; {}", (directory / which).string(), name, others(directory)));
+  throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name, others(directory)));
 }
 
 std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_set>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -91,6 +92,24 @@ void write(const std::filesystem::path& file, const std::string& text) {
   }
 }
 
+/// All of them or none, and then no directory where it is new.
+void write(const std::map<std::filesystem::path, std::string>& files, const std::filesystem::path& directory,
+           bool is_new_directory) {
+  std::vector<std::filesystem::path> made;
+  try {
+    for (const auto& [file, text] : files) {
+      if (text.empty()) continue;
+      const bool is_new = !base::is_there(file);
+      write(file, text);
+      if (is_new) made.push_back(file);
+    }
+  } catch (const base::BadInput&) {
+    for (const auto& file : made) std::filesystem::remove(file);
+    if (is_new_directory) std::filesystem::remove(directory);
+    throw;
+  }
+}
+
 /// What is there already may be what a run was trained on.
 void check_nothing_is_lost(const std::filesystem::path& file, const std::string& text) {
   if (base::is_there(file) && base::read_file(file) != text)
@@ -106,7 +125,7 @@ void write_stories(const StoryOptions& options) {
   check_range("--validation", options.validation, 0, most_stories);
   check_range("--test", options.test, 1, most_stories);
   std::error_code code;
-  std::filesystem::create_directories(options.out, code);
+  const bool is_new = std::filesystem::create_directories(options.out, code);
   if (std::error_code ignored; !std::filesystem::is_directory(options.out, ignored))
     throw base::BadInput(
         fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
@@ -124,8 +143,7 @@ void write_stories(const StoryOptions& options) {
     files[options.out / fmt::format("{}_{}.txt", shape_of(options.facts).name, name)] =
         draw_stories(options.facts, stories, base::mix(key, static_cast<std::uint64_t>(split)), split);
   for (const auto& [file, text] : files) check_nothing_is_lost(file, text);
-  for (const auto& [file, text] : files)
-    if (!text.empty()) write(file, text);
+  write(files, options.out, is_new);
 }
 
 }  // namespace ut::datasets

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -50,9 +53,13 @@ std::string origin_of(const Published& data, const Archive& archive) {
   return fmt::format("{}: {}\nlicence: {}\n{}", data.name, archive.place, data.licence, published);
 }
 
-/// What is said of a program that has failed.
+/// What is said of a program that has failed, with the first line of what it said itself.
 std::string failure(const std::string& program, const ProgramEnd& end) {
-  return fmt::format("{}: failed{}", program, end.code < 0 ? "" : fmt::format(" with {}", end.code));
+  std::string_view said = end.errors;
+  said = said.substr(0, said.find('\n'));
+  if (said.starts_with(program + ": ")) said.remove_prefix(program.size() + 2);
+  return fmt::format("{}: failed{}{}", program, end.code < 0 ? "" : fmt::format(" with {}", end.code),
+                     said.empty() ? "" : fmt::format(": {}", said));
 }
 
 void check_started(const std::string& program, const ProgramEnd& end) {
@@ -61,17 +68,27 @@ void check_started(const std::string& program, const ProgramEnd& end) {
         fmt::format("{}: cannot be run: {}; the program is needed here", program, std::strerror(end.not_started)));
 }
 
-/// Runs a program to its end, its standard output in a file where one is named. Throws base::BadInput where there is
-/// no such program or it fails.
-void run_needed(const std::vector<std::string>& words, const fs::path& output = {}) {
-  const ProgramEnd end = run_program(words, output);
+/// Throws where not even a little could be written there: what a program then says differs by language.
+void check_room(const fs::path& directory) {
+  std::error_code unseen;
+  constexpr std::uintmax_t little = 1 << 14;
+  if (fs::space(directory, unseen).available < little && !unseen)
+    throw std::runtime_error(fmt::format("{}: no space left on the device", directory.string()));
+}
+
+/// Runs a program that writes into the directory to its end, its standard output in a file where one is named. Throws
+/// base::BadInput where there is no such program or it fails.
+void run_needed(const std::vector<std::string>& words, const fs::path& directory, const fs::path& output = {}) {
+  const ProgramEnd end = run_silent_program(words, output);
   check_started(words.front(), end);
-  if (!end.is_well()) throw base::BadInput(failure(words.front(), end));
+  if (end.is_well()) return;
+  check_room(directory);
+  throw base::BadInput(failure(words.front(), end));
 }
 
 std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinished) {
   const fs::path sum = unfinished / "sum";
-  run_needed({"sha256sum", "--binary", "--", file.string()}, sum);
+  run_needed({"sha256sum", "--binary", "--", file.string()}, sum.parent_path(), sum);
   const std::string line = base::read_file(sum);
   const std::string digits = line.substr(line.starts_with('\\') ? 1 : 0);  // a name with odd characters
   return digits.substr(0, digits.find(' '));
@@ -107,6 +124,7 @@ fs::path download(const Published& data, bool quiet, const UnfinishedDirectory& 
   const ProgramEnd end = run_program({"curl", "--fail", "--location", "--show-error",
                                       quiet ? "--silent" : "--no-silent", "--output", archive.string(), data.address});
   check_started("curl", end);
+  if (!end.is_well()) check_room(archive.parent_path());
   if (!end.is_well())
     throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has it or {}",
                                          data.address, failure("curl", end), data.mirrored));
@@ -121,8 +139,9 @@ std::vector<std::string> files_ending(const char* ending, const fs::path& direct
 }
 
 void untar(const std::string& archive, const std::string& directory) {
-  if (archive.ends_with(".xz")) run_needed({"xz", "--version"}, "/dev/null");  // tar would not name what it lacks
-  run_needed({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory});
+  if (archive.ends_with(".xz"))
+    run_needed({"xz", "--version"}, directory, "/dev/null");  // tar would not name what it lacks
+  run_needed({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory}, directory);
 }
 
 /// The files in gzip's format, and archives within the archive, are made into what they hold.
@@ -134,7 +153,7 @@ void unpack_files(const fs::path& directory) {
   std::vector<std::string> words = {"gzip", "--decompress", "--"};
   const std::vector<std::string> zipped = files_ending(".gz", directory);
   words.insert(words.end(), zipped.begin(), zipped.end());
-  if (!zipped.empty()) run_needed(words);
+  if (!zipped.empty()) run_needed(words, directory);
 }
 
 /// The directory itself, or the one that is all it has.

@@ -134,7 +134,8 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
       if (entry.sets_others != sets_others) continue;
       const bool has_line_break = assignment.value.find_first_of("\n\r") != std::string::npos;
       if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
-        throw base::BadInput(fmt::format("{}: is not UTF-8; give another name to the file", assignment.origin));
+        throw base::BadInput(
+            fmt::format("{}: is not UTF-8, needs UTF-8; a file of such a name is to get another", assignment.origin));
       if (has_line_break || !entry.set(options, assignment.value))
         throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
                                          needed_by(entry, assignment.value),

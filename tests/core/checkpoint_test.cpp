@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::EndsWith;
 using testing::HasSubstr;
 using tests::bad_input;
 
@@ -202,6 +203,7 @@ TEST_F(Checkpoint, IsNotFoundElsewhere) {
   }
   base::write_file_whole(directory_.path() / "latest", "update-" + std::string(300, '1'));
   EXPECT_THAT(find_refusal("latest"), HasSubstr("no checkpoint"));
+  EXPECT_THAT(find_refusal("latest"), EndsWith("give update-00000000")) << "latest cannot be had";
 }
 
 TEST_F(Checkpoint, OfAnotherModelIsRefused) {

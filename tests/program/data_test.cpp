@@ -61,6 +61,15 @@ TEST(DataCheck, SaysWithWhichOptionsToTrain) {
               testing::EndsWith(data + ": can be trained on: --task babi --babi-task 2\n"));
 }
 
+TEST(DataStories, AreMadeWholeOrNotAtAll) {
+  const TemporaryDirectory directory;
+  const std::string data = directory / "stories";
+  const Outcome full = run_shell("ulimit -f 16; $UT data stories --train 10000 --validation 0 --test 5 --out " + data);
+  EXPECT_EQ(full.exit_code, 2);
+  EXPECT_THAT(full.errors, HasSubstr("_train.txt: cannot be written: File too large"));
+  EXPECT_FALSE(std::filesystem::exists(data));
+}
+
 class DataFetch : public testing::Test {
  protected:
   /// Runs `ut data fetch` in a directory of its own, programs being looked for in `path` first.
@@ -199,6 +208,14 @@ TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.errors, AllOf(HasSubstr("tasks_1-20_v1-2.tar.gz: not fetched: curl: failed with 22"),
                                    HasSubstr("with --from a folder is enough that has it or babi.tar.xz")));
+  EXPECT_THAT(found(), testing::IsEmpty());
+  const auto curl = tools.write("curl", "#!/bin/sh\n: >\"$6\"\n");
+  const auto tar =
+      tools.write("tar", "#!/bin/sh\nfor file in one two; do echo \"tar: $file: broken\" >&2; done; exit 2\n");
+  for (const auto& tool : {curl, tar}) std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  const Outcome broken = fetch("babi", tools.path().string() + ":$PATH");
+  EXPECT_EQ(broken.exit_code, 2);
+  EXPECT_EQ(broken.errors, "ut: tar: failed with 2: one: broken\n");
   EXPECT_THAT(found(), testing::IsEmpty());
   EXPECT_THAT(fetch("nosuch").errors, AllOf(HasSubstr("nosuch"), HasSubstr("multi30k")));
 }
