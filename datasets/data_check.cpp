@@ -200,13 +200,14 @@ void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t
     if (split == Split::train) {
       seen.insert(hash_of(example));
     } else if (seen.contains(hash_of(example)) && trained_on++ == 0) {
-      first_trained_on = index + 1;
+      first_trained_on = index;
     }
   }
   found.description.push_back(fmt::format("  {}: {} examples{}", name_of(split), task.size(split), sizes.text()));
   if (trained_on > 0)
-    found.warnings.push_back(fmt::format("{} of the {} {} examples are training examples too; the first is number {}",
-                                         trained_on, task.size(split), name_of(split), first_trained_on));
+    found.warnings.push_back(
+        fmt::format("{} of the {} {} examples are training examples too; the first is number {}, from 0", trained_on,
+                    task.size(split), name_of(split), first_trained_on));
 }
 
 /// Those under which training reads all that is there.

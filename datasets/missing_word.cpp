@@ -84,21 +84,23 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   std::vector<std::string> words = most_frequent_first(table_.words(), counts);
   std::vector<std::string> symbols = unknown_words(names_);
   std::erase_if(words, [&](const std::string& word) { return std::ranges::find(symbols, word) != symbols.end(); });
-  words.resize(std::min(words.size(), static_cast<std::size_t>(most)));
+  const std::size_t unknown = symbols.size();
   symbols.insert(symbols.end(), words.begin(), words.end());
+  const Vocabulary all(symbols);  // an id beyond the vocabulary's says how common a word outside it is
+  symbols.resize(unknown + std::min(words.size(), static_cast<std::size_t>(most)));
   vocabulary_ = Vocabulary(symbols);
 
   std::vector<std::int32_t> ids;
   for (const std::string& word : table_.words()) {
-    const std::int64_t id = vocabulary_.id(word);
-    ids.push_back(static_cast<std::int32_t>(id < 0 ? vocabulary_.size() + std::ssize(ids) : id));
+    const std::int64_t id = all.id(word);
+    ids.push_back(static_cast<std::int32_t>(id < 0 ? all.size() + std::ssize(ids) : id));  // not in the training text
   }
   for (Part& examples : parts_)
     for (const auto numbers : {examples.words.words(), std::span(examples.answers), std::span(examples.rivals)})
       for (std::int32_t& number : numbers)
         if (number != no_answer) number = ids[static_cast<std::size_t>(number)];
   if (repeats_.context > 0)
-    add_repeats(vocabulary_.size() - std::ssize(words) + repeats_.common);
+    add_repeats(all.size() - std::ssize(words) + repeats_.common);
   else
     drop_unanswerable();
   if (size(Split::train) == 0)

@@ -78,10 +78,16 @@ int run_with_ranks(const Start& start, const RankEnvironment& environment, const
     if (options.command == "train") catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
+  const bool trains = options.command == "train";
+  std::optional<WaitingSignals> signals;
+  if (trains) signals.emplace(options.stop_signals);  // reading the data may take minutes
   check_before_start(options);
-  const std::string metrics = options.command == "train" ? metrics_file(options.run_dir).string() : "";
-  return run_under_mpirun({start.ranks, options.threads, options.command == "decode", arguments, start.hosts,
-                           options.timeout, options.stop_signals, metrics});
+  if (trains && signals->stop_has_come()) return stopped_before_training();
+  if (!trains) signals.emplace(options.stop_signals);
+  const std::string metrics = trains ? metrics_file(options.run_dir).string() : "";
+  return run_under_mpirun(
+      {start.ranks, options.threads, options.command == "decode", arguments, start.hosts, options.timeout, metrics},
+      *signals);
 }
 
 /// Processes side by side would write the same files. One that a person types into is alone, whatever the shell's

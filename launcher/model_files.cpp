@@ -59,7 +59,8 @@ std::string config_of(const core::ModelOptions& model, const Options& options) {
   nlohmann::ordered_json config{{"model", describe_model(model)}, {"options", nlohmann::ordered_json::object()}};
   const auto recorded = recorded_options(options, command_train);
   for (const OptionEntry& entry : option_table()) {
-    const bool is_of_this_place = entry.name == "data" || entry.group == "Ranks" || entry.group == "Run";
+    const bool is_of_this_place =
+        entry.name == "data" || entry.name == "sentencepiece" || entry.group == "Ranks" || entry.group == "Run";
     if (entry.belongs_to(command_train) && entry.recorded && !is_of_this_place && !entry.get(options).empty())
       config["options"][entry.name] = recorded[entry.name];
   }

@@ -102,7 +102,8 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   run.best_is_of_others = is_of_others && run.best;
   std::ranges::move(what_changes(session, read, checkpoint, update), std::back_inserter(run.said));
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
-  if (session.speaks()) check_that_something_comes(options, {update, run.hours, time_is_over, run.best}, run.said);
+  const std::optional<BestScore> best = is_of_others ? std::nullopt : run.best;  // it is to be scored again
+  if (session.speaks()) check_that_something_comes(options, {update, run.hours, time_is_over, best}, run.said);
   run.state = state.dump();
   return run;
 }

@@ -54,6 +54,7 @@ TrainingRun::TrainingRun(Session& session)
   });
   session.update = update();
   if (resumed_.best_is_of_others) score_best_again();
+  if (const std::string reached = limit(); !reached.empty()) log_->say(nothing_left(update(), reached));
   if (evaluation_is_due()) evaluate();  // a stop came before it
   log_->start();
 }
@@ -81,7 +82,6 @@ void TrainingRun::say_what_is_trained() {
     log_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
                           session_.options.run_dir));
   for (const std::string& line : resumed_.said) log_->say(line);
-  if (const std::string reached = limit(); !reached.empty()) log_->say(nothing_left(update(), reached));
   if (log_->has_records()) return;
   nlohmann::ordered_json record{{"update", 0}};
   record.update(size.to_json());

@@ -57,6 +57,15 @@ void check_data_sheet(const Options& options) {
 
 }  // namespace
 
+void check_heads_suffice(const Options& options, std::int64_t sequence_parallel) {
+  const std::int64_t heads = options.model.heads;
+  if (options.exchange.form == dist::ExchangeForm::heads && sequence_parallel > heads)
+    throw base::BadInput(
+        fmt::format("--exchange heads: {} ranks cannot share a sequence's heads, of which there are {}; give "
+                    "--sequence-parallel of at most --heads, or another --exchange",
+                    sequence_parallel, heads));
+}
+
 void check_together(const Options& options) {
   const auto& model = options.model;
   if (model.kind == core::ModelKind::lstm) check_lstm(options);
@@ -65,11 +74,7 @@ void check_together(const Options& options) {
     throw base::BadInput(
         fmt::format("--heads: is {}, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
   if (options.exchange.form == dist::ExchangeForm::heads) {
-    if (options.sequence_parallel > model.heads)
-      throw base::BadInput(
-          fmt::format("--exchange heads: {} ranks cannot share a sequence's heads, of which there are {}; give "
-                      "--sequence-parallel of at most --heads, or another --exchange",
-                      options.sequence_parallel, model.heads));
+    check_heads_suffice(options, options.sequence_parallel);
     if (options.exchange.sent == dist::Sent::states)
       throw base::BadInput(
           "--exchange-sends states: not with --exchange heads, whose ranks need only some heads of a "
@@ -140,6 +145,8 @@ void check_bench(const Options& options) {
     throw base::BadInput("--encoder-only: given, and --decoder-only too; give one of the two, or none for both stacks");
   if (bench.decode && bench.encoder_only)
     throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
+  if (bench.ponder_skew != 0 && bench.min_length != 0)
+    throw base::BadInput("--bench-skew: not with --min-length; halves of sequences of one length are told apart");
   if (bench.ponder == 0) return;
   const core::HaltingOptions& halting = options.model.halting;
   std::vector<std::int64_t> limits;  // of the stacks that halt

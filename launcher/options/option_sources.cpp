@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "datasets/subwords.h"
 #include "datasets/unicode.h"
 #include "launcher/options/config_text.h"
 #include "launcher/options/nearest_name.h"
@@ -124,6 +125,8 @@ std::vector<Assignment> read_model_options(const std::filesystem::path& model, c
     if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
     assignments.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), origin});
   }
+  if (const auto pieces = std::filesystem::absolute(model) / datasets::subword_model_name; base::is_there(pieces))
+    assignments.push_back({"sentencepiece", pieces.string(), pieces.string()});
   return assignments;
 }
 

@@ -169,7 +169,9 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
 
 Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                      const MachineNumbers& machine, const FixedChoices& fixed) {
-  for (const Candidate& one : candidates(work, nodes, ranks_per_node, machine))
+  Workload shared = work;  // a person may want more shares than there are positions
+  shared.longest = std::max(work.longest, fixed.sequence_parallel.value_or(1));
+  for (const Candidate& one : candidates(shared, nodes, ranks_per_node, machine))
     if (has(work, one.layout, fixed)) return one.layout;
   throw base::BadInput(fmt::format("--sequence-parallel {}: cannot be had with this exchange, model and {} ranks",
                                    fixed.sequence_parallel.value_or(1), nodes * ranks_per_node));

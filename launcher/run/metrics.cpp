@@ -50,7 +50,8 @@ std::optional<std::int64_t> last_update(const std::filesystem::path& path) {
   for (std::string line; std::getline(file, line);) {
     const auto record = base::parse_json(line);
     const auto found = record.is_object() ? record.find("update") : record.end();
-    if (found != record.end() && found->is_number_integer()) last = found->get<std::int64_t>();
+    if (found != record.end() && found->is_number_integer())
+      last = std::max(last.value_or(0), found->get<std::int64_t>());  // a test's is that of the best
   }
   return last;
 }

@@ -60,6 +60,7 @@ std::string MpirunErrors::take_line(const std::string& line) {
     return {};
   }
   if (line.starts_with("mpirun: Forwarding signal")) return {};
+  if (line.starts_with("ut: rank ") && std::exchange(rank_told_, true)) return {};  // all have failed at once
   if (line.starts_with("ut: ")) told_ = true;
   for (const char* end : {"MPI_ERRORS_ARE_FATAL", "PMIX ERROR: OUT-OF-RESOURCE"})
     if (line.find(end) != std::string::npos) has_given_up_ = true;

@@ -8,7 +8,8 @@ namespace ut::launcher {
 
 /// What mpirun and the ranks say on standard error, without the paragraphs that mpirun adds about how ranks ended:
 /// these are told in one line by `ut`, which learns here what only mpirun knows. What Open MPI's own layers report of
-/// broken connections is held back, and said only where nobody says why the job ended.
+/// broken connections is held back, and said only where nobody says why the job ended. Of ranks that fail at once one
+/// is heard.
 class MpirunErrors {
  public:
   struct Ended {
@@ -34,7 +35,8 @@ class MpirunErrors {
   bool in_paragraph_ = false;
   std::string paragraph_;
   std::string held_back_;
-  bool told_ = false;  // by a rank, in a line of ours
+  bool told_ = false;       // in a line of ours
+  bool rank_told_ = false;  // in one of what became of a rank
   bool has_given_up_ = false;
   std::optional<Ended> ended_;
 };

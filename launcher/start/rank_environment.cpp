@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/parse_number.h"
+#include "launcher/options/option_checks.h"
 
 namespace ut::launcher {
 namespace {
@@ -64,7 +65,11 @@ RankEnvironment find_rank_environment(const Environment& get) {
 
 std::int64_t choose_sequence_parallel(const Options& options, std::int64_t ranks) {
   const std::int64_t recorded = options.recorded_sequence_parallel;
-  if (options.sequence_parallel == 0) return recorded > 0 && ranks % recorded == 0 ? recorded : 0;
+  if (options.sequence_parallel == 0) {
+    const std::int64_t kept = recorded > 0 && ranks % recorded == 0 ? recorded : 0;
+    if (!options.plan_exchange) check_heads_suffice(options, kept);  // the exchange may be another than before
+    return kept;
+  }
   if (ranks % options.sequence_parallel != 0)
     throw base::BadInput(
         fmt::format("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",

@@ -15,14 +15,6 @@
 namespace ut::launcher {
 namespace {
 
-sigset_t signals_to_wait_for(const std::vector<int>& stop_signals) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGUSR1, SIGCHLD}) sigaddset(&signals, signal);
-  for (const int signal : stop_signals) sigaddset(&signals, signal);
-  return signals;
-}
-
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
 }
@@ -43,13 +35,18 @@ std::runtime_error system_error(const std::string& what, int error) {
 std::runtime_error output_error(int error) { return system_error("standard output: cannot be written", error); }
 
 WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) {
-  const sigset_t signals = signals_to_wait_for(stop_signals);
+  sigemptyset(&stops_);
+  sigaddset(&stops_, SIGUSR1);
+  for (const int signal : stop_signals) sigaddset(&stops_, signal);
+  sigset_t signals = stops_;
+  sigaddset(&signals, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &signals, &before_);
   descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
   if (descriptor_ < 0) throw system_error("signalfd");
 }
 
 WaitingSignals::~WaitingSignals() {
+  while (stop_has_come()) next();  // it would now end the program, which ends by itself
   ::close(descriptor_);
   restore();
 }
@@ -58,6 +55,13 @@ int WaitingSignals::next() const {
   signalfd_siginfo information{};
   const auto bytes = ::read(descriptor_, &information, sizeof information);
   return bytes == static_cast<ssize_t>(sizeof information) ? static_cast<int>(information.ssi_signo) : 0;
+}
+
+bool WaitingSignals::stop_has_come() const {
+  sigset_t pending;
+  sigpending(&pending);
+  sigandset(&pending, &pending, &stops_);
+  return sigisemptyset(&pending) == 0;
 }
 
 void WaitingSignals::restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -32,11 +32,14 @@ class WaitingSignals {
   int descriptor() const { return descriptor_; }
   /// 0 where there is none.
   int next() const;
+  /// Whether a stop was asked for that next() has not told of.
+  bool stop_has_come() const;
   /// For a child: signals as they were before.
   void restore() const;
 
  private:
   sigset_t before_{};
+  sigset_t stops_{};
   int descriptor_ = -1;
 };
 

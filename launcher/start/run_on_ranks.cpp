@@ -32,7 +32,7 @@ void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update
 /// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
 /// for the same reason it is said once.
 void say_failure(std::int64_t rank, std::int64_t update, const std::string& cause) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min<std::int64_t>(rank, 20)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min<std::int64_t>(rank, 30)));
   say_of_rank(rank, host_name(), update, cause);
 }
 
@@ -104,6 +104,7 @@ int run_in_mesh(Options options, std::unique_ptr<dist::Communicator>& world, std
     if (!options.task.task.empty()) task = datasets::make_task(options.task);
   });
   if (task) check_same_data(*task, *world);
+  keep_freed_memory();  // not before: what reading the data took is not needed again
   const Options used = with_mesh_by_plan(options, task.get(), *world);
   mesh.emplace(std::move(world), static_cast<int>(used.sequence_parallel));
   Session session{used, *mesh, std::move(task), update};
@@ -131,7 +132,6 @@ int refuse_on_ranks(const std::string& why, const RankEnvironment& environment) 
 
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command) {
-  keep_freed_memory();  // not before: a process that only starts ranks is to give back the data that it has checked
   set_threads(options);
   say_library_warnings_once();
   check_ranks_can_meet(environment);

@@ -175,10 +175,7 @@ int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& 
                               : "lost a host: it or the link to it is down, or ssh could not start ranks there");
     return 1;
   }
-  if (asked_to_stop && signal == SIGUSR1 && trains) {  // it came before the rank could take it
-    say("stopped on request before training began; the same command goes on");
-    return stopped_on_request;
-  }
+  if (asked_to_stop && signal == SIGUSR1 && trains) return stopped_before_training();  // before the rank could take it
   if (asked_to_stop)
     say("stopped before it could finish");
   else if (!who && WIFEXITED(status))
@@ -215,7 +212,12 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
   return command;
 }
 
-int run_under_mpirun(const SpawnRequest& request) {
+int stopped_before_training() {
+  say("stopped on request before training began; the same command goes on");
+  return stopped_on_request;
+}
+
+int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals) {
   check_room_to_start([](const char* name) { return std::getenv(name); });
   const auto mpirun_path = find_in_path("mpirun");
   if (!mpirun_path)
@@ -230,7 +232,6 @@ int run_under_mpirun(const SpawnRequest& request) {
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   OutputRelay output;
   ErrorRelay errors;
-  const WaitingSignals signals(request.stop_signals);
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
   const pid_t mpirun = ::fork();

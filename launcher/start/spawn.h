@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/start/relays.h"
 #include "launcher/start/spawn_request.h"
 
 namespace ut::launcher {
@@ -12,12 +13,15 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
                                         const std::string& executable, bool as_root,
                                         const std::vector<std::string>& variables = {});
 
-/// Runs this program again as `ranks` ranks under mpirun, and waits. `stop_signals` and SIGUSR1 reach all ranks as
-/// SIGUSR1; a second SIGINT ends them at once, and mpirun five seconds later where it does not end. If this process
-/// dies, so do they. SIGTERM and SIGINT that go to every process of the job are as one to this process.
+/// Runs this program again as `ranks` ranks under mpirun, and waits. The signals reach all ranks as SIGUSR1; a second
+/// SIGINT ends them at once, and mpirun five seconds later where it does not end. If this process dies, so do they.
+/// SIGTERM and SIGINT that go to every process of the job are as one to this process.
 /// Returns the code that the first rank to fail ended with, or 0; 1, after a line on standard error, where a signal
 /// ended a rank (with its number, host and the last update recorded) or a host was lost. Throws base::BadInput where
 /// mpirun is missing or has no room.
-int run_under_mpirun(const SpawnRequest& request);
+int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals);
+
+/// Says that a training was asked to stop before it began. Returns what it exits with.
+int stopped_before_training();
 
 }  // namespace ut::launcher

@@ -16,7 +16,6 @@ struct SpawnRequest {
   std::vector<std::string> arguments;  // of the program, without its name
   std::vector<Host> hosts;             // filled in this order; none: on this machine, however many cores it has
   std::int64_t timeout = 300;          // seconds in which a host that cannot be reached any more ends the job, >= 10
-  std::vector<int> stop_signals;       // that reach all ranks as SIGUSR1
   std::string metrics;                 // file in which updates are recorded, for messages; empty: none
 };
 

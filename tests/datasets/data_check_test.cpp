@@ -76,8 +76,9 @@ TEST_F(CheckedData, TestsThatAreTrainedOnAreFound) {
   write_parallel_text();
   for (const std::string language : {"en", "de"})
     directory_.write("test." + language, "Nothing like it.\n" + base::read_file(directory_ / ("train." + language)));
-  EXPECT_THAT(check("translation").warnings,
-              Contains(HasSubstr("200 of the 201 test examples are training examples too; the first is number 2")));
+  EXPECT_THAT(
+      check("translation").warnings,
+      Contains(HasSubstr("200 of the 201 test examples are training examples too; the first is number 1, from 0")));
 }
 
 TEST_F(CheckedData, OtherTasksAreFoundByTheirFiles) {

@@ -200,6 +200,10 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   EXPECT_LE(*lengths.rbegin(), 7u);
   EXPECT_GT(lengths.size(), 1u);
   EXPECT_THAT(task.description(), testing::HasSubstr("4 training passages (train-novels: words among the 7 before"));
+  options_.lambada_common = 4;  // the, cat, and, dog: however few of them the vocabulary has
+  for (const std::int64_t vocabulary : {60000, 1})
+    EXPECT_THAT(tests::bad_input([&] { read(vocabulary, "pointing"); }), testing::HasSubstr("a word is needed"));
+  options_.lambada_common = 2;
   options_.lambada_context = 3;
   EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("a word is needed that stands among those before"));
 }

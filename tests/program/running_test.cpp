@@ -372,6 +372,25 @@ TEST_F(Running, ComparesScoresOfTheSameExamples) {
   EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
 }
 
+/// Nor is the aim reached by one of them.
+TEST_F(Running, ReachesItsAimOnTheExamplesOfNow) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut("train --task copy --train-length 2 --evaluation-length 2 --d-model 16 --heads 2 --ffn 16 --steps 1 "
+                   "--train-examples 2000 --evaluation-examples 40 --evaluation-limit 2 --learning-rate 0.01 "
+                   "--max-updates 60 --warmup 5 --evaluate-every 60 --run-dir " +
+                   run)
+                .exit_code,
+            0);
+  const double score = records_of(run, "validation_loss").front().at("accuracy");
+  ASSERT_GT(score, 0);
+  const Outcome other = run_ut(
+      fmt::format("train --resume --evaluation-limit 0 --target-score {} --max-updates 70 --run-dir {}", score, run));
+  ASSERT_EQ(other.exit_code, 0) << other.errors;
+  const auto scored = other.output.find("scored on other examples from now on");
+  ASSERT_NE(scored, std::string::npos) << other.output;
+  EXPECT_EQ(other.output.substr(0, scored).find("nothing is left"), std::string::npos) << other.output;
+}
+
 /// Nor does the best one go because of it.
 TEST_F(Running, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
   const std::string said = "scored on other examples from now on: update 4, the best so far: validation ";
@@ -442,7 +461,10 @@ TEST_F(Running, IsAskedToStopEvenWhileLibrariesAreLoaded) {
                               "9; done; kill -USR1 $run; wait $run",
                               std::getenv("UT"), addition(5000), ranks, run));
     EXPECT_EQ(stopped.exit_code, 75) << ranks << stopped.output << stopped.errors;
-    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest"));
+    const bool has_begun = std::filesystem::exists(run + "/checkpoints/latest");
+    EXPECT_EQ(stopped.errors,
+              has_begun ? "" : "ut: stopped on request before training began; the same command goes on\n");
+    EXPECT_TRUE(has_begun || ranks != "1") << "which has nothing to wait for";
   }
 }
 

@@ -149,6 +149,14 @@ TEST_F(Translation, TheRunIsEnoughToExport) {
   const Outcome model = exported("model", "");
   EXPECT_EQ(model.exit_code, 0) << model.errors;
   EXPECT_TRUE(std::filesystem::exists(place / "model/sentencepiece.model"));
+  std::filesystem::rename(place / "model", place / "brought");  // as to another machine, without the run
+  std::filesystem::rename(moved, place / "away");
+  std::filesystem::copy(data(), place / "bare");
+  std::filesystem::remove(place / "bare/sentencepiece.model");
+  const Outcome imported = run_ut(
+      fmt::format("import --from {} --run-dir {} --data {}", place / "brought", place / "again", place / "bare"));
+  EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+  std::filesystem::rename(place / "away", moved);
   const Outcome with_examples = exported("more", "--examples 2");
   EXPECT_EQ(with_examples.exit_code, 2);
   EXPECT_THAT(with_examples.errors, HasSubstr("--data /gone: no such directory"));

@@ -248,6 +248,10 @@ TEST(Candidates, OneLongSequenceIsCut) {
   EXPECT_EQ(layout.exchange.form, dist::ExchangeForm::ring);
   fixed.sequence_parallel = 3;
   EXPECT_NE(tests::bad_input([&] { choose_layout(work, 1, 4, simple_machine(), fixed); }), "");
+  fixed.sequence_parallel = 4;
+  work.longest = 3;
+  EXPECT_EQ(choose_layout(work, 1, 4, simple_machine(), fixed).sequence_parallel, 4) << "a share may be empty";
+  EXPECT_LT(choose_layout(work, 1, 4, simple_machine(), {}).sequence_parallel, 4);
 }
 
 TEST(MachineNumbers, AreReadAsTheyWereWritten) {

@@ -44,6 +44,15 @@ TEST(Metrics, ATornLineIsDroppedEvenWhereItReadsWhole) {
   EXPECT_EQ(base::read_file(path), "{\"update\":1}\n");
 }
 
+/// Of a run that is done the last record is of its best, which may be long past.
+TEST(Metrics, TheLastUpdateIsTheLatest) {
+  const tests::TemporaryDirectory scratch;
+  const auto path =
+      scratch.write("metrics.jsonl", "{\"update\":10}\n{\"update\":60}\n{\"update\":12,\"split\":\"test\"}\n");
+  EXPECT_EQ(last_update(path), 60);
+  EXPECT_EQ(last_update(scratch / "nothing"), std::nullopt);
+}
+
 TEST(Metrics, NothingToTruncate) {
   const tests::TemporaryDirectory scratch;
   truncate_after(scratch / "none", 5);

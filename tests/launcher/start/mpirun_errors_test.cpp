@@ -49,6 +49,12 @@ TEST(MpirunErrors, TellThatItHasGivenUp) {
   EXPECT_TRUE(errors.has_given_up());
 }
 
+TEST(MpirunErrors, OfRanksThatFailAtOnceOneIsHeard) {
+  MpirunErrors errors;
+  EXPECT_EQ(errors.pass_on("ut: rank 0 on host vm: a cause\nut: rank 1 on host vm: a cause\nut: a warning\n"),
+            "ut: rank 0 on host vm: a cause\nut: a warning\n");
+}
+
 TEST(MpirunErrors, OfBrokenConnectionsAreSaidWhereNobodySaysWhy) {
   const std::string broken = "[vm:00896] Read -1, expected 7936, errno = 3\n";
   MpirunErrors alone;

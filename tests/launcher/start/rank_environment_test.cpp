@@ -98,6 +98,12 @@ TEST(Ranks, OfASequenceAreTheRecordsWhereTheyDivideAllRanks) {
   options.recorded_sequence_parallel = 3;
   EXPECT_EQ(choose_sequence_parallel(options, 6), 3);
   EXPECT_EQ(choose_sequence_parallel(options, 4), 0) << "ut plan chooses";
+  options.exchange.form = dist::ExchangeForm::heads;
+  options.model.heads = 2;
+  EXPECT_THAT(tests::bad_input([&] { choose_sequence_parallel(options, 6); }),
+              testing::HasSubstr("--exchange heads: 3 ranks cannot share"));
+  options.plan_exchange = true;
+  EXPECT_EQ(choose_sequence_parallel(options, 6), 3) << "another form is chosen";
   options.sequence_parallel = 2;
   EXPECT_EQ(choose_sequence_parallel(options, 4), 2);
 }

@@ -25,6 +25,16 @@ TEST(Spawn, MpirunCommand) {
   EXPECT_THAT(mpirun_command(request, "mpirun", "/bin/ut", true), IsSupersetOf({"--allow-run-as-root"}));
 }
 
+TEST(WaitingSignals, TellOfAStopThatCameBeforeTheyWereLookedAt) {
+  const WaitingSignals signals({SIGTERM});
+  EXPECT_FALSE(signals.stop_has_come());
+  ::raise(SIGTERM);
+  EXPECT_TRUE(signals.stop_has_come());
+  EXPECT_EQ(signals.next(), SIGTERM);
+  EXPECT_FALSE(signals.stop_has_come());
+  ::raise(SIGTERM);  // does not end the program at the end of their life either
+}
+
 TEST(Spawn, MpirunCommandOnHosts) {
   SpawnRequest request;
   request.ranks = 3;
