@@ -75,13 +75,24 @@ void MissingWord::check_splits_have_examples(const std::string& source) const {
       throw base::BadInput(fmt::format("{}: no {} examples; one line at least is needed", source, name));
 }
 
-void MissingWord::number_words(std::int64_t most, const std::string& source) {
-  check_splits_have_examples(source);
+std::vector<std::string> MissingWord::training_words() const {
   std::vector<std::int64_t> counts(table_.words().size());
   const Part& train = part(Split::train);
   for (const auto numbers : {train.words.words(), Numbers(train.answers)})
     for (const std::int32_t number : numbers) ++counts[static_cast<std::size_t>(number)];
-  std::vector<std::string> words = most_frequent_first(table_.words(), counts);
+  return most_frequent_first(table_.words(), counts);
+}
+
+void MissingWord::renumber(const std::vector<std::int32_t>& ids) {
+  for (Part& examples : parts_)
+    for (const auto numbers : {examples.words.words(), std::span(examples.answers), std::span(examples.rivals)})
+      for (std::int32_t& number : numbers)
+        if (number != no_answer) number = ids[static_cast<std::size_t>(number)];
+}
+
+void MissingWord::number_words(std::int64_t most, const std::string& source) {
+  check_splits_have_examples(source);
+  std::vector<std::string> words = training_words();
   std::vector<std::string> symbols = unknown_words(names_);
   std::erase_if(words, [&](const std::string& word) { return std::ranges::find(symbols, word) != symbols.end(); });
   const std::size_t unknown = symbols.size();
@@ -89,16 +100,12 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   const Vocabulary all(symbols);  // an id beyond the vocabulary's says how common a word outside it is
   symbols.resize(unknown + std::min(words.size(), static_cast<std::size_t>(most)));
   vocabulary_ = Vocabulary(symbols);
-
   std::vector<std::int32_t> ids;
   for (const std::string& word : table_.words()) {
     const std::int64_t id = all.id(word);
     ids.push_back(static_cast<std::int32_t>(id < 0 ? all.size() + std::ssize(ids) : id));  // not in the training text
   }
-  for (Part& examples : parts_)
-    for (const auto numbers : {examples.words.words(), std::span(examples.answers), std::span(examples.rivals)})
-      for (std::int32_t& number : numbers)
-        if (number != no_answer) number = ids[static_cast<std::size_t>(number)];
+  renumber(ids);
   if (repeats_.context > 0)
     add_repeats(all.size() - std::ssize(words) + repeats_.common);
   else

@@ -79,6 +79,10 @@ class MissingWord : public Task {
   };
 
   void check_splits_have_examples(const std::string& source) const;
+  /// The words of training's examples, the most frequent first.
+  std::vector<std::string> training_words() const;
+  /// Puts the ids in the place of the words' numbers in the table.
+  void renumber(const std::vector<std::int32_t>& ids);
   void add_repeats(std::int64_t most_common);
   void drop_unanswerable();
   bool is_answerable(const Part& part, std::size_t place) const;
