@@ -78,10 +78,15 @@ fs::path find_babi_file(const fs::path& directory, std::int64_t task, const std:
 }
 
 std::vector<std::int64_t> babi_tasks(const fs::path& directory) {
+  const std::vector<fs::directory_entry> files = entries(directory);
+  const auto has = [&](std::int64_t task, const char* split) {
+    return std::ranges::any_of(files, [&](const fs::directory_entry& file) {
+      return is_file_of(file.path().filename().string(), fmt::format("qa{}_", task), split);
+    });
+  };
   std::vector<std::int64_t> tasks;
   for (std::int64_t task = 1; task <= babi_task_count; ++task)
-    if (std::ranges::any_of(babi_file_splits,
-                            [&](const char* split) { return !find_babi_file(directory, task, split).empty(); }))
+    if (std::ranges::any_of(babi_file_splits, [&](const char* split) { return has(task, split); }))
       tasks.push_back(task);
   return tasks;
 }

@@ -23,7 +23,7 @@ std::filesystem::path find_babi_directory(const std::string& data, const std::st
 std::filesystem::path find_babi_file(const std::filesystem::path& directory, std::int64_t task,
                                      const std::string& split);
 
-/// The tasks of which the directory has a file, of whichever split.
+/// The tasks of which the directory has a file, or several, of whichever split.
 std::vector<std::int64_t> babi_tasks(const std::filesystem::path& directory);
 
 /// The name that a missing file of this task would have here, judging by the task's other files.

@@ -52,6 +52,15 @@ TEST(DataCheck, NamesTheFileThatAStoryTaskLacks) {
   EXPECT_THAT(checked.output, HasSubstr("no train questions; there is no qa1_one_train.txt"));
 }
 
+TEST(DataCheck, NamesTwoFilesOfOneSplit) {
+  const TemporaryDirectory directory;
+  for (const char* file : {"qa1_one_train.txt", "qa1_other_train.txt", "qa1_one_test.txt"})
+    directory.write(file, "1 Mary is here.\n2 Where is Mary?\there\t1\n");
+  const Outcome checked = run_ut("data check " + directory.path().string());
+  EXPECT_EQ(checked.exit_code, 2);
+  EXPECT_THAT(checked.output, HasSubstr("two train files of task 1, qa1_one_train.txt and qa1_other_train.txt"));
+}
+
 TEST(DataCheck, SaysWithWhichOptionsToTrain) {
   const TemporaryDirectory directory;
   const std::string data = directory / "stories";
