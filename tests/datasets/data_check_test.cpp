@@ -188,7 +188,7 @@ TEST_F(CheckedData, ControlPassagesAreLookedAt) {
   DataCheck found = check("lambada");
   EXPECT_THAT(found.description, Contains(HasSubstr("  control: 2 examples, longest source 3 rows")));
   EXPECT_THAT(found.warnings, Contains(HasSubstr("1 of the 2 control examples are training examples too; the first is "
-                                                 "number 2")));
+                                                 "number 1, from 0")));
   directory_.write(control, "a cat sat\nword\n");
   found = check("lambada");
   EXPECT_THAT(found.errors, ElementsAre(HasSubstr(control + ":2: 1 words")));
