@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "datasets/words.h"
 
 namespace ut::datasets {
@@ -42,8 +43,8 @@ Subwords read_subwords(const TaskOptions& options) {
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
   if (!base::is_there(file))
     throw base::BadInput(fmt::format("{}: no such file; make it with: ut data sentencepiece --data {}{}{}",
-                                     file.string(), options.data, parallel_options(options, false),
-                                     is_given ? " --out " + file.string() : ""));
+                                     file.string(), base::shell_word(options.data), parallel_options(options, false),
+                                     is_given ? " --out " + base::shell_word(file.string()) : ""));
   return {base::read_file(file), file.string()};
 }
 
@@ -62,14 +63,14 @@ std::vector<std::vector<std::int64_t>> source_rows(std::span<const std::int32_t>
 }  // namespace
 
 std::string parallel_options(const TaskOptions& options, bool all) {
-  std::string text =
-      fmt::format(" --source-language {} --target-language {}", options.source_language, options.target_language);
+  std::string text = fmt::format(" --source-language {} --target-language {}",
+                                 base::shell_word(options.source_language), base::shell_word(options.target_language));
   for (const Split split : all_splits) {
     const SetNames names = set_names(options, split);
     if (!names.given.empty() && (all || split == Split::train))
-      text += fmt::format(" {} {}", names.option, fmt::join(names.given, ","));
+      text += fmt::format(" {} {}", names.option, base::shell_word(fmt::format("{}", fmt::join(names.given, ","))));
   }
-  if (all && !options.sentencepiece.empty()) text += " --sentencepiece " + options.sentencepiece;
+  if (all && !options.sentencepiece.empty()) text += " --sentencepiece " + base::shell_word(options.sentencepiece);
   return text;
 }
 

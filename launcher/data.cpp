@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "datasets/data_check.h"
 #include "datasets/stories.h"
 #include "datasets/subwords.h"
@@ -35,7 +36,8 @@ int make_stories(const Options& options) {
   fmt::print("{}: stories that need {} fact{}, questions: {} train, {} validation, {} test\n", given.out, given.facts,
              given.facts == 1 ? "" : "s", questions(stories.train), questions(stories.validation),
              questions(stories.test));
-  fmt::print("train on them: ut train --task babi --babi-task {} --data {} --run-dir DIR\n", given.facts, given.out);
+  fmt::print("train on them: ut train --task babi --babi-task {} --data {} --run-dir DIR\n", given.facts,
+             base::shell_word(given.out));
   return 0;
 }
 

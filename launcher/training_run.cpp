@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/shell_word.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
@@ -271,7 +272,7 @@ int TrainingRun::end() {
   if (!stop_) score_test_split();
   if (!stop_) return 0;
   log_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume", update(),
-                        session_.options.run_dir));
+                        base::shell_word(session_.options.run_dir)));
   return stopped_on_request;
 }
 
