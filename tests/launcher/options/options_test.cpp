@@ -584,6 +584,8 @@ TEST(Bench, WhatDoesNotFitTogetherIsRefused) {
   EXPECT_THAT(bench_refused({"--bench-ponder", "3"}), AllOf(HasSubstr("--bench-ponder: 3"), HasSubstr("--halting")));
   EXPECT_THAT(bench_refused({"--halting", "act", "--bench-ponder", "0.5"}), HasSubstr("from 1"));
   EXPECT_THAT(bench_refused({"--halting", "act", "--max-steps", "6", "--bench-ponder", "7"}), HasSubstr("the 6 steps"));
+  EXPECT_THAT(bench_refused({"--halting", "act", "--bench-ponder", "2", "--bench-skew", "0.5", "--min-length", "3"}),
+              HasSubstr("--bench-skew: not with --min-length"));
   EXPECT_THAT(bench_refused({"--halting", "act", "--decoder-steps", "2", "--bench-ponder", "3"}),
               HasSubstr("the 2 steps"));
   const Words decoder_alone = {"--decoder-halting", "act", "--bench-ponder", "3"};
