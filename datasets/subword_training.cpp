@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sentencepiece_trainer.h>
 
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +42,12 @@ class PairLines final : public sentencepiece::SentenceIterator {
     load();
   }
   const std::string& value() const override { return line_; }
+  /// Bytes of the longest line; 0 where there is none.
+  std::size_t longest() const {
+    std::size_t most = 0;
+    for (const std::string_view line : lines_) most = std::max(most, line.size());
+    return most;
+  }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
@@ -82,6 +89,8 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
   std::deque<ParallelLines> texts;
   for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
   PairLines lines(texts);
+  if (lines.longest() == 0)
+    throw base::BadInput(fmt::format("{}: the training files have no text, all their lines are empty", files.data));
   const bool is_cut_anyway = training.kind == "word" || training.kind == "char";
   // The reserved ids are those of every task's vocabulary.
   const std::unordered_map<std::string, std::string> settings = {
@@ -93,6 +102,7 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"eos_id", fmt::format("{}", end_of_sequence_id)},
       {"unk_id", fmt::format("{}", ids_without_piece - 1)},
       {"bos_id", "-1"},
+      {"max_sentence_length", fmt::format("{}", lines.longest())},  // longer ones it would leave out without a word
       {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
       {"minloglevel", "2"}};
   std::string model;

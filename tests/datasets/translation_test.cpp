@@ -179,6 +179,24 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
               HasSubstr("train.de:1: is not UTF-8"));
 }
 
+/// The library by itself leaves out those of more than 4,192 bytes.
+TEST_F(ParallelText, PiecesAreLearnedFromLongLinesToo) {
+  std::string line = "first";
+  while (line.size() < 5000) line += " again";
+  directory_.write("train.en", line + " last\n");
+  directory_.write("train.de", "eins\n");
+  write_model(100, "word");
+  options_.longest_pair = 2000;
+  const Translation task = read();
+  const std::string symbols = task.vocabulary().text();
+  for (const char* word : {"first", "again", "last", "eins"}) EXPECT_THAT(symbols, HasSubstr(word));
+}
+
+TEST_F(ParallelText, PiecesNeedText) {
+  for (const char* file : {"train.en", "train.de"}) directory_.write(file, "\n\n");
+  EXPECT_THAT(tests::bad_input([&] { write_model(100); }), HasSubstr("the training files have no text"));
+}
+
 TEST_F(ParallelText, WordsMayBeThePieces) {
   write_model(8000, "word");
   const Translation task = read();
