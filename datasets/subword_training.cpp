@@ -16,6 +16,7 @@ namespace ut::datasets {
 namespace {
 
 constexpr std::int64_t ids_without_piece = end_of_sequence_id + 2;  // padding, end of a sequence, unknown
+constexpr std::size_t usual_longest = 4192;    // bytes; without more the library leaves out longer lines, and is silent
 constexpr std::size_t most_pairs = 2'000'000;  // that are learned from: with more, memory is what it costs
 
 /// Both lines of every n-th pair, as the library asks for them.
@@ -102,7 +103,7 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"eos_id", fmt::format("{}", end_of_sequence_id)},
       {"unk_id", fmt::format("{}", ids_without_piece - 1)},
       {"bos_id", "-1"},
-      {"max_sentence_length", fmt::format("{}", lines.longest())},  // longer ones it would leave out without a word
+      {"max_sentence_length", fmt::format("{}", std::max(usual_longest, lines.longest()))},
       {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
       {"minloglevel", "2"}};
   std::string model;
