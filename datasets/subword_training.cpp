@@ -94,7 +94,7 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
     throw base::BadInput(fmt::format("{}: the training files have no text, all their lines are empty", files.data));
   const bool is_cut_anyway = training.kind == "word" || training.kind == "char";
   // The reserved ids are those of every task's vocabulary.
-  const std::unordered_map<std::string, std::string> settings = {
+  std::unordered_map<std::string, std::string> settings = {
       {"model_type", training.kind},
       {"vocab_size", fmt::format("{}", training.vocabulary_size)},
       {"hard_vocab_limit", is_cut_anyway ? "false" : "true"},
@@ -103,9 +103,10 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"eos_id", fmt::format("{}", end_of_sequence_id)},
       {"unk_id", fmt::format("{}", ids_without_piece - 1)},
       {"bos_id", "-1"},
-      {"max_sentence_length", fmt::format("{}", std::max(usual_longest, lines.longest()))},
       {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
       {"minloglevel", "2"}};
+  if (lines.longest() > usual_longest)  // else the model says nothing of it, as ever
+    settings["max_sentence_length"] = fmt::format("{}", lines.longest());
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &model);
   if (!status.ok())
