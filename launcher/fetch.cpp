@@ -124,11 +124,10 @@ fs::path download(const Published& data, bool quiet, const UnfinishedDirectory& 
   const ProgramEnd end = run_program({"curl", "--fail", "--location", "--show-error",
                                       quiet ? "--silent" : "--no-silent", "--output", archive.string(), data.address});
   check_started("curl", end);
-  if (!end.is_well()) check_room(archive.parent_path());
-  if (!end.is_well())
-    throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has it or {}",
-                                         data.address, failure("curl", end), data.mirrored));
-  return archive;
+  if (end.is_well()) return archive;
+  check_room(archive.parent_path());
+  throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has it or {}",
+                                       data.address, failure("curl", end), data.mirrored));
 }
 
 std::vector<std::string> files_ending(const char* ending, const fs::path& directory) {

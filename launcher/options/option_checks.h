@@ -8,7 +8,6 @@ namespace ut::launcher {
 
 /// Of the model, its data and how ranks share it.
 void check_together(const Options& options);
-
 /// Of ranks that share a sequence by its heads, of which there have to be as many.
 void check_heads_suffice(const Options& options, std::int64_t sequence_parallel);
 /// Of how it is trained, which commands that only read a run leave as it was.

@@ -4,24 +4,19 @@
 #include <csignal>
 #include <vector>
 
+#include "launcher/process/signal_set.h"
+
 namespace ut::launcher {
 namespace {
-
-sigset_t set_of(std::span<const int> numbers) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : numbers) sigaddset(&signals, number);
-  return signals;
-}
 
 constexpr std::array always = {SIGUSR1};
 
 /// Those that ask for a stop: they wait until they are looked for. A handler would be called amid the products of
 /// oneDNN, which point the stack at other memory, and what a handler leaves on the stack would destroy that.
-sigset_t caught = set_of({});
+sigset_t caught = signal_set({});
 
 void hold(std::span<const int> numbers, int how) {
-  const sigset_t signals = set_of(numbers);
+  const sigset_t signals = signal_set(numbers);
   pthread_sigmask(how, &signals, nullptr);
 }
 
@@ -36,16 +31,11 @@ void catch_stop_requests(std::span<const int> signals) {
   numbers.insert(numbers.end(), always.begin(), always.end());
   hold(numbers, SIG_BLOCK);
   for (const int number : numbers) std::signal(number, SIG_DFL);  // what is ignored would not wait
-  caught = set_of(numbers);
+  caught = signal_set(numbers);
 }
 
 void release_stop_requests() { hold(always, SIG_UNBLOCK); }
 
-bool stop_requested() {
-  sigset_t pending;
-  sigpending(&pending);
-  sigandset(&pending, &pending, &caught);
-  return sigisemptyset(&pending) == 0;
-}
+bool stop_requested() { return is_pending(caught); }
 
 }  // namespace ut::launcher

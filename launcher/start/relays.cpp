@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "launcher/process/signal_set.h"
+
 namespace ut::launcher {
 namespace {
 
@@ -35,9 +37,8 @@ std::runtime_error system_error(const std::string& what, int error) {
 std::runtime_error output_error(int error) { return system_error("standard output: cannot be written", error); }
 
 WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) {
-  sigemptyset(&stops_);
+  stops_ = signal_set(stop_signals);
   sigaddset(&stops_, SIGUSR1);
-  for (const int signal : stop_signals) sigaddset(&stops_, signal);
   sigset_t signals = stops_;
   sigaddset(&signals, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &signals, &before_);
@@ -57,12 +58,7 @@ int WaitingSignals::next() const {
   return bytes == static_cast<ssize_t>(sizeof information) ? static_cast<int>(information.ssi_signo) : 0;
 }
 
-bool WaitingSignals::stop_has_come() const {
-  sigset_t pending;
-  sigpending(&pending);
-  sigandset(&pending, &pending, &stops_);
-  return sigisemptyset(&pending) == 0;
-}
+bool WaitingSignals::stop_has_come() const { return is_pending(stops_); }
 
 void WaitingSignals::restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 

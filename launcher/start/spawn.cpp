@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -24,6 +23,7 @@
 
 #include "base/error.h"
 #include "launcher/process/say.h"
+#include "launcher/process/signal_set.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/run/metrics.h"
 #include "launcher/start/mpirun_environment.h"
@@ -49,16 +49,10 @@ std::optional<std::string> find_in_path(const std::string& program) {
   return std::nullopt;
 }
 
-/// Ends mpirun, and by it the ranks. It acts on SIGTERM and SIGINT in the same way, which are kept from it: a batch
-/// system or a person may send them to every process of a job, and the ranks are to have the time to stop.
+/// Ends mpirun, and by it the ranks. It acts on those that are kept from it in the same way: a batch system or a person
+/// may send them to every process of a job, and the ranks are to have the time to stop.
 constexpr int ends_mpirun = SIGHUP;
-
-void keep_from_mpirun(std::initializer_list<int> kept) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : kept) sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // which it undoes in what it starts
-}
+constexpr std::array kept_from_mpirun = {SIGTERM, SIGINT};
 
 /// In the child: becomes mpirun. Does not return.
 [[noreturn]] void become_mpirun(const std::vector<std::string>& command, pid_t parent, int input, int output,
@@ -70,7 +64,8 @@ void keep_from_mpirun(std::initializer_list<int> kept) {
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGUSR1, SIG_IGN);  // until mpirun passes it on: attend() repeats it
   release_stop_requests();
-  keep_from_mpirun({SIGTERM, SIGINT});
+  const sigset_t kept = signal_set(kept_from_mpirun);
+  ::pthread_sigmask(SIG_BLOCK, &kept, nullptr);  // which mpirun undoes in what it starts
   if (input >= 0) ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
