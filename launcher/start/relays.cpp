@@ -36,8 +36,7 @@ std::runtime_error system_error(const std::string& what, int error) {
 
 std::runtime_error output_error(int error) { return system_error("standard output: cannot be written", error); }
 
-WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) {
-  stops_ = signal_set(stop_signals);
+WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) : stops_(signal_set(stop_signals)) {
   sigaddset(&stops_, SIGUSR1);
   sigset_t signals = stops_;
   sigaddset(&signals, SIGCHLD);
