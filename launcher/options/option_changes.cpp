@@ -12,7 +12,8 @@ std::vector<OptionChange> changes_between(const Options& before, const Options& 
   for (const OptionEntry& entry : option_table()) {
     const bool is_of_the_work = entry.group == "Ranks" || entry.group == "Memory" || entry.name == "balance" ||
                                 entry.name == "evaluation-batch";
-    if (!entry.belongs_to(command) || !entry.recorded || is_of_the_work) continue;
+    const bool only_names_a_place = entry.name == "sentencepiece";  // other pieces than a run's are refused
+    if (!entry.belongs_to(command) || !entry.recorded || is_of_the_work || only_names_a_place) continue;
     const OptionChange change{entry.name, entry.get(before), entry.get(now)};
     if (change.before != change.now) changes.push_back(change);
   }

@@ -14,8 +14,8 @@ struct OptionChange {
   std::string now;
 };
 
-/// Of the recorded options that the command, a bit, takes, those that differ; but which ranks do the work, and how much
-/// of it at once.
+/// Of the recorded options that the command, a bit, takes, those that differ; but which ranks do the work, how much of
+/// it at once, and where a translation's pieces lie.
 std::vector<OptionChange> changes_between(const Options& before, const Options& now, unsigned command);
 
 /// The options as they were when `recorded` (to_config()) was written; what it does not have as it is now.

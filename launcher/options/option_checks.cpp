@@ -16,7 +16,7 @@
 #include "launcher/cost/machine_numbers.h"
 #include "launcher/options/config_text.h"
 #include "launcher/options/model_options.h"
-#include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
 
 namespace ut::launcher {

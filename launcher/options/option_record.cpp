@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "datasets/subwords.h"
 #include "launcher/options/command_table.h"
 #include "launcher/options/config_text.h"
 #include "launcher/options/option_checks.h"
@@ -32,8 +31,6 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
     throw base::BadInput(fmt::format("{}: names no task: the file was altered or cut short", path.string()));
   options.recorded_ranks = std::exchange(options.ranks, 0);
   options.recorded_sequence_parallel = std::exchange(options.sequence_parallel, 0);
-  const auto kept_model = std::filesystem::absolute(given.run_dir) / datasets::subword_model_name;
-  if (base::is_there(kept_model)) options.task.sentencepiece = kept_model.string();
   if (command.bit != command_train) {
     // How many ranks trained a model says nothing about where it is used.
     options.recorded_ranks = 0;

@@ -24,7 +24,4 @@ std::string to_config(const Options& options);
 /// The options that are recorded beside what a command makes, by name: numbers and truth values as such, names as text.
 nlohmann::ordered_json recorded_options(const Options& options, unsigned command);
 
-/// Where the run directory keeps to_config().
-inline constexpr const char* config_name = "options.conf";
-
 }  // namespace ut::launcher

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "launcher/options/config_text.h"
-#include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 #include "launcher/run/run_directory.h"
 
 namespace ut::launcher {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "core/checkpoint_directory.h"
 #include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 
 namespace ut::launcher {
 namespace {

@@ -16,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A model that has learned for some 20 s; all tests look at the same one and change copies.
 class Translation : public testing::Test {
@@ -165,6 +166,22 @@ TEST_F(Translation, TheRunIsEnoughToExport) {
   const Outcome with_test = exported("more", "--examples 1 --data " + (place / "data"));
   EXPECT_EQ(with_test.exit_code, 0) << with_test.errors;
   EXPECT_TRUE(std::filesystem::exists(place / "more/examples.safetensors"));
+}
+
+TEST_F(Translation, AMovedRunsSettingsAndARunThatGoesOnTakeThePiecesOfTheRun) {
+  const TemporaryDirectory place;
+  const std::string moved = moved_run(place);
+  std::filesystem::copy(data(), place / "bare");
+  std::filesystem::remove(place / "bare/sentencepiece.model");
+  const std::string first = fmt::format("--data {} --warmup 0 --max-updates 1 ", place / "bare");
+  const Outcome again =
+      run_ut(fmt::format("train --config {} --run-dir {} {}", moved + "/options.conf", place / "again", first));
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(base::read_file(place / "again/options.conf"), HasSubstr(moved + "/sentencepiece.model"));
+  std::filesystem::rename(moved, place / "away");
+  const Outcome more = run_ut("train --resume --max-updates 2 --run-dir " + (place / "again"));
+  EXPECT_EQ(more.exit_code, 0) << more.errors;
+  EXPECT_THAT(more.output, AllOf(HasSubstr("--max-updates 2"), Not(HasSubstr("--sentencepiece"))));
 }
 
 TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {

@@ -10,6 +10,7 @@
 #include "datasets/published.h"
 #include "launcher/options/option_help.h"
 #include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "launcher/options/option_record.h"
+#include "launcher/options/option_sources.h"
 #include "launcher/run/metrics.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"
