@@ -6,6 +6,7 @@
 
 #include "base/philox.h"
 #include "dist/on_device.h"
+#include "dist/select_rows.h"
 
 namespace ut::core {
 namespace {
@@ -67,6 +68,14 @@ void Pondering::decide(const at::Tensor& probability, bool last) {
 void Pondering::take(const at::Tensor& state) {
   const at::Tensor weight = weight_.unsqueeze(1).to(state.scalar_type());
   mean_ = options_.output == ActOutput::accumulated ? mean_ + weight * state : weight * state + (1 - weight) * mean_;
+}
+
+Pondering Pondering::in_order(const at::Tensor& order) const {
+  Pondering result = *this;
+  for (at::Tensor* part : {&result.running_, &result.proposed_, &result.weight_, &result.probability_,
+                           &result.remainder_, &result.updates_, &result.mean_})
+    *part = dist::select_rows(*part, order);
+  return result;
 }
 
 Pondering Pondering::going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const {

@@ -47,6 +47,8 @@ class Pondering {
   /// Takes this step's states [rows, d] into the mean.
   void take(const at::Tensor& state);
 
+  /// The books with row number order[i] as row i. `order` [rows] int64.
+  Pondering in_order(const at::Tensor& order) const;
   /// The rows that go on: what `stay` makes of each part of the books [rows, ...].
   Pondering going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
 

@@ -22,11 +22,12 @@ constexpr std::int64_t steps_kept_together = 2;
 /// What rows came to that have left the running set, in the order in which they did.
 class HaltedRows {
  public:
-  /// `stopped` [rows]: numbers of rows among those that `ponder` keeps the books of.
-  void add(const Pondering& ponder, const at::Tensor& stopped) {
-    states_.push_back(dist::select_rows(ponder.mean(), stopped));
-    updates_.push_back(ponder.updates().index_select(0, stopped));
-    costs_.push_back(ponder.cost().index_select(0, stopped));
+  /// The last rows that `ponder` keeps the books of, from number `first`.
+  void add(const Pondering& ponder, std::int64_t first) {
+    const auto of_them = [first](const at::Tensor& part) { return part.slice(0, first).clone(); };  // or all is kept
+    states_.push_back(of_them(ponder.mean()));
+    updates_.push_back(of_them(ponder.updates()));
+    costs_.push_back(of_them(ponder.cost()));
   }
 
   /// In the order in which the stack was given them.
@@ -58,8 +59,14 @@ std::shared_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& e
                                         : make_whole_rows(exchange, decoder_, memory_rows);
 }
 
-at::Tensor Recurrence::position_signals(const at::Tensor& position, const at::Tensor& like) const {
-  return sinusoid(position, options_.d_model, options_.signal).to(like.options());
+Recurrence::PositionSignals Recurrence::PositionSignals::of(const at::Tensor& rows) const {
+  PositionSignals result = *this;
+  result.place_ = place_.defined() ? place_.index_select(0, rows) : rows;
+  return result;
+}
+
+Recurrence::PositionSignals Recurrence::position_signals(const at::Tensor& position, const at::Tensor& like) const {
+  return PositionSignals(sinusoid(position, options_.d_model, options_.signal).to(like.options()));
 }
 
 at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) const {
@@ -88,7 +95,7 @@ Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position,
 Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                                const std::vector<at::Tensor>& memory, const DropoutKey& stack,
                                const StepObserver& observer) const {
-  const at::Tensor position_signal = position_signals(position, state);
+  const PositionSignals position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
   const bool together = options_.recompute == Recompute::step && before_decoder && !observer.step;
@@ -102,32 +109,34 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
 
-at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
-                                   const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows,
-                                   const Copied& copied, const std::vector<at::Tensor>& memory,
-                                   const DropoutKey& stack) const {
-  std::vector<at::Tensor> inputs{state, position_signal, step_signal};
+at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state,
+                                   const PositionSignals& position_signal, const at::Tensor& step_signal,
+                                   const std::shared_ptr<StepRows>& rows, const Copied& copied,
+                                   const std::vector<at::Tensor>& memory, const DropoutKey& stack) const {
+  std::vector<at::Tensor> inputs{state, step_signal};
   inputs.insert(inputs.end(), memory.begin(), memory.end());
   const auto before_copied = std::ssize(inputs);
   if (copied.state.defined()) inputs.insert(inputs.end(), {copied.state, copied.signal});
-  const auto make = [this, some, rows, before_copied, stack](const std::vector<at::Tensor>& in) {
+  const auto make = [this, some, position_signal, rows, before_copied, stack](const std::vector<at::Tensor>& in) {
     const auto first_copied = in.begin() + before_copied;
-    const std::vector<at::Tensor> seen(in.begin() + 3, first_copied);
+    const std::vector<at::Tensor> seen(in.begin() + 2, first_copied);
+    const at::Tensor of_position = position_signal.all();
     const Copied copies = first_copied == in.end() ? Copied{} : Copied{first_copied[0], first_copied[1]};
     at::Tensor made = in[0];
     for (std::int64_t step = some.first; step <= some.last; ++step)
-      made = block_.step(made, {in[1], in[2][step - 1]}, *rows, seen, stack.with_step(step), copies);
+      made = block_.step(made, {of_position, in[1][step - 1]}, *rows, seen, stack.with_step(step), copies);
     return made;
   };
   return options_.recompute == Recompute::step ? recomputed(inputs, make) : make(inputs);
 }
 
-at::Tensor Recurrence::halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step,
+at::Tensor Recurrence::halting_probability(const at::Tensor& state, const PositionSignals& position_signal,
+                                           const at::Tensor& step_signal, std::int64_t step,
                                            const std::shared_ptr<StepRows>& rows, const DropoutKey& key) const {
-  const auto decide = [this, step, rows, key](const std::vector<at::Tensor>& in) {
-    return halting_unit_->probability(in[0] + RowSignal{in[1], in[2]}.sum(), step, *rows, key);
+  const auto decide = [this, position_signal, step, rows, key](const std::vector<at::Tensor>& in) {
+    return halting_unit_->probability(in[0] + RowSignal{position_signal.all(), in[1]}.sum(), step, *rows, key);
   };
-  const std::vector<at::Tensor> inputs{state, signal.position, signal.step};
+  const std::vector<at::Tensor> inputs{state, step_signal};
   return options_.recompute == Recompute::step ? recomputed(inputs, decide) : decide(inputs);
 }
 
@@ -135,35 +144,46 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
                                         const std::vector<at::Tensor>& memory, const DropoutKey& stack,
                                         const StepObserver& observer) const {
   const bool copies = halting() == Halting::act_copy;
-  at::Tensor position_signal = position_signals(position, state);
+  PositionSignals position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   Pondering ponder(state, options_.halting);
   HaltedRows halted;
   Copied copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
     const std::shared_ptr<StepRows> here = rows.step();
-    const RowSignal signal{position_signal, step_signal[step - 1]};  // P^t
     if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
-    ponder.decide(halting_probability(state, signal, step, here, stack.with_step(step)), copies && step == steps);
+    const at::Tensor probability =
+        halting_probability(state, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
+    ponder.decide(probability, copies && step == steps);
     rows.start_parting(ponder.running());  // who goes on is told while the step is made
     state = revise_some({step, step}, state, position_signal, step_signal, here, copied, memory, stack);
-    ponder.take(state);
-    if (observer.step) observer.step(step, here->local(), state, &ponder);
+    if (observer.step) {
+      Pondering with_state = ponder;
+      with_state.take(state);
+      observer.step(step, here->local(), state, &with_state);
+    }
 
     const dist::Parting parting = rows.part();
-    if (copies) halted.add(ponder, parting.stopped);
+    const std::int64_t still = parting.still.size(0);
+    const bool all_stay = still == state.size(0);
+    const at::Tensor order = at::cat({parting.still, parting.stopped});
+    if (!all_stay) {  // before the mean takes the states, so that it and the next step keep the same ones
+      state = dist::select_rows(state, order);
+      ponder = ponder.in_order(order);
+    }
+    ponder.take(state);
+    if (copies) halted.add(ponder, still);
     if (!rows.any_running()) break;
-    const bool all_stay = parting.still.size(0) == state.size(0) && !rows.has_moved();
     copied = {};
-    if (!copies || all_stay) continue;
+    if (all_stay && !rows.has_moved()) continue;
     if (parting.copied.size(0) > 0)
-      copied = {dist::select_rows(ponder.mean(), parting.copied),
-                position_signal.index_select(0, parting.copied) + step_signal[step]};
-    const auto stay = [&](const at::Tensor& part) { return rows.move(dist::select_rows(part, parting.still)); };
+      copied = {dist::select_rows(ponder.mean(), order.argsort().index_select(0, parting.copied)),
+                position_signal.of(parting.copied).all() + step_signal[step]};
+    const auto stay = [&](const at::Tensor& part) { return rows.move(part.narrow(0, 0, still)); };
     state = stay(state);
     ponder = ponder.going_on(stay);
-    position = stay(position);
-    position_signal = rows.has_moved() ? position_signals(position, state) : stay(position_signal);
+    position = rows.move(position.index_select(0, parting.still));
+    position_signal = rows.has_moved() ? position_signals(position, state) : position_signal.of(parting.still);
   }
   return copies ? halted.all(rows) : Revised{ponder.mean(), ponder.updates(), ponder.cost()};
 }

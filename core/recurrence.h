@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/block.h"
 #include "core/halting.h"
@@ -56,6 +57,21 @@ class Recurrence {
     std::int64_t last;
   };
 
+  /// The signals of rows' positions, made once: of rows that go on only where theirs stand is kept, since the way back
+  /// may ask for those of every step.
+  class PositionSignals {
+   public:
+    explicit PositionSignals(at::Tensor made) : made_(std::move(made)) {}
+
+    at::Tensor all() const { return place_.defined() ? made_.index_select(0, place_) : made_; }  // [rows, d]
+    /// Of the rows with these numbers [n] int64.
+    PositionSignals of(const at::Tensor& rows) const;
+
+   private:
+    at::Tensor made_;
+    at::Tensor place_;  // [rows] int64; undefined: as they were made
+  };
+
   Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                      const std::vector<at::Tensor>& memory, const DropoutKey& stack,
                      const StepObserver& observer) const;
@@ -64,14 +80,15 @@ class Recurrence {
                               const StepObserver& observer) const;
   /// Steps first to last, of the same rows; made again on the way back where that is asked for. `copied`: see
   /// Block::step().
-  at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const at::Tensor& position_signal,
+  at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const PositionSignals& position_signal,
                          const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
                          const std::vector<at::Tensor>& memory, const DropoutKey& stack) const;
   /// With which each row halts after this step. [running rows] float64
-  at::Tensor halting_probability(const at::Tensor& state, const RowSignal& signal, std::int64_t step,
+  at::Tensor halting_probability(const at::Tensor& state, const PositionSignals& position_signal,
+                                 const at::Tensor& step_signal, std::int64_t step,
                                  const std::shared_ptr<StepRows>& rows, const DropoutKey& key) const;
-  at::Tensor position_signals(const at::Tensor& position, const at::Tensor& like) const;  // [rows, d]
-  at::Tensor step_signals(std::int64_t steps, const at::Tensor& like) const;              // [steps, d]
+  PositionSignals position_signals(const at::Tensor& position, const at::Tensor& like) const;
+  at::Tensor step_signals(std::int64_t steps, const at::Tensor& like) const;  // [steps, d]
 
   ModelOptions options_;
   bool decoder_;

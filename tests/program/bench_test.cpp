@@ -162,6 +162,7 @@ TEST(Bench, StepsThatAreMadeAgainTakeLittleMemory) {
           fmt::format("{} --halting act-copy --bench-ponder {} --transition {}", recompute, ponder, transition), steps);
     };
     EXPECT_LT(with_halting("step", 12, 12), 1.7 * with_halting("step", 2, 2)) << transition;
+    EXPECT_LT(with_halting("step", 12, 6), 1.3 * with_halting("step", 2, 2)) << transition;
     EXPECT_LT(with_halting("step", 12, 6), 0.4 * with_halting("none", 12, 6)) << transition;
   }
 }
