@@ -45,11 +45,7 @@ WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) : stops_(si
   if (descriptor_ < 0) throw system_error("signalfd");
 }
 
-WaitingSignals::~WaitingSignals() {
-  while (stop_has_come()) next();  // it would now end the program, which ends by itself
-  ::close(descriptor_);
-  restore();
-}
+WaitingSignals::~WaitingSignals() { ::close(descriptor_); }
 
 int WaitingSignals::next() const {
   signalfd_siginfo information{};

@@ -21,7 +21,8 @@ std::runtime_error system_error(const std::string& what, int error = errno);
 /// Of `error`: what a person is told where standard output cannot be written.
 std::runtime_error output_error(int error);
 
-/// SIGUSR1, SIGCHLD and `stop_signals`, which wait in a descriptor instead of interrupting, as long as this lives.
+/// SIGUSR1, SIGCHLD and `stop_signals`, which wait in a descriptor from now on instead of interrupting. When this is
+/// gone they still do not interrupt: the program is at its end then, with an exit code of its own.
 class WaitingSignals {
  public:
   explicit WaitingSignals(const std::vector<int>& stop_signals);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 namespace ut::launcher {
@@ -32,7 +33,16 @@ TEST(WaitingSignals, TellOfAStopThatCameBeforeTheyWereLookedAt) {
   EXPECT_TRUE(signals.stop_has_come());
   EXPECT_EQ(signals.next(), SIGTERM);
   EXPECT_FALSE(signals.stop_has_come());
-  ::raise(SIGTERM);  // does not end the program at the end of their life either
+  signals.restore();  // for the tests to come
+}
+
+TEST(WaitingSignalsDeathTest, DoNotEndTheProgramAtTheEndOfTheirLifeEither) {
+  const auto stopped_at_its_end = [] {
+    { const WaitingSignals signals({SIGTERM}); }
+    ::raise(SIGTERM);
+    std::exit(7);
+  };
+  EXPECT_EXIT(stopped_at_its_end(), testing::ExitedWithCode(7), "");
 }
 
 TEST(Spawn, MpirunCommandOnHosts) {
