@@ -50,8 +50,11 @@ std::string needed_by(const OptionEntry& entry, const std::string& value) {
              : fmt::format("{} and at most {}", entry.expected, entry.most);
 }
 
-/// Adds the model of pieces that a run or an exported model keeps in its directory, which may have been moved.
-void take_pieces_of(const std::filesystem::path& directory, std::vector<Assignment>& assignments) {
+/// Adds the model of pieces that a run or an exported model keeps in its directory, which may have been moved, for a
+/// command that takes one.
+void take_pieces_of(const std::filesystem::path& directory, const CommandEntry& command,
+                    std::vector<Assignment>& assignments) {
+  if (find_option("sentencepiece", command.bit) == nullptr) return;
   const auto pieces = std::filesystem::absolute(directory) / datasets::subword_model_name;
   if (!base::is_there(pieces)) return;
   std::erase_if(assignments, [](const Assignment& assignment) { return assignment.name == "sentencepiece"; });
@@ -119,7 +122,8 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
           fmt::format("{}: is set in line {} already; leave one of the two out", origin, before->second));
     assignments.push_back({name, value, origin});
   }
-  if (path.filename() == config_name) take_pieces_of(std::filesystem::absolute(path).parent_path(), assignments);
+  if (path.filename() == config_name)
+    take_pieces_of(std::filesystem::absolute(path).parent_path(), command, assignments);
   return assignments;
 }
 
@@ -134,7 +138,7 @@ std::vector<Assignment> read_model_options(const std::filesystem::path& model, c
     if (find_option(name, command.bit) == nullptr) refuse_unknown(name, origin, command);
     assignments.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), origin});
   }
-  take_pieces_of(model, assignments);
+  take_pieces_of(model, command, assignments);
   return assignments;
 }
 

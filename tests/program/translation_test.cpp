@@ -184,6 +184,14 @@ TEST_F(Translation, AMovedRunsSettingsAndARunThatGoesOnTakeThePiecesOfTheRun) {
   EXPECT_THAT(more.output, AllOf(HasSubstr("--max-updates 2"), Not(HasSubstr("--sentencepiece"))));
 }
 
+TEST_F(Translation, SettingsOfACommandWithoutPiecesAreItsOwnBesideThem) {
+  const TemporaryDirectory place;
+  std::filesystem::copy(run() + "/sentencepiece.model", place / "sentencepiece.model");
+  place.write("options.conf", "iterations = 1\nd-model = 32\nthreads = 1\n");
+  const Outcome measured = run_ut("bench --config " + (place / "options.conf"));
+  EXPECT_EQ(measured.exit_code, 0) << measured.errors;
+}
+
 TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {
   const TemporaryDirectory place;
   const std::string moved = moved_run(place);
