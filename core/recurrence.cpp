@@ -166,7 +166,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     const dist::Parting parting = rows.part();
     const std::int64_t still = parting.still.size(0);
     const bool all_stay = still == state.size(0);
-    const at::Tensor order = at::cat({parting.still, parting.stopped});
+    const at::Tensor order = all_stay ? parting.still : at::cat({parting.still, parting.stopped});
     if (!all_stay) {  // before the mean takes the states, so that it and the next step keep the same ones
       state = dist::select_rows(state, order);
       ponder = ponder.in_order(order);

@@ -90,7 +90,8 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
   std::deque<ParallelLines> texts;
   for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
   PairLines lines(texts);
-  if (lines.longest() == 0)
+  const std::size_t longest = lines.longest();
+  if (longest == 0)
     throw base::BadInput(fmt::format("{}: the training files have no text, all their lines are empty", files.data));
   const bool is_cut_anyway = training.kind == "word" || training.kind == "char";
   // The reserved ids are those of every task's vocabulary.
@@ -105,8 +106,8 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"bos_id", "-1"},
       {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
       {"minloglevel", "2"}};
-  if (lines.longest() > usual_longest)  // else the model says nothing of it, as ever
-    settings["max_sentence_length"] = fmt::format("{}", lines.longest());
+  if (longest > usual_longest)  // else the model says nothing of it, as ever
+    settings["max_sentence_length"] = fmt::format("{}", longest);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &model);
   if (!status.ok())
