@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <type_traits>
+
 #include "core/products.h"
 #include "dist/differentiable.h"
 #include "dist/exact.h"
@@ -11,15 +13,12 @@
 namespace ut::core {
 namespace {
 
-/// SlottedAttention(arguments…), made when it is first asked for: a mask can take more room than all else.
-std::function<std::shared_ptr<const SlottedAttention>()> slots_when_needed(
-    const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-    const std::optional<std::span<const std::int64_t>>& place) {
-  std::optional<std::vector<std::int64_t>> places;
-  if (place) places.emplace(place->begin(), place->end());
-  const auto made = std::make_shared<std::shared_ptr<const SlottedAttention>>();
-  return [=] {
-    if (!*made) *made = std::make_shared<const SlottedAttention>(queries, keys, causal, device, places);
+/// What `make` gives, made when it is first asked for: a mask can take more room than all else.
+template <class Make>
+auto when_needed(const Make& make) {
+  using Made = std::invoke_result_t<Make>;
+  return [make, made = std::make_shared<Made>()] {
+    if (!*made) *made = make();
     return *made;
   };
 }
@@ -28,17 +27,29 @@ std::function<std::shared_ptr<const SlottedAttention>()> slots_when_needed(
 
 AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
                                  const std::optional<std::span<const std::int64_t>>& place) {
-  if (device.is_cpu()) spans_ = row_spans(queries, keys, causal, place);
-  if (spans_) return;
-  if (device.is_cuda() && fits_varlen(queries, keys, causal))
-    varlen_ = std::make_shared<const VarlenAttention>(queries, keys, causal, device, place);
-  slots_ = slots_when_needed(queries, keys, causal, device, place);
+  if (device.is_cpu()) {
+    if (const auto spans = row_spans(queries, keys, causal, place)) spans_ = [spans] { return spans; };
+    if (spans_) return;
+  }
+  std::optional<std::vector<std::int64_t>> places;
+  if (place) places.emplace(place->begin(), place->end());
+  if (device.is_cuda()) {
+    if (fits_varlen(queries, keys, causal))
+      varlen_ = std::make_shared<VarlenAttention>(queries, keys, causal, device, place);
+    spans_ = when_needed([=] { return row_spans(queries, keys, causal, places, device); });
+  }
+  slots_ = when_needed([=] { return std::make_shared<const SlottedAttention>(queries, keys, causal, device, places); });
 }
 
 VarlenKernel AttentionLayout::kernel_for(const at::Tensor& query, const AttentionSite& site) const {
   if (!varlen_) return VarlenKernel::none;
   return varlen_kernel(query.device(), query.scalar_type(), query.size(1) / site.heads,
                        site.dropout.active && site.dropout_rate > 0);
+}
+
+std::shared_ptr<const RowSpans> AttentionLayout::spans_for(const at::Tensor& query, const AttentionSite& site) const {
+  if (!spans_ || kernel_for(query, site) != VarlenKernel::none) return nullptr;
+  return has_row_attention(query.device(), query.scalar_type(), query.size(1) / site.heads) ? spans_() : nullptr;
 }
 
 at::Tensor AttentionLayout::compose(const at::Tensor& query, const at::Tensor& keys_values,
@@ -64,7 +75,7 @@ at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& ke
 at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values,
                                              const AttentionSite& site) const {
   const bool keeps_weights = kernel_for(query, site) == VarlenKernel::none;
-  if (!spans_ && !(site.recomputed && keeps_weights)) return compose(query, keys_values, site);
+  if (!spans_for(query, site) && !(site.recomputed && keeps_weights)) return compose(query, keys_values, site);
   const Attended attended = attend_once(query, keys_values, site);
   return dist::with_backward(
       attended.output, {query, keys_values},
@@ -80,10 +91,10 @@ Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor&
   const at::NoGradGuard no_graph;
   const at::Tensor q = query.detach();
   const at::Tensor kv = keys_values.detach();
-  if (spans_) {
+  if (const auto spans = spans_for(query, site)) {
     RowAttention attention(q, site);
-    attention.meet(kv, *spans_);
-    return {attention.output(), [=, spans = spans_](const at::Tensor& gradient, at::Tensor& of_keys_values) {
+    attention.meet(kv, *spans);
+    return {attention.output(), [=](const at::Tensor& gradient, at::Tensor& of_keys_values) {
               at::Tensor of_query;
               attention.go_back(gradient, kv, *spans, of_query, of_keys_values);
               return of_query.to(q.scalar_type());

@@ -49,13 +49,16 @@ class AttentionLayout {
 
  private:
   VarlenKernel kernel_for(const at::Tensor& query, const AttentionSite& site) const;
+  /// Nothing where that is not how these are attended with.
+  std::shared_ptr<const RowSpans> spans_for(const at::Tensor& query, const AttentionSite& site) const;
   at::Tensor attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
   /// As a composition of the library's operations, which has a graph.
   at::Tensor compose(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
-  std::shared_ptr<const RowSpans> spans_;                           // on the host
+  // What is made when it is first asked for is a function.
   std::shared_ptr<const VarlenAttention> varlen_;                   // on CUDA devices, where these rows fit
-  std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for all else; made when it is first asked for
+  std::function<std::shared_ptr<const RowSpans>()> spans_;          // on the host and where there are kernels for it
+  std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for all else
   AttentionLook look_;                                              // where somebody watches
 };
 

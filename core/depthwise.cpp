@@ -38,6 +38,7 @@ void sum_on_host(const at::Tensor& known, const at::Tensor& table, const at::Ten
 
 void kernel_gradient_on_host(const at::Tensor& known, const at::Tensor& table, const at::Tensor& gradient,
                              const at::Tensor& partial) {
+  partial.zero_();
   const std::int64_t columns = known.size(1);
   const std::int64_t width = table.size(1);
   const auto* places = table.const_data_ptr<std::int64_t>();
@@ -66,7 +67,7 @@ at::Tensor weighted_sum(const at::Tensor& known, const at::Tensor& table, const 
 
 at::Tensor kernel_gradient(const at::Tensor& known, const at::Tensor& table, const at::Tensor& gradient) {
   const std::int64_t chunks = (table.size(0) + rows_summed_at_once - 1) / rows_summed_at_once;
-  const at::Tensor partial = at::zeros({chunks, table.size(1), known.size(1)}, known.options());
+  const at::Tensor partial = at::empty({chunks, table.size(1), known.size(1)}, known.options());
   const auto fill = known.is_cpu() ? kernel_gradient_on_host : gpu_depthwise_kernel_gradient;
   fill(known, table, gradient, partial);
   return partial.sum(0);

@@ -39,8 +39,9 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   RowAttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : holdings_(exchange.holdings()) {
     const int ranks = holdings_.group->size();
     for (int rank = 0; rank < ranks; ++rank)
-      spans_.push_back(
-          row_spans(exchange.local(), dist::rows_of(holdings_.sequences, rank, ranks, holdings_.options.cut), causal));
+      spans_.push_back(row_spans(exchange.local(),
+                                 dist::rows_of(holdings_.sequences, rank, ranks, holdings_.options.cut), causal,
+                                 std::nullopt, holdings_.group->device()));
   }
 
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
@@ -162,6 +163,30 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
   std::vector<std::vector<std::vector<std::optional<SlottedAttention>>>> layouts_;  // [ranks][their spans][my spans]
 };
 
+/// One rank's keys after another's, where there are kernels for heads of that width as RowAttention.
+class AttentionByBlocks final : public ExchangedAttention {
+ public:
+  AttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : exchange_(exchange), causal_(causal) {}
+
+  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+    if (!attention_) attention_ = make(sent, how);
+    return attention_->attend(sent, how);
+  }
+
+ private:
+  std::unique_ptr<ExchangedAttention> make(const at::Tensor& sent, const Attending& how) const {
+    const bool are_states = exchange_.holdings().options.sent == dist::Sent::states;
+    const std::int64_t d = are_states ? sent.size(1) : sent.size(1) / 2;
+    if (has_row_attention(sent.device(), sent.scalar_type(), d / how.heads))
+      return std::make_unique<RowAttentionByBlocks>(exchange_, causal_);
+    return std::make_unique<SlottedAttentionByBlocks>(exchange_.holdings(), causal_);
+  }
+
+  const dist::SequenceExchange& exchange_;
+  bool causal_;
+  mutable std::unique_ptr<ExchangedAttention> attention_;  // known when there is something to attend to
+};
+
 /// Queries [rows, heads * c] beside keys beside values [rows, 2 * heads * c] -> [rows, heads, 3c].
 at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads) {
   return at::cat({query.reshape({-1, heads, query.size(1) / heads}), heads_of_keys_values(keys_values, heads)}, 2);
@@ -204,8 +229,7 @@ std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::Sequenc
   switch (exchange.holdings().options.form) {
     case dist::ExchangeForm::broadcast:
     case dist::ExchangeForm::ring:
-      if (exchange.holdings().group->device().is_cpu()) return std::make_unique<RowAttentionByBlocks>(exchange, causal);
-      return std::make_unique<SlottedAttentionByBlocks>(exchange.holdings(), causal);
+      return std::make_unique<AttentionByBlocks>(exchange, causal);
     case dist::ExchangeForm::heads:
       return std::make_unique<AttentionByHeads>(exchange, causal);
     case dist::ExchangeForm::all_gather:

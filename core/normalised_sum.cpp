@@ -45,6 +45,7 @@ void on_host(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, 
 
 void back_on_host(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& given, const at::Tensor& of_sum,
                   const at::Tensor& partial) {
+  partial.zero_();
   const std::int64_t rows = given.size(0);
   const std::int64_t columns = given.size(1);
   const auto count = static_cast<std::size_t>(columns);
@@ -81,7 +82,7 @@ NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at:
 NormalisedSumGradients way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient) {
   const std::int64_t chunks = (gradient.size(0) + rows_summed_at_once - 1) / rows_summed_at_once;
   const at::Tensor of_sum = at::empty(gradient.sizes(), gradient.options());
-  const at::Tensor partial = at::zeros({chunks, 2, gradient.size(1)}, gradient.options());
+  const at::Tensor partial = at::empty({chunks, 2, gradient.size(1)}, gradient.options());
   const auto fill = gradient.is_cpu() ? back_on_host : gpu_way_back_of_sum;
   fill(made, scale, gradient, of_sum, partial);
   return {of_sum, partial.sum(0)};

@@ -99,7 +99,10 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
 }
 
 void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b) {
-  if (into.scalar_type() != a.scalar_type())
+  at::Tensor sum = into;
+  if (into.scalar_type() != a.scalar_type() && into.is_cuda())
+    at::addmm_out(sum, into, a, b, into.scalar_type());
+  else if (into.scalar_type() != a.scalar_type())
     into.add_(at::mm(a, b));
   else if (is_for_gemm(into) && is_for_gemm(a))
     gemm_of(into, a, b, 1);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/gemm.h"
+#include "core/gpu_attention.h"
 #include "core/keep_columns.h"
 #include "core/row_kernels.h"
 #include "dist/exact.h"
@@ -216,29 +217,17 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
   });
 }
 
-/// Rows that are added to, or, where they are not filled, have nothing in them yet.
-struct Sums {
-  at::Tensor rows;
-  bool filled;
-};
-
-/// With nothing in them where all are going to be written.
-Sums new_sums(const at::Tensor& like, bool written) {
+/// With nothing in it where all is going to be written.
+GradientOfRows new_gradient(const at::Tensor& like, bool written) {
   return {written ? at::empty_like(like) : at::zeros_like(like), !written};
 }
 
-/// The caller's, made where they are undefined.
-Sums sums_in(at::Tensor& rows, const at::Tensor& like, bool written) {
+/// The caller's, made where it is undefined.
+GradientOfRows gradient_in(at::Tensor& rows, const at::Tensor& like, bool written) {
   if (rows.defined()) return {rows, true};
-  const Sums made = new_sums(like, written);
+  const GradientOfRows made = new_gradient(like, written);
   rows = made.rows;
   return made;
-}
-
-/// Whether each of so many key rows is one of these.
-bool are_all(const RowSpans& spans, std::int64_t key_rows) {
-  for (const KeySpan& keys : spans.keys) key_rows -= keys.count;
-  return key_rows == 0;
 }
 
 /// The way back of one head over the queries of one sequence.
@@ -291,19 +280,20 @@ struct BackOfHead {
 template <class Number>
 void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
                      const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
-                     const at::Tensor& gradient, const Sums& query_gradient, const Sums& keys_values_gradient) {
+                     const at::Tensor& gradient, const GradientOfRows& query_gradient,
+                     const GradientOfRows& keys_values_gradient) {
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
   const std::int64_t parts = of.parts();
-  std::vector<Sums> to_keys_values = {keys_values_gradient};  // of each part, added up in the end
+  std::vector<GradientOfRows> to_keys_values = {keys_values_gradient};  // of each part, added up in the end
   for (std::int64_t part = 1; part < parts; ++part)
-    to_keys_values.push_back(new_sums(keys_values, are_all(spans, keys_values.size(0))));
+    to_keys_values.push_back(new_gradient(keys_values, spans.key_count() == keys_values.size(0)));
   of.for_each_share<Number>(parts, of.drops() ? 3 : 2, [&](const Share& share, Number* scratch) {
     const auto [sequence, head] = share.pair;
     const std::int64_t of_key = head * columns;
     const std::int64_t of_value = (site.heads + head) * columns;
     const KeySpan& keys = spans.keys[sequence];
-    const Sums& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
+    const GradientOfRows& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
     BackOfHead<Number> back{.of = of,
                             .pair = share.pair,
                             .columns = columns,
@@ -342,11 +332,25 @@ std::vector<std::int64_t> numbers_of(const at::Tensor& of_rows) {
 
 }  // namespace
 
+std::int64_t RowSpans::key_count() const {
+  if (tiled) return tiled->keys();
+  std::int64_t count = 0;
+  for (const KeySpan& of_sequence : keys) count += of_sequence.count;
+  return count;
+}
+
+bool has_row_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head) {
+  return device.is_cpu() || has_gpu_attention(device, dist::exact_type(type), columns_of_head);
+}
+
 std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
-                                          const std::optional<std::span<const std::int64_t>>& place) {
+                                          const std::optional<std::span<const std::int64_t>>& place,
+                                          at::Device device) {
+  if (!device.is_cpu())
+    return std::make_shared<const RowSpans>(RowSpans{.tiled = TiledSpans(queries, keys, causal, device, place)});
   const std::vector<std::int64_t> position = numbers_of(keys.position);
   const auto place_of = [&](std::int64_t key) { return place ? (*place)[static_cast<std::size_t>(key)] : key; };
-  RowSpans spans{{}, {}, numbers_of(queries.sequence), numbers_of(queries.position), causal};
+  RowSpans spans{.sequence = numbers_of(queries.sequence), .position = numbers_of(queries.position), .causal = causal};
   for (std::size_t index = 0; index + 1 < queries.offsets.size(); ++index) {
     spans.queries.push_back({queries.offsets[index], queries.offsets[index + 1]});
     const std::int64_t begin = keys.offsets[index];
@@ -376,10 +380,11 @@ RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
 void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
   RECORD_USER_SCOPE("attention");
-  AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention", [&] {
-    attend<scalar_t>(query_, rows_in_order(keys_values, query_.scalar_type()), spans, site_, met_, output_, log_sum_);
-  });
-  met_ = true;
+  const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
+  const bool met_before = std::exchange(met_, true);
+  if (spans.tiled) return gpu_attend(query_, seen, *spans.tiled, site_, met_before, output_, log_sum_);
+  AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention",
+                             [&] { attend<scalar_t>(query_, seen, spans, site_, met_before, output_, log_sum_); });
 }
 
 at::Tensor RowAttention::output() const { return met_ ? output_.to(type_) : at::zeros_like(output_, type_); }
@@ -388,13 +393,16 @@ void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_va
                            at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const {
   const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
   const bool meet = query_.size(0) > 0 && seen.size(0) > 0;
-  const Sums of_query = sums_in(query_gradient, query_, meet);
-  const Sums of_keys_values = sums_in(keys_values_gradient, seen, meet && are_all(spans, seen.size(0)));
+  const bool meets_all = meet && spans.key_count() == seen.size(0);
+  const GradientOfRows of_query = gradient_in(query_gradient, query_, meet);
+  const GradientOfRows of_keys_values = gradient_in(keys_values_gradient, seen, meets_all);
   if (!meet) return;
   RECORD_USER_SCOPE("attention, backward");
+  const at::Tensor given = rows_in_order(gradient, query_.scalar_type());
+  if (spans.tiled)
+    return gpu_attend_backward(query_, seen, *spans.tiled, site_, output_, log_sum_, given, of_query, of_keys_values);
   AT_DISPATCH_FLOATING_TYPES(query_.scalar_type(), "row_attention_backward", [&] {
-    attend_backward<scalar_t>(query_, seen, spans, site_, output_, log_sum_,
-                              rows_in_order(gradient, query_.scalar_type()), of_query, of_keys_values);
+    attend_backward<scalar_t>(query_, seen, spans, site_, output_, log_sum_, given, of_query, of_keys_values);
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/span.h"
 #include "core/attention_site.h"
+#include "core/tiled_spans.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -34,21 +35,28 @@ struct KeySpan {
 
 /// Where each sequence's queries and keys stand, and who may see whom.
 struct RowSpans {
-  std::vector<base::Span> queries;     // [sequences]
-  std::vector<KeySpan> keys;           // [sequences]
-  std::vector<std::int64_t> sequence;  // [query rows]: identities
-  std::vector<std::int64_t> position;  // [query rows]
-  bool causal = false;                 // a query sees the keys of positions up to its own
+  std::vector<base::Span> queries = {};     // [sequences]
+  std::vector<KeySpan> keys = {};           // [sequences]
+  std::vector<std::int64_t> sequence = {};  // [query rows]: identities
+  std::vector<std::int64_t> position = {};  // [query rows]
+  bool causal = false;                      // a query sees the keys of positions up to its own
+  std::optional<TiledSpans> tiled = {};     // instead of the others, where the rows are not the host's
+
+  std::int64_t key_count() const;
 };
 
 /// `place` [keys]: where each key stands among the rows, where that is not in this order. Nothing where a sequence's
-/// keys are not evenly spaced.
+/// keys are not evenly spaced, on the host.
 std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
-                                          const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
+                                          const std::optional<std::span<const std::int64_t>>& place = std::nullopt,
+                                          at::Device device = at::kCPU);
 
-/// Attention of query rows over key rows (equations 1 to 3, before W^O), on the host, the keys in one or several parts.
-/// No more of the weights is ever there than a block of queries needs; the way back makes them again, and draws
-/// dropout's numbers again. All is computed in dist::exact_type().
+/// Whether heads of so many columns, of queries of this type, can be attended with so on this device.
+bool has_row_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head);
+
+/// Attention of query rows over key rows (equations 1 to 3, before W^O), the keys in one or several parts. No more of
+/// the weights is ever there than a block of queries needs; the way back makes them again, and draws dropout's numbers
+/// again. All is computed in dist::exact_type().
 class RowAttention {
  public:
   /// `query` [query rows, d].
