@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "core/products.h"
 #include "dist/differentiable.h"
@@ -28,7 +29,8 @@ auto when_needed(const Make& make) {
 AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
                                  const std::optional<std::span<const std::int64_t>>& place) {
   if (device.is_cpu()) {
-    if (const auto spans = row_spans(queries, keys, causal, place)) spans_ = [spans] { return spans; };
+    std::shared_ptr<const RowSpans> spans = row_spans(queries, keys, causal, place);
+    if (spans) spans_ = [spans = std::move(spans)] { return spans; };
     if (spans_) return;
   }
   std::optional<std::vector<std::int64_t>> places;
@@ -130,7 +132,7 @@ at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {
 }
 
 at::Tensor SelfAttention::combine(const at::Tensor& heads) const {
-  return multiply(heads, output_, type_).to(output_.scalar_type());
+  return multiply(heads, output_, {type_, output_.scalar_type()});
 }
 
 CrossAttention::CrossAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
@@ -145,7 +147,7 @@ CrossAttention::CrossAttention(Parameters& parameters, const std::string& name, 
 at::Tensor CrossAttention::queries(const at::Tensor& x) const { return multiply(x, query_, type_); }
 at::Tensor CrossAttention::keys_values(const at::Tensor& memory) const { return multiply(memory, key_value_, type_); }
 at::Tensor CrossAttention::combine(const at::Tensor& heads) const {
-  return multiply(heads, output_, type_).to(output_.scalar_type());
+  return multiply(heads, output_, {type_, output_.scalar_type()});
 }
 
 }  // namespace ut::core

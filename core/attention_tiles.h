@@ -18,8 +18,14 @@ constexpr int queries_of_tile = 32;
 constexpr int keys_of_tile = columns_of_block;  // of successive positions: dropout draws for these together
 constexpr int threads_across = 16;              // a block's threads as a rectangle
 constexpr int threads_down = threads_of_tile / threads_across;
-constexpr int lanes_of_tile_thread = lanes_of_block * queries_of_tile / threads_of_tile;
 constexpr int parts_of_query = threads_of_tile / queries_of_tile;  // threads that go through one query's weights
+constexpr std::int64_t lanes_of_part = lanes_of_block / parts_of_query;
+
+/// So many numbers that are read and written at once.
+template <class Number>
+struct alignas(4 * sizeof(Number)) Four {
+  Number of[4];
+};
 
 /// Some columns of rows where kernels run.
 template <class Number>
@@ -30,40 +36,45 @@ struct TileRows {
   constexpr Number* row(std::int64_t number) const { return data + number * stride; }
 };
 
+/// Of a tile of keys: whose sequence's it is, the position of its first column, columns up to that of its last key, and
+/// a bit for each that is a key's.
+constexpr int numbers_of_key_tile = 4;
+
 /// Where each sequence's queries and keys stand, and who may see whom. All tables are int64.
 struct TileTables {
   const std::int64_t* query_offsets;       // [sequences + 1]: first row
   const std::int64_t* query_tile_offsets;  // [sequences + 1]: first tile
   const std::int64_t* key_tile_offsets;    // [sequences + 1]: first tile
   const std::int64_t* query_tiles;         // [query tiles]: whose sequence's each is
-  const std::int64_t* key_tiles;           // [key tiles, 2]: that, and the position of the first column
+  const std::int64_t* key_tiles;           // [key tiles, numbers_of_key_tile]
   const std::int64_t* key_rows;  // [key tiles, keys_of_tile]: the row of each column's key; -1: no key is there
   const std::int64_t* sequence;  // [query rows]: identities
   const std::int64_t* position;  // [query rows]; they ascend in a sequence
   bool causal;                   // a query sees the keys of positions up to its own
 };
 
-/// What all ways have in common. Of a head's columns there are at most `most`.
-template <class Number, int most>
+/// What all ways have in common. Of a head's columns there are at most `most`; what is given is of type `Given`.
+template <class Number, class Given, int most>
 struct AttentionTiles {
   TileTables tables;
-  TileRows<const Number> query_rows;  // [query rows, heads * columns]
-  TileRows<const Number> key_rows;    // [key rows, heads * columns]
-  TileRows<const Number> value_rows;  // [key rows, heads * columns]
+  TileRows<const Given> query_rows;  // [query rows, heads * columns]
+  TileRows<const Given> key_rows;    // [key rows, heads * columns]
+  TileRows<const Given> value_rows;  // [key rows, heads * columns]
   std::int64_t heads;
   std::int64_t columns;     // of a head
   Number scale;             // of logits
   RowDraw draw;             // of no row yet
   std::int64_t first_head;  // that dropout counts
   Number kept_scale;        // of weights that dropout keeps
+  bool in_fours;            // whether four of a row's columns that are given can be read at once
 
   static constexpr int of_thread = most / threads_across;  // columns
   static constexpr Number nothing = -std::numeric_limits<Number>::infinity();
 
-  /// Rows of a tile; one number more than they have, so that threads one below the other read from different banks.
-  using QueryRows = Number[queries_of_tile][most + 1];
-  using KeyRows = Number[keys_of_tile][most + 1];
-  using Weights = Number[queries_of_tile][keys_of_tile + 1];
+  /// Rows of a tile; four numbers more than they have, so that threads side by side read from different banks.
+  using QueryRows = Four<Number>[queries_of_tile][most / 4 + 1];
+  using KeyRows = Four<Number>[keys_of_tile][most / 4 + 1];
+  using Weights = Four<Number>[queries_of_tile][keys_of_tile / 4 + 1];
 
   struct Queries {
     std::int64_t sequence;  // its number among those here
@@ -77,9 +88,23 @@ struct AttentionTiles {
     const std::int64_t left = tables.query_offsets[sequence + 1] - first;
     return {sequence, first, left < queries_of_tile ? static_cast<int>(left) : queries_of_tile};
   }
-  constexpr std::int64_t first_position(std::int64_t key_tile) const { return tables.key_tiles[2 * key_tile + 1]; }
+  constexpr std::int64_t of_key_tile(std::int64_t key_tile, int number) const {
+    return tables.key_tiles[numbers_of_key_tile * key_tile + number];
+  }
+  constexpr std::int64_t sequence_of(std::int64_t key_tile) const { return of_key_tile(key_tile, 0); }
+  constexpr std::int64_t first_position(std::int64_t key_tile) const { return of_key_tile(key_tile, 1); }
+  constexpr int extent(std::int64_t key_tile) const { return static_cast<int>(of_key_tile(key_tile, 2)); }
   constexpr bool sees(std::int64_t query_row, std::int64_t position) const {
     return !tables.causal || position <= tables.position[query_row];
+  }
+
+  /// A bit for each column of a tile whose key this query sees.
+  constexpr std::uint64_t seen_of(std::int64_t key_tile, std::int64_t query_row) const {
+    const auto keys = static_cast<std::uint64_t>(of_key_tile(key_tile, 3));
+    if (!tables.causal) return keys;
+    const std::int64_t last = tables.position[query_row] - first_position(key_tile);
+    if (last < 0) return 0;
+    return last >= keys_of_tile - 1 ? keys : keys & ((std::uint64_t{2} << last) - 1);
   }
 
   /// How many of a sequence's key tiles, from its first, some of these queries see.
@@ -90,46 +115,126 @@ struct AttentionTiles {
     return count;
   }
 
-  /// Fills `rows` of a tile with a head's columns, times `factor`; zeros where row_of(place) is negative, and beyond.
-  template <class Rows, class RowOf>
-  constexpr void load(const TileRows<const Number>& from, std::int64_t head, Number factor, int thread,
-                      const RowOf& row_of, Rows& rows) const {
-    constexpr int places = static_cast<int>(sizeof(Rows) / sizeof(rows[0]));
-    for (int index = thread; index < places * most; index += threads_of_tile) {
-      const int place = index / most;
-      const int column = index % most;
-      const std::int64_t row = column < columns ? row_of(place) : -1;
-      rows[place][column] = row < 0 ? Number{0} : factor * from.row(row)[head * columns + column];
+  /// Fills a tile's rows with a head's columns, times `factor`; zeros where row_of(place) is
+  /// negative, and beyond.
+  template <class From, int all_places, int fours, class RowOf>
+  constexpr void load(const TileRows<const From>& from, std::int64_t head, Number factor, int thread,
+                      const RowOf& row_of, Four<Number> (&rows)[all_places][fours]) const {
+    constexpr int of_row = most / 4;
+    for (int index = thread; index < all_places * of_row; index += threads_of_tile) {
+      const int column = index % of_row * 4;
+      const std::int64_t row = row_of(index / of_row);
+      Four<Number> read = {};
+      if (row >= 0 && column < columns) read = four(from.row(row) + head * columns + column, columns - column, factor);
+      rows[index / of_row][index % of_row] = read;
     }
   }
-  constexpr void load_queries(const TileRows<const Number>& from, const Queries& queries, std::int64_t head,
+  template <class From>
+  constexpr Four<Number> four(const From* from, std::int64_t left, Number factor) const {
+    Four<Number> read = {};
+    if (in_fours) {
+      const Four<From> given = *reinterpret_cast<const Four<From>*>(from);
+      for (int i = 0; i < 4; ++i) read.of[i] = factor * static_cast<Number>(given.of[i]);
+    } else {
+      for (int i = 0; i < 4 && i < left; ++i) read.of[i] = factor * static_cast<Number>(from[i]);
+    }
+    return read;
+  }
+  template <class From>
+  constexpr void load_queries(const TileRows<const From>& from, const Queries& queries, std::int64_t head,
                               Number factor, int thread, QueryRows& rows) const {
     load(
         from, head, factor, thread,
         [&queries](int place) { return place < queries.count ? queries.first + place : std::int64_t{-1}; }, rows);
   }
-  constexpr void load_keys(const TileRows<const Number>& from, std::int64_t key_tile, std::int64_t head, int thread,
+  constexpr void load_keys(const TileRows<const Given>& from, std::int64_t key_tile, std::int64_t head, int thread,
                            KeyRows& rows) const {
     load(
         from, head, Number{1}, thread,
         [this, key_tile](int place) { return tables.key_rows[key_tile * keys_of_tile + place]; }, rows);
   }
 
-  /// Products of the queries' rows with the keys', a thread's share of them.
-  constexpr void multiply(const QueryRows& left, const KeyRows& right, int thread, Weights& products) const {
-    constexpr int down = queries_of_tile / threads_down;
-    constexpr int across = keys_of_tile / threads_across;
+  /// Products of the queries' rows with the keys', a thread's share of them: of queries as far from one another as
+  /// there are threads one below the other, and of keys as far as there are side by side. Of `count` queries and
+  /// `extent` keys; the others' are left, or are anything.
+  constexpr void multiply(const QueryRows& left, const KeyRows& right, int count, int extent, int thread,
+                          Weights& products) const {
+    if (count <= threads_down) return multiply_down<1>(left, right, extent, thread, products);
+    multiply_down<queries_of_tile / threads_down>(left, right, extent, thread, products);
+  }
+  template <int down>
+  constexpr void multiply_down(const QueryRows& left, const KeyRows& right, int extent, int thread,
+                               Weights& products) const {
+    if (extent <= threads_across) return multiply_share<down, 1>(left, right, thread, products);
+    if (extent <= 2 * threads_across) return multiply_share<down, 2>(left, right, thread, products);
+    if (extent <= 3 * threads_across) return multiply_share<down, 3>(left, right, thread, products);
+    multiply_share<down, keys_of_tile / threads_across>(left, right, thread, products);
+  }
+  template <int down, int across>
+  constexpr void multiply_share(const QueryRows& left, const KeyRows& right, int thread, Weights& products) const {
     const int first_query = thread / threads_across;
     const int first_key = thread % threads_across;
     Number sums[down][across] = {};
-    for (int column = 0; column < most; ++column)
-      for (int i = 0; i < down; ++i)
+    for (int column = 0; column < most / 4; ++column) {
+      Four<Number> of_keys[across];
+      for (int j = 0; j < across; ++j) of_keys[j] = right[first_key + threads_across * j][column];
+      for (int i = 0; i < down; ++i) {
+        const Four<Number> of_query = left[first_query + threads_down * i][column];
         for (int j = 0; j < across; ++j)
-          sums[i][j] = std::fma(left[first_query + threads_down * i][column],
-                                right[first_key + threads_across * j][column], sums[i][j]);
+          for (int k = 0; k < 4; ++k) sums[i][j] = std::fma(of_query.of[k], of_keys[j].of[k], sums[i][j]);
+      }
+    }
     for (int i = 0; i < down; ++i)
       for (int j = 0; j < across; ++j)
-        products[first_query + threads_down * i][first_key + threads_across * j] = sums[i][j];
+        number(products[first_query + threads_down * i], first_key + threads_across * j) = sums[i][j];
+  }
+
+  template <int fours>
+  static constexpr Number& number(Four<Number> (&row)[fours], int column) {
+    return row[column / 4].of[column % 4];
+  }
+
+  /// The column of a head that is a thread's `j`th: those that are read at once lie together.
+  static constexpr int at_once = of_thread < 4 ? of_thread : 4;
+  static constexpr int column_of(int thread, int j) {
+    return (thread % threads_across + threads_across * (j / at_once)) * at_once + j % at_once;
+  }
+  /// A thread's columns of a row of a tile.
+  template <int fours>
+  static constexpr void read_columns(const Four<Number> (&row)[fours], int thread, Number (&of_columns)[of_thread]) {
+    for (int j = 0; j < of_thread; j += at_once) {
+      const int column = column_of(thread, j);
+      const Four<Number>& four = row[column / 4];
+      if constexpr (at_once == 4) {
+        const Four<Number> all = four;
+        for (int k = 0; k < 4; ++k) of_columns[j + k] = all.of[k];
+      } else {
+        for (int k = 0; k < at_once; ++k) of_columns[j + k] = four.of[column % 4 + k];
+      }
+    }
+  }
+
+  /// sums += weights * the keys' rows: a thread's share, of queries as far from one another as there are threads one
+  /// below the other, and its columns.
+  template <int down>
+  static constexpr void add_rows_of_keys(const Weights& weights, const KeyRows& rows, int extent, int thread,
+                                         Number (&sums)[queries_of_tile / threads_down][of_thread]) {
+    const int first_query = thread / threads_across;
+    for (int key = 0; key < extent; key += 4) {
+      Four<Number> of_queries[down];
+      for (int i = 0; i < down; ++i) of_queries[i] = weights[first_query + threads_down * i][key / 4];
+      for (int k = 0; k < 4; ++k) {
+        Number of_key[of_thread];
+        read_columns(rows[key + k], thread, of_key);
+        for (int i = 0; i < down; ++i)
+          for (int j = 0; j < of_thread; ++j) sums[i][j] = std::fma(of_queries[i].of[k], of_key[j], sums[i][j]);
+      }
+    }
+  }
+  static constexpr void add_rows_of_keys(const Weights& weights, const KeyRows& rows, int count, int extent, int thread,
+                                         Number (&sums)[queries_of_tile / threads_down][of_thread]) {
+    if (count <= threads_down) return add_rows_of_keys<1>(weights, rows, extent, thread, sums);
+    add_rows_of_keys<queries_of_tile / threads_down>(weights, rows, extent, thread, sums);
   }
 
   /// visit(column of the tile, whether this query sees it, whether dropout keeps it): the share of a query's weights
@@ -137,27 +242,27 @@ struct AttentionTiles {
   template <class Visit>
   constexpr void for_each_weight(const Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
                                  const Visit& visit) const {
-    const int query = thread % queries_of_tile;
+    const int query = thread / parts_of_query;
     if (query >= queries.count) return;
     const std::int64_t row = queries.first + query;
     const std::int64_t first = first_position(key_tile);
+    const std::uint64_t seen = seen_of(key_tile, row);
     const RowDraw of_row =
         draw.of_row(tables.sequence[row], tables.position[row], static_cast<std::uint32_t>(first_head + head));
-    const auto first_call = static_cast<std::uint32_t>(first / keys_of_tile * lanes_of_block +
-                                                       thread / queries_of_tile * lanes_of_tile_thread);
-    for (std::uint32_t call = first_call; call < first_call + lanes_of_tile_thread; ++call)
+    const std::int64_t lane = thread % parts_of_query * lanes_of_part;
+    const auto first_call = static_cast<std::uint32_t>(first / keys_of_tile * lanes_of_block + lane);
+    for (std::uint32_t call = first_call; call < first_call + lanes_of_part; ++call)
       of_row.decide(call, [&](std::uint32_t position, bool is_kept) {
         const auto column = static_cast<int>(position - first);
-        const bool is_key = tables.key_rows[key_tile * keys_of_tile + column] >= 0;
-        visit(column, is_key && sees(row, position), is_kept);
+        visit(column, (seen >> column & 1) != 0, is_kept);
       });
   }
 };
 
 /// The way there. A block sees to a tile of queries in one head.
-template <class Number, int most>
+template <class Number, class Given, int most>
 struct AttentionForward {
-  using Tiles = AttentionTiles<Number, most>;
+  using Tiles = AttentionTiles<Number, Given, most>;
   Tiles tiles;
   TileRows<Number> output;   // [query rows, heads * columns]
   TileRows<Number> log_sum;  // [query rows, heads]: the logarithm of the sum of exp(logit)
@@ -194,14 +299,15 @@ struct AttentionForward {
       case 0:
         return tiles.load_keys(tiles.key_rows, key_tile, head, thread, shared.keys);
       case 1:
-        return tiles.multiply(shared.queries, shared.keys, thread, shared.weights);
+        return tiles.multiply(shared.queries, shared.keys, queries.count, tiles.extent(key_tile), thread,
+                              shared.weights);
       case 2:
         find_most(queries, key_tile, head, thread, shared);
         return tiles.load_keys(tiles.value_rows, key_tile, head, thread, shared.keys);
       case 3:
         return weigh(queries, key_tile, head, thread, shared);
       default:
-        return add(thread, registers, shared);
+        return add(queries.count, tiles.extent(key_tile), thread, registers, shared);
     }
   }
 
@@ -222,14 +328,14 @@ struct AttentionForward {
 
   constexpr void find_most(const typename Tiles::Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
                            Shared& shared) const {
-    const int query = thread % queries_of_tile;
+    const int query = thread / parts_of_query;
     Number most_logit = Tiles::nothing;
     tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool is_seen, bool) {
-      Number& logit = shared.weights[query][column];
+      Number& logit = Tiles::number(shared.weights[query], column);
       if (!is_seen) logit = Tiles::nothing;
       if (logit > most_logit || logit != logit) most_logit = logit;  // what is not a number stays that
     });
-    shared.part_most[thread / queries_of_tile][query] = most_logit;
+    shared.part_most[thread % parts_of_query][query] = most_logit;
   }
 
   /// The largest logit so far, this tile's among them.
@@ -242,33 +348,25 @@ struct AttentionForward {
 
   constexpr void weigh(const typename Tiles::Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
                        Shared& shared) const {
-    const int query = thread % queries_of_tile;
+    const int query = thread / parts_of_query;
     const Number most_logit = most_so_far(query, shared);
     Number sum = 0;
     tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool, bool is_kept) {
-      Number& weight = shared.weights[query][column];
+      Number& weight = Tiles::number(shared.weights[query], column);
       weight = weight == Tiles::nothing ? Number{0} : std::exp(weight - most_logit);
       sum += weight;
       weight = is_kept ? tiles.kept_scale * weight : Number{0};
     });
-    shared.part_sum[thread / queries_of_tile][query] = sum;
-    if (thread >= queries_of_tile) return;
+    shared.part_sum[thread % parts_of_query][query] = sum;
+    if (thread % parts_of_query > 0) return;
     const Number before = shared.most_logit[query];
     shared.factor[query] = before == Tiles::nothing ? Number{0} : std::exp(before - most_logit);
   }
 
-  constexpr void add(int thread, Registers& registers, Shared& shared) const {
-    constexpr int down = queries_of_tile / threads_down;
-    const int first_query = thread / threads_across;
-    const int first_column = thread % threads_across;
-    for (int i = 0; i < down; ++i)
-      for (Number& number : registers.output[i]) number *= shared.factor[first_query + threads_down * i];
-    for (int key = 0; key < keys_of_tile; ++key)
-      for (int i = 0; i < down; ++i)
-        for (int j = 0; j < Tiles::of_thread; ++j)
-          registers.output[i][j] =
-              std::fma(shared.weights[first_query + threads_down * i][key],
-                       shared.keys[key][first_column + threads_across * j], registers.output[i][j]);
+  constexpr void add(int count, int extent, int thread, Registers& registers, Shared& shared) const {
+    for (int i = 0; i < queries_of_tile / threads_down; ++i)
+      for (Number& number : registers.output[i]) number *= shared.factor[thread / threads_across + threads_down * i];
+    Tiles::add_rows_of_keys(shared.weights, shared.keys, count, extent, thread, registers.output);
     if (thread >= queries_of_tile) return;
     shared.sum[thread] *= shared.factor[thread];
     for (const auto& part : shared.part_sum) shared.sum[thread] += part[thread];
@@ -300,7 +398,7 @@ struct AttentionForward {
       if (query >= queries.count) continue;
       const Shares of = shares(queries.first + query, head, query, shared);
       for (int j = 0; j < Tiles::of_thread; ++j) {
-        const int column = thread % threads_across + threads_across * j;
+        const int column = Tiles::column_of(thread, j);
         if (column >= tiles.columns) continue;
         Number& number = output.row(queries.first + query)[head * tiles.columns + column];
         const Number before = met_before ? of.before * number : Number{0};
@@ -318,37 +416,37 @@ struct AttentionForward {
 
 /// The logits of a tile and the gradients of its weights -> the weights as dropout leaves them, and the gradients of
 /// the logits. `mean` [query]: the product of an output and its gradient.
-template <class Number, int most, class Shared>
-constexpr void go_back_through_softmax(const AttentionTiles<Number, most>& tiles,
-                                       const typename AttentionTiles<Number, most>::Queries& queries,
+template <class Number, class Given, int most, class Shared>
+constexpr void go_back_through_softmax(const AttentionTiles<Number, Given, most>& tiles,
+                                       const typename AttentionTiles<Number, Given, most>::Queries& queries,
                                        std::int64_t key_tile, std::int64_t head, int thread, Shared& shared) {
-  const int query = thread % queries_of_tile;
-  const Number nothing = AttentionTiles<Number, most>::nothing;
+  using Tiles = AttentionTiles<Number, Given, most>;
+  const int query = thread / parts_of_query;
   const Number log_sum = shared.log_sum[query];
   tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool is_seen, bool is_kept) {
-    Number& weight = shared.weights[query][column];
-    Number& gradient = shared.gradients[query][column];
-    const bool counts = is_seen && log_sum != nothing;
+    Number& weight = Tiles::number(shared.weights[query], column);
+    Number& gradient = Tiles::number(shared.gradients[query], column);
+    const bool counts = is_seen && log_sum != Tiles::nothing;
     const Number whole = counts ? std::exp(weight - log_sum) : Number{0};
     const Number factor = is_kept ? tiles.kept_scale : Number{0};
     weight = factor * whole;
     gradient = counts ? whole * (factor * gradient - shared.mean[query]) : Number{0};
   });
   if (query < queries.count) return;
-  for (int column = thread / queries_of_tile; column < keys_of_tile; column += parts_of_query) {
-    shared.weights[query][column] = 0;
-    shared.gradients[query][column] = 0;
+  for (int column = thread % parts_of_query; column < keys_of_tile; column += parts_of_query) {
+    Tiles::number(shared.weights[query], column) = 0;
+    Tiles::number(shared.gradients[query], column) = 0;
   }
 }
 
 /// The way back to the queries. A block sees to a tile of them in one head.
-template <class Number, int most>
+template <class Number, class Given, int most>
 struct AttentionBackToQueries {
-  using Tiles = AttentionTiles<Number, most>;
+  using Tiles = AttentionTiles<Number, Given, most>;
   Tiles tiles;
   TileRows<const Number> output;    // [query rows, heads * columns]
   TileRows<const Number> log_sum;   // [query rows, heads]
-  TileRows<const Number> gradient;  // [query rows, heads * columns]: of the output
+  TileRows<const Given> gradient;   // [query rows, heads * columns]: of the output
   TileRows<Number> mean;            // [query rows, heads]: filled with the output's product with it
   TileRows<Number> query_gradient;  // [query rows, heads * columns]
   bool query_filled;                // whether that is added to; else nothing is in it yet
@@ -386,12 +484,14 @@ struct AttentionBackToQueries {
         tiles.load_keys(tiles.key_rows, key_tile, head, thread, shared.keys);
         return tiles.load_keys(tiles.value_rows, key_tile, head, thread, shared.values);
       case 1:
-        tiles.multiply(shared.queries, shared.keys, thread, shared.weights);
-        return tiles.multiply(shared.given, shared.values, thread, shared.gradients);
+        tiles.multiply(shared.queries, shared.keys, queries.count, tiles.extent(key_tile), thread, shared.weights);
+        return tiles.multiply(shared.given, shared.values, queries.count, tiles.extent(key_tile), thread,
+                              shared.gradients);
       case 2:
         return go_back_through_softmax(tiles, queries, key_tile, head, thread, shared);
       default:
-        return add(thread, registers, shared);
+        return Tiles::add_rows_of_keys(shared.gradients, shared.keys, queries.count, tiles.extent(key_tile), thread,
+                                       registers.gradient);
     }
   }
 
@@ -404,15 +504,15 @@ struct AttentionBackToQueries {
     tiles.load_queries(gradient, queries, head, Number{1}, thread, shared.given);
     for (auto& of_query : registers.gradient)
       for (Number& number : of_query) number = 0;
-    const int query = thread % queries_of_tile;
+    const int query = thread / parts_of_query;
     Number part = 0;
     if (query < queries.count) {
       const std::int64_t row = queries.first + query;
-      for (std::int64_t column = thread / queries_of_tile; column < tiles.columns; column += parts_of_query)
+      for (std::int64_t column = thread % parts_of_query; column < tiles.columns; column += parts_of_query)
         part = std::fma(output.row(row)[head * tiles.columns + column],
-                        gradient.row(row)[head * tiles.columns + column], part);
+                        static_cast<Number>(gradient.row(row)[head * tiles.columns + column]), part);
     }
-    shared.part_mean[thread / queries_of_tile][query] = part;
+    shared.part_mean[thread % parts_of_query][query] = part;
   }
 
   constexpr void take_mean(const typename Tiles::Queries& queries, std::int64_t head, int thread,
@@ -425,24 +525,13 @@ struct AttentionBackToQueries {
     shared.log_sum[thread] = log_sum.row(queries.first + thread)[head];
   }
 
-  constexpr void add(int thread, Registers& registers, const Shared& shared) const {
-    const int first_query = thread / threads_across;
-    const int first_column = thread % threads_across;
-    for (int key = 0; key < keys_of_tile; ++key)
-      for (int i = 0; i < queries_of_tile / threads_down; ++i)
-        for (int j = 0; j < Tiles::of_thread; ++j)
-          registers.gradient[i][j] =
-              std::fma(shared.gradients[first_query + threads_down * i][key],
-                       shared.keys[key][first_column + threads_across * j], registers.gradient[i][j]);
-  }
-
   constexpr void finish(const typename Tiles::Queries& queries, std::int64_t head, int thread,
                         const Registers& registers) const {
     for (int i = 0; i < queries_of_tile / threads_down; ++i) {
       const int query = thread / threads_across + threads_down * i;
       if (query >= queries.count) continue;
       for (int j = 0; j < Tiles::of_thread; ++j) {
-        const int column = thread % threads_across + threads_across * j;
+        const int column = Tiles::column_of(thread, j);
         if (column >= tiles.columns) continue;
         Number& number = query_gradient.row(queries.first + query)[head * tiles.columns + column];
         number = (query_filled ? number : Number{0}) + tiles.scale * registers.gradient[i][j];
@@ -452,12 +541,12 @@ struct AttentionBackToQueries {
 };
 
 /// The way back to keys and values, after that to the queries. A block sees to a tile of them in one head.
-template <class Number, int most>
+template <class Number, class Given, int most>
 struct AttentionBackToKeys {
-  using Tiles = AttentionTiles<Number, most>;
+  using Tiles = AttentionTiles<Number, Given, most>;
   Tiles tiles;
   TileRows<const Number> log_sum;   // [query rows, heads]
-  TileRows<const Number> gradient;  // [query rows, heads * columns]: of the output
+  TileRows<const Given> gradient;   // [query rows, heads * columns]: of the output
   TileRows<const Number> mean;      // [query rows, heads]
   TileRows<Number> key_gradient;    // [key rows, heads * columns]
   TileRows<Number> value_gradient;  // [key rows, heads * columns]
@@ -481,7 +570,7 @@ struct AttentionBackToKeys {
 
   constexpr std::int64_t blocks() const { return key_tiles * tiles.heads; }
   constexpr std::int64_t stages(std::int64_t block) const {
-    const std::int64_t sequence = tiles.tables.key_tiles[2 * (block / tiles.heads)];
+    const std::int64_t sequence = tiles.sequence_of(block / tiles.heads);
     return 1 + stages_of_tile * (tiles.tables.query_tile_offsets[sequence + 1] - first_query_tile(block)) + 1;
   }
   constexpr void run(std::int64_t block, std::int64_t stage, std::int64_t last, int thread, Registers& registers,
@@ -495,22 +584,24 @@ struct AttentionBackToKeys {
       case 0:
         return load(queries, head, thread, shared);
       case 1:
-        tiles.multiply(shared.queries, shared.keys, thread, shared.weights);
-        return tiles.multiply(shared.given, shared.values, thread, shared.gradients);
+        tiles.multiply(shared.queries, shared.keys, queries.count, tiles.extent(key_tile), thread, shared.weights);
+        return tiles.multiply(shared.given, shared.values, queries.count, tiles.extent(key_tile), thread,
+                              shared.gradients);
       case 2:
         return go_back_through_softmax(tiles, queries, key_tile, head, thread, shared);
       default:
-        return add(thread, registers, shared);
+        return add(queries.count, thread, registers, shared);
     }
   }
 
  private:
   static constexpr int stages_of_tile = 4;
+  static constexpr int keys_of_thread = keys_of_tile / threads_down;  // one after the other
 
   /// The first of the sequence's that sees any of the block's keys.
   constexpr std::int64_t first_query_tile(std::int64_t block) const {
     const std::int64_t key_tile = block / tiles.heads;
-    const std::int64_t sequence = tiles.tables.key_tiles[2 * key_tile];
+    const std::int64_t sequence = tiles.sequence_of(key_tile);
     const std::int64_t end = tiles.tables.query_tile_offsets[sequence + 1];
     std::int64_t tile = tiles.tables.query_tile_offsets[sequence];
     while (tile < end) {
@@ -539,28 +630,34 @@ struct AttentionBackToKeys {
     shared.mean[thread] = mean.row(queries.first + thread)[head];
   }
 
-  constexpr void add(int thread, Registers& registers, const Shared& shared) const {
-    const int first_key = thread / threads_across;
-    const int first_column = thread % threads_across;
-    for (int query = 0; query < queries_of_tile; ++query)
-      for (int i = 0; i < keys_of_tile / threads_down; ++i)
-        for (int j = 0; j < Tiles::of_thread; ++j) {
-          const int key = first_key + threads_down * i;
-          const int column = first_column + threads_across * j;
-          registers.of_keys[i][j] =
-              std::fma(shared.gradients[query][key], shared.queries[query][column], registers.of_keys[i][j]);
-          registers.of_values[i][j] =
-              std::fma(shared.weights[query][key], shared.given[query][column], registers.of_values[i][j]);
-        }
+  constexpr void add(int count, int thread, Registers& registers, const Shared& shared) const {
+    const int first_four = thread / threads_across * keys_of_thread / 4;
+    for (int query = 0; query < count; ++query) {
+      Number of_query[Tiles::of_thread];
+      Number of_given[Tiles::of_thread];
+      Tiles::read_columns(shared.queries[query], thread, of_query);
+      Tiles::read_columns(shared.given[query], thread, of_given);
+      for (int four = 0; four < keys_of_thread / 4; ++four) {
+        const Four<Number> weights = shared.weights[query][first_four + four];
+        const Four<Number> gradients = shared.gradients[query][first_four + four];
+        for (int k = 0; k < 4; ++k)
+          for (int j = 0; j < Tiles::of_thread; ++j) {
+            Number& of_key = registers.of_keys[4 * four + k][j];
+            Number& of_value = registers.of_values[4 * four + k][j];
+            of_key = std::fma(gradients.of[k], of_query[j], of_key);
+            of_value = std::fma(weights.of[k], of_given[j], of_value);
+          }
+      }
+    }
   }
 
   constexpr void finish(std::int64_t key_tile, std::int64_t head, int thread, const Registers& registers) const {
-    for (int i = 0; i < keys_of_tile / threads_down; ++i) {
-      const int key = thread / threads_across + threads_down * i;
+    for (int i = 0; i < keys_of_thread; ++i) {
+      const int key = thread / threads_across * keys_of_thread + i;
       const std::int64_t row = tiles.tables.key_rows[key_tile * keys_of_tile + key];
       if (row < 0) continue;
       for (int j = 0; j < Tiles::of_thread; ++j) {
-        const int column = thread % threads_across + threads_across * j;
+        const int column = Tiles::column_of(thread, j);
         if (column >= tiles.columns) continue;
         Number& of_key = key_gradient.row(row)[head * tiles.columns + column];
         Number& of_value = value_gradient.row(row)[head * tiles.columns + column];

@@ -41,9 +41,9 @@ template <class Number>
 std::int64_t shared_bytes(std::int64_t columns) {
   std::int64_t bytes = 0;
   with_head_columns<Number>(columns, [&bytes](auto most) {
-    bytes = sizeof(typename AttentionBackToQueries<Number, most>::Shared);
-    static_assert(sizeof(typename AttentionBackToKeys<Number, most>::Shared) <=
-                  sizeof(typename AttentionBackToQueries<Number, most>::Shared));
+    bytes = sizeof(typename AttentionBackToQueries<Number, Number, most>::Shared);
+    static_assert(sizeof(typename AttentionBackToKeys<Number, Number, most>::Shared) <=
+                  sizeof(typename AttentionBackToQueries<Number, Number, most>::Shared));
   });
   return bytes;
 }
@@ -51,7 +51,7 @@ std::int64_t shared_bytes(std::int64_t columns) {
 }  // namespace
 
 bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head) {
-  if (!device.is_cuda() || (type != at::kFloat && type != at::kDouble)) return false;
+  if (!device.is_cuda()) return false;
   int most = 0;
   C10_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index()));
   if (type == at::kDouble)
@@ -61,7 +61,7 @@ bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t colu
 
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                 const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
-  AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "attention", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, query.scalar_type(), "attention", [&] {
     attend_by_blocks<scalar_t>(query, keys_values, spans, site, met_before, output, log_sum,
                                launcher_on(query.device()));
   });
@@ -72,7 +72,7 @@ void gpu_attend_backward(const at::Tensor& query, const at::Tensor& keys_values,
                          const at::Tensor& gradient, const GradientOfRows& query_gradient,
                          const GradientOfRows& keys_values_gradient) {
   const at::Tensor mean = at::empty(log_sum.sizes(), log_sum.options());
-  AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "attention_backward", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, query.scalar_type(), "attention_backward", [&] {
     attend_backward_by_blocks<scalar_t>(query, keys_values, spans, site, output, log_sum, gradient, mean,
                                         query_gradient, keys_values_gradient, launcher_on(query.device()));
   });

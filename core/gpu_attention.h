@@ -6,8 +6,9 @@
 #include "core/tiled_spans.h"
 
 /// Attention over rows by kernels of CUDA devices, on the current stream: the weights are never stored, dropout's draws
-/// are the host's, and sums come in the same order in every run. float32 and float64; a row's columns are one after the
-/// other.
+/// are the host's, and sums come in the same order in every run. Of queries, keys and values, and the output's
+/// gradient, all of float32, float64 or bfloat16; the rest is of dist::exact_type() of that. A row's columns are one
+/// after the other.
 namespace ut::core {
 
 /// Whether heads of so many columns have kernels on this device.

@@ -58,12 +58,12 @@ at::Tensor Model::embed_target(const Batch& batch) const {
 }
 
 at::Tensor Model::logits(const at::Tensor& states) const {
-  return multiply_by_transposed(states, table_, product_type(options_)).to(table_.scalar_type());
+  return multiply_by_transposed(states, table_, {product_type(options_), table_.scalar_type()});
 }
 
 at::Tensor Model::scores(const at::Tensor& states, const Batch& batch) const {
   if (!pointer_.defined()) return logits(batch.read_rows.defined() ? states.index_select(0, batch.read_rows) : states);
-  const at::Tensor of_rows = multiply(states, pointer_, product_type(options_)).to(pointer_.scalar_type());
+  const at::Tensor of_rows = multiply(states, pointer_, {product_type(options_), pointer_.scalar_type()});
   return candidate_scores(batch.source->gather(of_rows).squeeze(1), batch.candidates, batch.labels.size(0));
 }
 

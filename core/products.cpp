@@ -48,12 +48,18 @@ void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, f
   gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));
 }
 
-/// Gradients of x, of w and of what was added to x w, from that of the result; w's is added to where it is kept.
-/// One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the gradients
-/// of all steps would have to be kept for it.
+/// a b, as numbers of this type.
+at::Tensor product_as(at::ScalarType type, const at::Tensor& a, const at::Tensor& b) {
+  if (type != a.scalar_type() && a.is_cuda()) return at::mm(a, b, type);  // whose sums are not rounded in between
+  return product(a, b).to(type);
+}
+
+/// Gradients of x, of `type`, of w and of what was added to x w, from that of the result; w's is added to where it is
+/// kept. One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the
+/// gradients of all steps would have to be kept for it.
 std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& w_gradient,
-                                            const at::Tensor& gradient, bool has_bias) {
-  const at::Tensor of_x = product(gradient, w.t());
+                                            const at::Tensor& gradient, at::ScalarType type, bool has_bias) {
+  const at::Tensor of_x = product_as(type, gradient, w.t());
   add_product(w_gradient, x.t(), gradient);
   if (!has_bias) return {of_x, {}};
   return {of_x, {}, gradient.sum(0)};
@@ -64,16 +70,18 @@ bool needs_graph(const at::Tensor& x, const at::Tensor& w) {
   return at::GradMode::is_enabled() && (x.requires_grad() || w.requires_grad());
 }
 
-at::Tensor multiply_view(const at::Tensor& x, const at::Tensor& parameter, const View& view, at::ScalarType type) {
-  const at::Tensor typed = x.to(type);
+at::Tensor multiply_view(const at::Tensor& x, const at::Tensor& parameter, const View& view,
+                         const ProductTypes& types) {
+  const at::Tensor typed = x.detach().to(types.operands);
   if (!keeps_gradient(parameter)) {
-    const at::Tensor w = view(parameter).to(type);
-    return needs_graph(x, w) ? at::mm(typed, w) : product(typed, w);
+    const at::Tensor w = view(parameter).to(types.operands);
+    return needs_graph(x, w) ? at::mm(x.to(types.operands), w).to(types.result) : product_as(types.result, typed, w);
   }
-  const auto typed_view = [parameter, view, type] { return view(parameter.detach()).to(type); };
-  return dist::with_backward(product(typed.detach(), typed_view()), {typed, parameter},
-                             [seen = typed.detach(), typed_view, parameter, view](const at::Tensor& gradient) {
-                               return way_back_of_product(seen, typed_view(), view(parameter.grad()), gradient, false);
+  const auto typed_view = [parameter, view, types] { return view(parameter.detach()).to(types.operands); };
+  return dist::with_backward(product_as(types.result, typed, typed_view()), {x, parameter},
+                             [=, type = x.scalar_type()](const at::Tensor& gradient) {
+                               return way_back_of_product(typed, typed_view(), view(parameter.grad()),
+                                                          gradient.to(types.operands), type, false);
                              });
 }
 
@@ -110,29 +118,31 @@ void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& 
     into.addmm_(a, b);
 }
 
-at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& w, const ProductTypes& types) {
   return multiply_view(
-      x, w, [](const at::Tensor& whole) { return whole; }, type);
+      x, w, [](const at::Tensor& whole) { return whole; }, types);
 }
 
-at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const base::Span& columns, at::ScalarType type) {
+at::Tensor multiply(const at::Tensor& x, const at::Tensor& parameter, const base::Span& columns,
+                    const ProductTypes& types) {
   const auto some_columns = [columns](const at::Tensor& whole) {
     return whole.narrow(1, columns.begin, columns.end - columns.begin);
   };
-  return multiply_view(x, parameter, some_columns, type);
+  return multiply_view(x, parameter, some_columns, types);
 }
 
-at::Tensor multiply_by_transposed(const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
+at::Tensor multiply_by_transposed(const at::Tensor& x, const at::Tensor& w, const ProductTypes& types) {
   return multiply_view(
-      x, w, [](const at::Tensor& whole) { return whole.t(); }, type);
+      x, w, [](const at::Tensor& whole) { return whole.t(); }, types);
 }
 
 at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::Tensor& w, at::ScalarType type) {
-  if (type != bias.scalar_type()) return multiply(x, w, type) + bias;
+  if (type != bias.scalar_type()) return multiply(x, w, {type, bias.scalar_type()}) + bias;
   if (!keeps_gradient(w) && needs_graph(x, w)) return at::addmm(bias, x, w);
   return dist::with_backward(product_and_bias(bias.detach(), x.detach(), w.detach()), {x, w, bias},
                              [seen = x.detach(), w](const at::Tensor& gradient) {
-                               return way_back_of_product(seen, w.detach(), w.grad(), gradient, true);
+                               return way_back_of_product(seen, w.detach(), w.grad(), gradient, seen.scalar_type(),
+                                                          true);
                              });
 }
 

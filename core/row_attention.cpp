@@ -219,7 +219,8 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
 
 /// With nothing in it where all is going to be written.
 GradientOfRows new_gradient(const at::Tensor& like, bool written) {
-  return {written ? at::empty_like(like) : at::zeros_like(like), !written};
+  const auto options = like.options().dtype(dist::exact_type(like.scalar_type()));
+  return {written ? at::empty(like.sizes(), options) : at::zeros(like.sizes(), options), !written};
 }
 
 /// The caller's, made where it is undefined.
@@ -325,6 +326,12 @@ at::Tensor rows_in_order(const at::Tensor& rows, at::ScalarType type) {
   return typed.stride(1) == 1 ? typed : typed.contiguous();
 }
 
+/// In which type what is given is read: on the host the one that is computed with, which kernels of devices make of
+/// each number that they read.
+at::ScalarType type_read(const at::Tensor& given) {
+  return given.is_cpu() ? dist::exact_type(given.scalar_type()) : given.scalar_type();
+}
+
 std::vector<std::int64_t> numbers_of(const at::Tensor& of_rows) {
   const auto* data = of_rows.const_data_ptr<std::int64_t>();
   return {data, data + of_rows.numel()};
@@ -373,9 +380,9 @@ std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist:
 RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
     : type_(query.scalar_type()),
       site_(site),
-      query_(rows_in_order(query, dist::exact_type(type_))),
-      output_(at::empty(query_.sizes(), query_.options())),
-      log_sum_(at::empty({query_.size(0), site.heads}, query_.options())) {}
+      query_(rows_in_order(query, type_read(query))),
+      output_(at::empty(query_.sizes(), query_.options().dtype(dist::exact_type(type_)))),
+      log_sum_(at::empty({query_.size(0), site.heads}, output_.options())) {}
 
 void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;

@@ -76,7 +76,7 @@ class RowAttention {
  private:
   at::ScalarType type_;  // of the query as given
   AttentionSite site_;
-  at::Tensor query_;    // [query rows, d]
+  at::Tensor query_;    // [query rows, d], of the exact type where that is what is computed with
   at::Tensor output_;   // [query rows, d]
   at::Tensor log_sum_;  // [query rows, heads]: the logarithm of the sum of exp(logit)
   bool met_ = false;    // any keys so far

@@ -34,14 +34,16 @@ void add_keys(const dist::Rows& keys, std::int64_t sequence, const std::optional
   for (std::int64_t key = keys.offsets[index]; key < keys.offsets[index + 1]; ++key) {
     if (position[key] / keys_of_tile != block) {
       block = position[key] / keys_of_tile;
-      tables.key_tiles.insert(tables.key_tiles.end(), {sequence, block * keys_of_tile});
+      tables.key_tiles.insert(tables.key_tiles.end(), {sequence, block * keys_of_tile, 0, 0});
       tables.key_rows.resize(tables.key_rows.size() + keys_of_tile, -1);
     }
-    const std::size_t tile = tables.key_rows.size() - keys_of_tile;
-    tables.key_rows[tile + static_cast<std::size_t>(position[key] % keys_of_tile)] =
+    const std::int64_t column = position[key] % keys_of_tile;
+    *(tables.key_tiles.end() - 2) = column + 1;
+    tables.key_tiles.back() |= static_cast<std::int64_t>(std::uint64_t{1} << column);
+    tables.key_rows[tables.key_rows.size() - static_cast<std::size_t>(keys_of_tile - column)] =
         place ? (*place)[static_cast<std::size_t>(key)] : key;
   }
-  tables.key_tile_offsets.push_back(std::ssize(tables.key_tiles) / 2);
+  tables.key_tile_offsets.push_back(std::ssize(tables.key_tiles) / numbers_of_key_tile);
 }
 
 std::span<const std::int64_t> span_of(const at::Tensor& of_rows) {
@@ -59,7 +61,7 @@ TiledSpans::TiledSpans(const dist::Rows& queries, const dist::Rows& keys, bool c
     add_keys(keys, sequence, place, tables);
   }
   query_tiles_ = std::ssize(tables.query_tiles);
-  key_tiles_ = std::ssize(tables.key_tiles) / 2;
+  key_tiles_ = std::ssize(tables.key_tiles) / numbers_of_key_tile;
   Table all;
   for (const std::span<const std::int64_t> part :
        {std::span<const std::int64_t>(queries.offsets), std::span<const std::int64_t>(tables.query_tile_offsets),

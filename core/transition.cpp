@@ -24,7 +24,7 @@ class FeedForward final : public Transition {
 
   at::Tensor forward(const at::Tensor& x, const at::Tensor&, StepRows& rows, std::size_t,
                      const DropoutKey& key) const override {
-    const at::Tensor product = multiply(x, kernel1_, type_).to(bias1_.scalar_type());  // [rows, ffn]
+    const at::Tensor product = multiply(x, kernel1_, {type_, bias1_.scalar_type()});  // [rows, ffn]
     const at::Tensor hidden =
         relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), rows.local());
     return multiply_add(bias2_, hidden, kernel2_, type_);
@@ -64,7 +64,7 @@ class ConvolutionTransition final : public Transition {
     const at::Tensor sent = copied.defined() ? at::cat({x, copied}) : x;
     const Windows windows = rows.windows(layer, sent, reach_of(width1, causal_), reach_of(width2, causal_));
     const at::Tensor product =
-        multiply(depthwise(windows.first, depthwise1_), pointwise1_, type_).to(bias1_.scalar_type());
+        multiply(depthwise(windows.first, depthwise1_), pointwise1_, {type_, bias1_.scalar_type()});
     const at::Tensor hidden =  // [inner rows, ffn]
         relu_dropout(product, bias1_, dropout_rate_, key.with_site(Site::transition_hidden), windows.inner);
     return multiply_add(bias2_, depthwise(windows.second(hidden), depthwise2_), pointwise2_, type_);

@@ -14,6 +14,7 @@
 
 #include "core/attention_blocks.h"
 #include "core/row_attention.h"
+#include "dist/exact.h"
 #include "tests/core/random_batch.h"
 
 namespace ut::core {
@@ -49,7 +50,9 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
   at::Tensor tensor(const std::vector<std::int64_t>& sizes, std::uint64_t seed) const {
     return random_tensor(sizes, seed).to(GetParam().type);
   }
-  at::Tensor unset_like(const at::Tensor& like) const { return at::full_like(like, unset); }
+  at::Tensor unset_like(const at::Tensor& like) const {
+    return at::full(like.sizes(), unset, like.options().dtype(dist::exact_type(GetParam().type)));
+  }
 
   /// `rank` of two.
   Part part_of(int rank) const {
@@ -80,8 +83,9 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
   }
 
   void expect_same(const at::Tensor& one, const at::Tensor& other) const {
-    const double tolerance = (GetParam().type == at::kFloat ? 2e-5 : 1e-12) * other.abs().max().item<double>();
-    EXPECT_TRUE(one.allclose(other, 0, tolerance)) << (one - other).abs().max();
+    const double tolerance = (GetParam().type == at::kDouble ? 1e-12 : 2e-5) * other.abs().max().item<double>();
+    const double rounding = one.scalar_type() == at::kBFloat16 ? 0x1p-7 : 0;
+    EXPECT_TRUE(one.allclose(other, rounding, tolerance)) << (one - other).abs().max();
   }
 
   // Longer than a tile, shorter, with positions that only one rank has, and with none of the second rank's.
@@ -95,28 +99,28 @@ TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
   const at::Tensor query = 3 * tensor({queries_.count(), d}, 1);
   const at::Tensor gradient = tensor({queries_.count(), d}, 9);
   const at::Tensor output = unset_like(query);
-  const at::Tensor log_sum = at::full({queries_.count(), heads}, unset, query.options());
+  const at::Tensor log_sum = unset_like(query.narrow(1, 0, heads));
   const std::vector<Part> parts{part_of(1), part_of(0)};
   RowAttention expected(query, site_);
   bool met = false;
   for (const Part& part : parts) {
     expected.meet(part.keys_values, part.on_host);
-    AT_DISPATCH_FLOATING_TYPES(GetParam().type, "", [&] {
+    AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, GetParam().type, "", [&] {
       attend_by_blocks<scalar_t>(query, part.keys_values, part.tiled, site_, met, output, log_sum, by_blocks());
     });
     met = true;
   }
-  expect_same(output, expected.output());
+  expect_same(output.to(GetParam().type), expected.output());
 
   at::Tensor of_query;
   const at::Tensor of_query_by_blocks = unset_like(query);
   bool has_gradient = false;
   for (const Part& part : parts) {
-    at::Tensor of_part = tensor(part.keys_values.sizes().vec(), 7);
+    at::Tensor of_part = dist::exact(tensor(part.keys_values.sizes().vec(), 7));
     const at::Tensor of_part_by_blocks = has_gradient ? of_part.clone() : unset_like(of_part);
     if (!has_gradient) of_part.zero_();
     expected.go_back(gradient, part.keys_values, part.on_host, of_query, of_part);
-    AT_DISPATCH_FLOATING_TYPES(GetParam().type, "", [&] {
+    AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, GetParam().type, "", [&] {
       attend_backward_by_blocks<scalar_t>(query, part.keys_values, part.tiled, site_, output, log_sum, gradient,
                                           unset_like(log_sum), {of_query_by_blocks, has_gradient},
                                           {of_part_by_blocks, has_gradient}, by_blocks());
@@ -132,13 +136,12 @@ TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, AttentionTilesTest,
-                         testing::Values(TileSetting{at::kDouble, false, 0, 12, false},
-                                         TileSetting{at::kDouble, true, 0.3, 12, false},
-                                         TileSetting{at::kDouble, true, 0.3, 33, true},
-                                         TileSetting{at::kFloat, true, 0.3, 100, false},
-                                         TileSetting{at::kFloat, false, 0.3, 32, true}),
-                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(
+    Settings, AttentionTilesTest,
+    testing::Values(TileSetting{at::kDouble, false, 0, 12, false}, TileSetting{at::kDouble, true, 0.3, 12, false},
+                    TileSetting{at::kDouble, true, 0.3, 33, true}, TileSetting{at::kFloat, true, 0.3, 100, false},
+                    TileSetting{at::kFloat, false, 0.3, 32, true}, TileSetting{at::kBFloat16, true, 0.3, 64, false}),
+    testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace ut::core
