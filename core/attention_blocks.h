@@ -13,10 +13,6 @@
 // What core/gpu_attention.h does, as work of blocks, for whoever runs them: kernels, and, on the host, tests.
 namespace ut::core {
 
-/// The most columns of a head: what a block shares has to fit where it runs.
-template <class Number>
-constexpr std::int64_t most_head_columns = sizeof(Number) > sizeof(float) ? 64 : 128;
-
 /// visit(an integral constant): the least number of columns that there are blocks for, of which a head has `columns`.
 template <class Number, class Visit>
 void with_head_columns(std::int64_t columns, const Visit& visit) {

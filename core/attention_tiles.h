@@ -21,6 +21,10 @@ constexpr int threads_down = threads_of_tile / threads_across;
 constexpr int parts_of_query = threads_of_tile / queries_of_tile;  // threads that go through one query's weights
 constexpr std::int64_t lanes_of_part = lanes_of_block / parts_of_query;
 
+/// The most columns of a head: what a block shares has to fit where it runs.
+template <class Number>
+constexpr std::int64_t most_head_columns = sizeof(Number) > sizeof(float) ? 64 : 128;
+
 /// So many numbers that are read and written at once.
 template <class Number>
 struct alignas(4 * sizeof(Number)) Four {

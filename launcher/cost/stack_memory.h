@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/attention_tiles.h"
 #include "launcher/cost/step_rows.h"
 
 namespace ut::launcher {
@@ -7,10 +8,11 @@ namespace ut::launcher {
 /// Bytes that a step's graph keeps until the backward pass, and what a stack keeps once.
 class StackMemory {
  public:
-  StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, bool in_place, double number_bytes)
+  /// `on_host`: and not on GPUs, whose kernels of attention are for heads that are not too wide.
+  StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, bool on_host, double number_bytes)
       : model_(model),
         sharing_(real(sequence_parallel)),
-        in_place_(in_place),
+        in_place_(on_host || model.d_model / model.heads <= core::most_head_columns<float>),
         number_(number_bytes),
         d_(real(model.d_model)),
         convolves_(model.transition == core::TransitionKind::separable_convolution) {}
@@ -31,7 +33,7 @@ class StackMemory {
 
   const core::ModelOptions& model_;
   double sharing_;  // ranks that share a sequence
-  bool in_place_;
+  bool in_place_;  // attention's weights are never kept
   double number_;
   double d_;
   bool convolves_;
