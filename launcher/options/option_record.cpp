@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "core/checkpoint_directory.h"
 #include "launcher/options/command_table.h"
 #include "launcher/options/config_text.h"
 #include "launcher/options/option_checks.h"
@@ -21,6 +22,11 @@ namespace {
 Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto path = std::filesystem::path(given.run_dir) / config_name;
   if (!base::is_there(path)) {
+    if (!core::all_checkpoints(path.parent_path() / "checkpoints").empty())
+      throw base::BadInput(
+          fmt::format("--run-dir {}: {}, the run's options, is gone, though its checkpoints are there; "
+                      "put it back, or copy that of a run with the same options",
+                      given.run_dir, config_name));
     const auto advice = command.bit == command_train ? "; to start one leave out --resume" : "; ut train makes one";
     throw base::BadInput(fmt::format("--run-dir {}: there is no run (no {}){}", given.run_dir, config_name, advice));
   }

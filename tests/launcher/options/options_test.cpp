@@ -537,6 +537,8 @@ TEST(Evaluate, StartsFromTheRecordButForRanks) {
   EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--dtype", "float64"}), HasSubstr("is set when training"));
   EXPECT_THAT(refused({"evaluate", "--run-dir", run, "--checkpoint", "newest"}), HasSubstr("update-N"));
   EXPECT_THAT(refused({"decode", "--run-dir", scratch / "none"}), HasSubstr("there is no run"));
+  std::filesystem::create_directories(scratch / "none/checkpoints/update-00000100");
+  EXPECT_THAT(refused({"train", "--resume", "--run-dir", scratch / "none"}), HasSubstr("is gone, though"));
 }
 
 TEST(Bench, NeedsNothingAndHasItsOwnBatch) {
