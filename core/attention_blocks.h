@@ -5,8 +5,9 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/attention_backward.h"
+#include "core/attention_forward.h"
 #include "core/attention_site.h"
-#include "core/attention_tiles.h"
 #include "core/gpu_attention.h"
 #include "core/tiled_spans.h"
 
