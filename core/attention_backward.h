@@ -46,11 +46,6 @@ constexpr void go_back_through_softmax(const AttentionTiles<Number, Given, most>
     weight = factor * whole;
     gradient = counts ? whole * (factor * gradient - shared.mean[query]) : Number{0};
   });
-  if (query < queries.count) return;
-  for (int column = thread % parts_of_query; column < keys_of_tile; column += parts_of_query) {
-    Tiles::number(shared.weights[query], column) = 0;
-    Tiles::number(shared.gradients[query], column) = 0;
-  }
 }
 
 /// The way back to the queries. A block sees to a tile of them in one head.
