@@ -128,17 +128,19 @@ std::string digest_in(const json& digests, const char* file, const fs::path& che
   return digests[file].get<std::string>();
 }
 
-/// Read what is in a checkpoint; where it is damaged, the message names the one to take instead.
+/// Read what is in a checkpoint; where it is damaged, the message names the one to take instead: the newest before it,
+/// or else the newest.
 template <class Read>
 auto with_advice(const fs::path& checkpoint, const Read& read) {
   try {
     return read();
   } catch (const Damaged& damage) {
-    for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
-      if (is_earlier(other, checkpoint) && is_whole(other))
-        throw base::BadInput(fmt::format("{}; {} is whole, take it with --checkpoint {}", damage.what(),
-                                         other.filename().string(), other.filename().string()));
-    throw base::BadInput(fmt::format("{}; there is no earlier one", damage.what()));
+    for (const bool earlier : {true, false})
+      for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
+        if (is_earlier(other, checkpoint) == earlier && is_whole(other))
+          throw base::BadInput(fmt::format("{}; {} is whole, take it with --checkpoint {}", damage.what(),
+                                           other.filename().string(), other.filename().string()));
+    throw base::BadInput(fmt::format("{}; there is no whole one", damage.what()));
   }
 }
 

@@ -312,7 +312,7 @@ TEST_F(Checkpoint, OfAnotherDirectoryIsNotReachedByAName) {
   EXPECT_NE(bad_input([&] { find_checkpoint(inner, "../update-1"); }), "");
 }
 
-TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeIt) {
+TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeItOrElseAfterIt) {
   for (int written = 0; written < 4; ++written) {
     update(1);
     write();
@@ -321,7 +321,9 @@ TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeIt) {
   fs::remove(directory_.path() / "update-00000004/state.json");
   EXPECT_THAT(load_refusal(directory_.path() / "update-00000004"), HasSubstr("--checkpoint update-00000002"));
   directory_.write("update-00000001/model.safetensors", "damaged");
-  EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no earlier one"));
+  EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("--checkpoint update-00000002"));
+  directory_.write("update-00000002/model.safetensors", "damaged");
+  EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no whole one"));
 }
 
 TEST_F(Checkpoint, LeftoversOfKilledWritesAreRemovedAndNothingElse) {
