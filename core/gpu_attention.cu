@@ -12,7 +12,7 @@ namespace {
 
 template <class Blocks>
 __global__ void __launch_bounds__(threads_of_tile) run_blocks(Blocks blocks) {
-  extern __shared__ __align__(sizeof(double)) unsigned char memory[];
+  extern __shared__ __align__(sizeof(Four<double>)) unsigned char memory[];
   auto& shared = *reinterpret_cast<typename Blocks::Shared*>(memory);
   typename Blocks::Registers registers;
   const std::int64_t last = blocks.stages(blockIdx.x) - 1;
