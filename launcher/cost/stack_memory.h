@@ -33,7 +33,7 @@ class StackMemory {
 
   const core::ModelOptions& model_;
   double sharing_;  // ranks that share a sequence
-  bool in_place_;  // attention's weights are never kept
+  bool in_place_;   // attention's weights are never kept
   double number_;
   double d_;
   bool convolves_;

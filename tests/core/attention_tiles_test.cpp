@@ -21,7 +21,6 @@ namespace ut::core {
 namespace {
 
 constexpr std::int64_t heads = 2;
-const double unset = std::numeric_limits<double>::quiet_NaN();
 
 struct TileSetting {
   at::ScalarType type;
@@ -59,7 +58,8 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
     const dist::Rows keys = dist::rows_of(sequences_, rank, 2, dist::Cut::zigzag);
     std::vector<std::int64_t> place;
     for (std::int64_t key = 0; key < keys.count(); ++key) place.push_back(2 * key + 1);
-    return {keys, place, tensor({2 * keys.count() + 1, 2 * heads * GetParam().columns}, 2 + rank),
+    return {keys, place,
+            tensor({2 * keys.count() + 1, 2 * heads * GetParam().columns}, 2 + static_cast<std::uint64_t>(rank)),
             *row_spans(queries_, keys, GetParam().causal, place),
             TiledSpans(queries_, keys, GetParam().causal, at::kCPU, place)};
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,6 +18,9 @@
 #include "dist/sequence_exchange.h"
 
 namespace ut::core {
+
+/// In a result before a kernel writes it: where it does not, a comparison fails.
+inline constexpr double unset = std::numeric_limits<double>::quiet_NaN();
 
 /// A sequence of a batch to test with, as a data set would give it.
 struct ExampleSequence {

@@ -7,8 +7,6 @@
 #include <ATen/Dispatch.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "core/dropout.h"
 #include "core/normalised_sum.h"
 #include "tests/core/random_batch.h"
@@ -18,7 +16,6 @@ namespace ut::core {
 namespace {
 
 constexpr double epsilon = 1e-6;
-const double unset = std::numeric_limits<double>::quiet_NaN();
 
 /// The threads of a stage in this order and in the opposite one: within a stage none may need another.
 template <class Teams>
