@@ -156,6 +156,7 @@ struct AttentionBackToKeys {
   struct Registers {
     Number of_keys[keys_of_tile / threads_down][Tiles::of_thread];
     Number of_values[keys_of_tile / threads_down][Tiles::of_thread];
+    std::int64_t first_query_tile;
   };
 
   constexpr std::int64_t blocks() const { return key_tiles * tiles.heads; }
@@ -167,9 +168,9 @@ struct AttentionBackToKeys {
                      Shared& shared) const {
     const std::int64_t key_tile = block / tiles.heads;
     const std::int64_t head = block % tiles.heads;
-    if (stage == 0) return begin(key_tile, head, thread, registers, shared);
+    if (stage == 0) return begin(block, thread, registers, shared);
     if (stage == last) return finish(key_tile, head, thread, registers);
-    const auto queries = tiles.queries_of(first_query_tile(block) + (stage - 1) / stages_of_tile);
+    const auto queries = tiles.queries_of(registers.first_query_tile + (stage - 1) / stages_of_tile);
     switch ((stage - 1) % stages_of_tile) {
       case 0:
         return load(queries, head, thread, shared);
@@ -200,10 +201,10 @@ struct AttentionBackToKeys {
     return tile;
   }
 
-  constexpr void begin(std::int64_t key_tile, std::int64_t head, int thread, Registers& registers,
-                       Shared& shared) const {
-    tiles.load_keys(tiles.key_rows, key_tile, head, thread, shared.keys);
-    tiles.load_keys(tiles.value_rows, key_tile, head, thread, shared.values);
+  constexpr void begin(std::int64_t block, int thread, Registers& registers, Shared& shared) const {
+    tiles.load_keys(tiles.key_rows, block / tiles.heads, block % tiles.heads, thread, shared.keys);
+    tiles.load_keys(tiles.value_rows, block / tiles.heads, block % tiles.heads, thread, shared.values);
+    registers.first_query_tile = first_query_tile(block);
     for (auto& of_key : registers.of_keys)
       for (Number& number : of_key) number = 0;
     for (auto& of_value : registers.of_values)

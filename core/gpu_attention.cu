@@ -56,7 +56,8 @@ bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t colu
   C10_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index()));
   if (type == at::kDouble)
     return columns_of_head <= most_head_columns<double> && shared_bytes<double>(columns_of_head) <= most;
-  return columns_of_head <= most_head_columns<float> && shared_bytes<float>(columns_of_head) <= most;
+  return type == at::kFloat && columns_of_head <= most_head_columns<float> &&
+         shared_bytes<float>(columns_of_head) <= most;
 }
 
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,

@@ -146,7 +146,7 @@ class NcclCommunicator final : public Communicator {
                                  Purpose purpose) override {
     if (local.is_cpu()) return on_host().start_all_gather_rows(local, counts, purpose);
     const at::Tensor mine = local.contiguous();
-    const at::Tensor all = new_rows(mine, sum(counts));
+    at::Tensor all = new_rows(mine, sum(counts));
     const ncclDataType_t type = data_type(mine);
     const std::vector<Part> parts = parts_of(counts, mine);
     const auto arrived = run("all-gather", {mine, all}, [&](ncclComm_t group, cudaStream_t stream) {
@@ -188,7 +188,7 @@ class NcclCommunicator final : public Communicator {
   Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
     if (rows.is_cpu()) return on_host().start_shift_rows(rows, received, distance, purpose);
     const at::Tensor mine = rows.contiguous();
-    const at::Tensor theirs = new_rows(mine, received);
+    at::Tensor theirs = new_rows(mine, received);
     const ncclDataType_t type = data_type(mine);
     const int to = rank_at(distance);
     const int from = rank_at(-distance);

@@ -27,7 +27,7 @@ NcclHandle::~NcclHandle() {
          [](ncclComm_t handle) { return handle == nullptr ? ncclSuccess : ncclCommFinalize(handle); });
     const std::lock_guard lock(mutex_);
     if (handle_ != nullptr) ncclCommDestroy(std::exchange(handle_, nullptr));
-  } catch (const std::exception&) {  // the watch knows, and aborts
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the watch knows, and aborts
   }
   watch_.remove(*this);
 }

@@ -622,6 +622,9 @@ TEST(Plan, WhatCannotBeIsRefused) {
   const auto plan_refused = [](const Words& words) { return refused("plan", words); };
   EXPECT_THAT(plan_refused({"--machine", "abacus"}), AllOf(HasSubstr("--machine: \"abacus\""), HasSubstr("h200")));
   EXPECT_THAT(plan_refused({"--machine", "h200", "--calibration", "x"}), HasSubstr("--calibration"));
+  EXPECT_THAT(plan_refused({"--machine", "h200", "--hostfile", "x"}), HasSubstr("--hostfile: does nothing here"));
+  EXPECT_THAT(plan_refused({"--calibration", "x", "--hostfile", "x"}), HasSubstr("--hostfile: does nothing here"));
+  EXPECT_EQ(plan_refused({"--hostfile", "x"}), "");
   EXPECT_THAT(plan_refused({"--nodes", "0"}), HasSubstr("--nodes: \"0\""));
   EXPECT_THAT(plan_refused({"--ranks", "12", "--gpus-per-node", "8"}), HasSubstr("--gpus-per-node: 8"));
   EXPECT_THAT(plan_refused({"--ranks", "12", "--nodes", "2", "--gpus-per-node", "8"}), HasSubstr("--ranks: 12"));
