@@ -64,6 +64,11 @@ std::string read_file(const std::filesystem::path& path) {
   return content;
 }
 
+std::string read_file(const std::filesystem::path& path, const std::string& option, const std::string& needed) {
+  if (!is_seen_there(path)) throw BadInput(fmt::format("{} {}: no such file, needs {}", option, path.string(), needed));
+  return read_file(path);
+}
+
 void sync_to_disk(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;

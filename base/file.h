@@ -18,6 +18,9 @@ std::string describe(const std::filesystem::filesystem_error& error);
 /// The whole of a file. Throws BadInput, naming the file, where it is missing, a directory or unreadable.
 std::string read_file(const std::filesystem::path& path);
 
+/// The same of one that an option names, which needs such a file.
+std::string read_file(const std::filesystem::path& path, const std::string& option, const std::string& needed);
+
 /// The text without the byte order mark that some editors put before it.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

@@ -14,7 +14,10 @@ case ${1-} in
   *) echo "plan_check.sh: $1: unknown option (see plan_check.sh --help)" >&2; exit 2 ;;
 esac
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-UT=$(realpath "${UT:-$here/../build/release/ut}")
+UT=${UT:-$here/../build/release/ut}
+[[ -x $UT ]] ||
+  { echo "plan_check.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
+UT=$(realpath "$UT")
 REPEATS=${REPEATS:-3}
 ITERATIONS=${ITERATIONS:-10}
 LAUNCH=${LAUNCH:-}

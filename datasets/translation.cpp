@@ -41,10 +41,12 @@ fs::path parallel_directory(const TaskOptions& options) {
 Subwords read_subwords(const TaskOptions& options) {
   const bool is_given = !options.sentencepiece.empty();
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
-  if (!base::is_there(file))
+  if (!base::is_there(file)) {
+    translation_files(options, Split::train);  // which it is made of: they are there
     throw base::BadInput(fmt::format("{}: no such file; make it with: ut data sentencepiece --data {}{}{}",
                                      file.string(), base::shell_word(options.data), parallel_options(options, false),
                                      is_given ? " --out " + base::shell_word(file.string()) : ""));
+  }
   return {base::read_file(file), file.string()};
 }
 

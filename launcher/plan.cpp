@@ -41,7 +41,9 @@ MachineNumbers numbers_of(const Session& session, const Hosts& hosts, const Work
   if (plan.calibration.empty()) return probe_machine(session.mesh.world(), hosts, work);
   MachineNumbers numbers;
   agree(session.mesh.world(), [&] {
-    numbers = parse_machine_numbers(base::read_file(plan.calibration), "--calibration " + plan.calibration);
+    numbers = parse_machine_numbers(
+        base::read_file(plan.calibration, "--calibration", "numbers that --save-calibration wrote"),
+        "--calibration " + plan.calibration);
   });
   return numbers;
 }

@@ -15,7 +15,9 @@ namespace ut::launcher {
 int run_score(const Options& options) {
   const ScoreOptions& given = options.score;
   std::vector<std::vector<std::string>> references;
-  for (const std::string& file : given.references) references.push_back(datasets::raw_lines(base::read_file(file)));
+  for (const std::string& file : given.references)
+    references.push_back(
+        datasets::raw_lines(base::read_file(file, "--reference", "the right line for each line of standard input")));
   const std::vector<std::string> lines = datasets::raw_lines(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   for (std::size_t index = 0; index < references.size(); ++index)
     if (references[index].size() != lines.size())

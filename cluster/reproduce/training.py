@@ -8,7 +8,7 @@ import shutil
 
 from result_settings import changes, config_lines, defaults, in_number, NO_SETTINGS, not_given, settings_of, start_of
 from stop import Stop, lock
-from trouble import NoData, STOPPED, Trouble, Unusable, no_program
+from trouble import BAD_INPUT, NoData, STOPPED, Trouble, Unusable, no_program
 
 
 def last_words(log, begin):
@@ -17,6 +17,12 @@ def last_words(log, begin):
         lines.seek(begin)
         own = [line for line in lines if line.startswith("ut: ")]
     return f" ({own[-1][len('ut: '):].strip()})" if own else ""
+
+
+def blames(said, given):
+    """Whether ut's last words are of an option of those given for all runs alike."""
+    names = [word.partition("=")[0] for word in given if word.startswith("--")]
+    return any(said.startswith((f" ({name}:", f" ({name} ")) for name in names)
 
 
 def launcher():
@@ -191,8 +197,10 @@ class Run:
             return printed
         if Stop.asked or code == STOPPED or -code in Stop.signals:
             raise stopped
-        raise Trouble(f"{self}: ut {arguments[0]} ended with {code}{last_words(log.name, begin)}, see {log.name}",
-                      code if code > 0 else 128 - code)
+        said = last_words(log.name, begin)
+        kind = Unusable if code == BAD_INPUT and blames(said, self.options.more) else Trouble
+        raise kind(f"{self}: ut {arguments[0]} ended with {code}{said}, see {log.name}",
+                   code if code > 0 else 128 - code)
 
     def told(self):
         """What the run says of itself: validation, updates and hours to its end, FLOPs, parameters and mesh."""

@@ -112,7 +112,8 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
 std::vector<Assignment> read_config(const std::filesystem::path& path, const CommandEntry& command) {
   std::vector<Assignment> assignments;
   std::map<std::string, int> lines;  // by name
-  for (const auto& [number, name, value] : config_lines(base::read_file(path), path.string())) {
+  const std::string text = base::read_file(path, "--config", "a file of lines name = value");
+  for (const auto& [number, name, value] : config_lines(text, path.string())) {
     const auto origin = fmt::format("{} line {}: {}", path.string(), number, name);
     const OptionEntry* entry = find_option(name, command.bit);
     if (entry == nullptr) refuse_unknown(name, origin, command);
@@ -129,7 +130,7 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
 
 std::vector<Assignment> read_model_options(const std::filesystem::path& model, const CommandEntry& command) {
   const auto path = model / model_config_name;
-  const auto config = base::parse_json(base::read_file(path));
+  const auto config = base::parse_json(base::read_file(path, "--from", "a directory that ut export wrote"));
   if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
     throw base::BadInput(fmt::format("{}: not a JSON object that has \"options\"", path.string()));
   std::vector<Assignment> assignments;

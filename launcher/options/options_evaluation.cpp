@@ -86,7 +86,9 @@ void add_report(Table& table) {
                  "run-dir", "DIR", "directory of a run; or without the option's name; more than one are compared",
                  [](auto& o) -> auto& { return o.report.runs; }),
              without_default(path(
-                 "out", "FILE", "file that is written; without it, report.html in the first run's directory",
+                 "out", "FILE",
+                 "file that is written; without it, in the first run's directory, report.html or the picture by its "
+                 "name, as attention.svg",
                  [](auto& o) -> auto& { return o.report.out; })),
              paths(
                  "scaling", "FILE", "table that cluster/scaling.sh wrote (scaling.csv); more than one can be given",

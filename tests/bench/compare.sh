@@ -12,8 +12,8 @@
 # Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-UT=$(realpath "${UT:-$here/../../build/release/ut}")
-PEER=$(realpath "${PEER:-$here/../../../shared/peers/ut_pytorch.py}")
+UT=${UT:-$here/../../build/release/ut}
+PEER=${PEER:-$here/../../../shared/peers/ut_pytorch.py}
 PYTHON=${PYTHON:-python3}
 ROUNDS=${ROUNDS:-7}
 ITERATIONS=${ITERATIONS:-5}
@@ -36,18 +36,37 @@ rows() {
     "${ours/--steps $STEPS/$longer} $batch --halting act-copy --bench-ponder $ponder |" \
     "${theirs/--steps $STEPS/$longer} $batch --act"
   echo "greedy | d $D, greedy decoding of $LENGTH symbols, batch $((2 * BATCH))," \
-    "against none kept of earlier positions | 1 | $ours $double --greedy | $theirs $double --decode"
+    "against a peer that keeps nothing of earlier positions | 1 | $ours $double --greedy | $theirs $double --decode"
   echo "ranks | d $D, 2 ranks against DDP (gloo) | 2 | $ours $double --sequence-parallel 1 | $theirs $batch"
 }
 alone_names="products recompute memory gradients"
 
-if [[ ${1:-} == --list ]]; then
+names() {
   rows | cut -d ' ' -f 1
   tr ' ' '\n' <<<"$alone_names"
-  exit 0
-fi
+}
+case ${1:-} in
+  --list) names && exit ;;
+  --help) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" && exit ;;
+esac
+refuse() {
+  echo "compare.sh: $*" >&2
+  exit 2
+}
+for name in "$@"; do
+  [[ " $(echo $(names)) " == *" $name "* ]] || refuse "$name: no such row; there are" $(names)
+done
 is_wanted() { [[ -z ${wanted// /} || $wanted == *" $1 "* ]]; }
 wanted=" $* "
+torch="no peer"
+[[ -x $UT ]] || refuse "$UT: no such program; ./quickstart build makes it, UT=FILE names another"
+while read -r name; do
+  ! is_wanted "$name" && continue
+  [[ -f $PEER ]] || refuse "$PEER: not there, needs the program to compare with; PEER=FILE names it"
+  torch=$("$PYTHON" -c 'import torch; print("PyTorch", torch.__version__)' 2>/dev/null) ||
+    refuse "$PYTHON: cannot import torch, needs a Python that has it; PYTHON=PROGRAM names it"
+  break
+done < <(rows | cut -d ' ' -f 1)
 
 # ours RANKS OPTIONS, theirs RANKS OPTIONS: tokens a second of one round
 ours() {
@@ -84,7 +103,7 @@ PYTHON
 
 echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cores;" \
   "commit $(git -C "$here" describe --always --dirty);" \
-  "PyTorch $("$PYTHON" -c 'import torch; print(torch.__version__)'); ROUNDS=$ROUNDS ITERATIONS=$ITERATIONS D=$D" \
+  "$torch; ROUNDS=$ROUNDS ITERATIONS=$ITERATIONS D=$D" \
   "HEADS=$HEADS FFN=$FFN STEPS=$STEPS BATCH=$BATCH LENGTH=$LENGTH tests/bench/compare.sh$wanted"
 "$UT" --version
 ((ROUNDS >= 7)) || echo "$ROUNDS rounds: fewer than the seven that a claim needs"

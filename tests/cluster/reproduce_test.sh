@@ -166,6 +166,7 @@ needs_ut="needs the program ut, as \`./quickstart build\` makes it"
 UT=$place/no-ut expect_line "UT: $place/no-ut: $none, $needs_ut" digits
 UT=$place expect_line "UT: $place: Permission denied, $needs_ut" digits --one 0
 UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` says, $needs_ut" digits
+more="--rank 2" expect_line "digits one copy seed 1: ut train ended with 2 (--rank: unknown option; *), see *" digits
 
 # Evaluations are started like the training before them.
 cat >"$place/ut" <<SH

@@ -167,6 +167,9 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
   std::filesystem::remove(directory_.path() / subword_model_name);
   EXPECT_THAT(refused(), HasSubstr("sentencepiece.model: no such file; make it with: ut data sentencepiece --data " +
                                    directory_.path().string()));
+  std::filesystem::rename(directory_ / "train.en", directory_ / "train.fr");
+  EXPECT_THAT(refused(), HasSubstr("no file train.en"));  // of which it would be made
+  std::filesystem::rename(directory_ / "train.fr", directory_ / "train.en");
   EXPECT_THAT(tests::bad_input([&] {
                 train_subwords(options_, {100000, "unigram", 1});
               }),

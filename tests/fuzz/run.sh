@@ -7,12 +7,20 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+refuse() {
+  echo "tests/fuzz/run.sh: $*" >&2
+  exit 2
+}
 seconds=${1:-600}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || refuse "$seconds: needs a whole number of seconds first, and parsers after it"
 shift $(($# > 0 ? 1 : 0))
+all=()
+for source in tests/fuzz/*_fuzz.cpp; do all+=("$(basename "$source" _fuzz.cpp)"); done
 parsers=("$@")
-if ((${#parsers[@]} == 0)); then
-  for source in tests/fuzz/*_fuzz.cpp; do parsers+=("$(basename "$source" _fuzz.cpp)"); done
-fi
+if ((${#parsers[@]} == 0)); then parsers=("${all[@]}"); fi
+for parser in "${parsers[@]}"; do
+  [[ -f tests/fuzz/${parser}_fuzz.cpp ]] || refuse "$parser: no such parser; there are ${all[*]}"
+done
 
 # quietly LOG command…
 quietly() {

@@ -112,7 +112,8 @@ TEST(Options, ConfigErrorsNameFileAndLine) {
   EXPECT_THAT(train_refused({"--config", quotes}), HasSubstr("quotes"));
   const auto open = scratch.write("open.conf", "data = \"a\n");
   EXPECT_THAT(train_refused({"--config", open}), HasSubstr("quotes"));
-  EXPECT_THAT(train_refused({"--config", scratch / "none"}), HasSubstr("no such file"));
+  EXPECT_THAT(train_refused({"--config", scratch / "none"}),
+              HasSubstr("--config " + (scratch / "none") + ": no such file, needs a file of lines name = value"));
   EXPECT_THAT(train_refused({"--config", ""}), HasSubstr("--config"));
   const auto another = scratch.write("another.conf", "config = value.conf\n");
   EXPECT_EQ(train_refused({"--config", another}),

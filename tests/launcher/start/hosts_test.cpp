@@ -65,7 +65,8 @@ TEST_F(Hosts, WrongLinesAreRefusedWithFileAndLine) {
     EXPECT_THAT(refused("127.0.0.1\n" + wrong + " slots=2\n"), AllOf(HasSubstr("line 2"), HasSubstr("is no host")));
   EXPECT_THAT(refused("# none\n"), HasSubstr("no host in it"));
   EXPECT_THAT(refused(""), HasSubstr("no host in it"));
-  EXPECT_THAT(tests::bad_input([] { read_host_file("/no/hosts"); }), HasSubstr("/no/hosts: no such file"));
+  EXPECT_THAT(tests::bad_input([] { read_host_file("/no/hosts"); }),
+              HasSubstr("--hostfile /no/hosts: no such file, needs"));
 }
 
 }  // namespace

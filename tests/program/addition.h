@@ -1,0 +1,19 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace ut::tests {
+
+/// Trains a small model to add, with dropout, in float64; to be followed by --run-dir.
+inline std::string addition(int updates, const std::string& evaluation = "--evaluate-every 10 --evaluation-examples 40",
+                            const std::string& batch = "--batch 8") {
+  return fmt::format(
+      "train --task addition --train-length 9 --evaluation-length 9 --d-model 16 --heads 2 --ffn 32 --steps 2 "
+      "--dropout 0.2 {} --train-examples 100 --dtype float64 --log-every 1 --checkpoint-every 10 "
+      "--schedule constant --learning-rate 0.003 --warmup 5 --max-updates {} {} ",
+      batch, updates, evaluation);
+}
+
+}  // namespace ut::tests

@@ -1,0 +1,193 @@
+// Training that is taken up again, on the same mesh and on others.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/file.h"
+#include "tests/program/addition.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ResumedRun : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
+  for (const std::string batch : {"--batch 8", "--batch-rows 60 --batch-window 20"}) {
+    const auto training = [&batch](int updates) {
+      return addition(updates, "--evaluate-every 10 --evaluation-examples 40", batch);
+    };
+    const std::string whole = directory_ / "whole";
+    std::filesystem::remove_all(whole);
+    ASSERT_EQ(run_ut(training(30) + "--run-dir " + whole).exit_code, 0);
+    for (const std::string ranks : {"", "--ranks 2 --sequence-parallel 2", "--ranks 3 --sequence-parallel 1"}) {
+      SCOPED_TRACE(batch + ranks);
+      const std::string run = directory_ / "parts";
+      std::filesystem::remove_all(run);
+      ASSERT_EQ(run_ut(training(15) + "--run-dir " + run).exit_code, 0);
+      const Outcome resumed = run_ut("train --resume --max-updates 30 --run-dir " + run + " " + ranks);
+      ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+      expect_equal_losses(losses_of(whole), losses_of(run), ranks.empty() ? 1e-15 : 1e-9);
+      expect_equal_parameters(whole, run, ranks.empty() ? 0 : 1e-9);
+    }
+  }
+}
+
+TEST_F(ResumedRun, ThatHasLostItsCheckpointsKeepsItsScores) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
+  const std::string records = base::read_file(run + "/metrics.jsonl");
+  std::filesystem::remove_all(run + "/checkpoints");
+  for (const std::string& begun : {addition(2), std::string("train --resume ")}) {
+    const Outcome refused = run_ut(begun + "--run-dir " + run);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.errors, HasSubstr("its run's checkpoints are gone, its scores are not; remove it, or use"));
+    EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), records);
+  }
+  // A kill came between the first score and its checkpoint.
+  directory_.write("run/metrics.jsonl", records.substr(0, records.find('\n', records.find("\"split\"")) + 1));
+  EXPECT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
+}
+
+TEST_F(ResumedRun, GoesOnOnANumberOfRanksThatItsMeshDoesNotFit) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(2) + "--ranks 3 --sequence-parallel 3 --run-dir " + run).exit_code, 0);
+  const Outcome resumed = run_ut("train --resume --ranks 2 --max-updates 4 --run-dir " + run);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+}
+
+TEST_F(ResumedRun, OneRankLeavesTheMeshToMoreThatGoOnWithIt) {
+  const std::string run = directory_ / "run";
+  const auto on = [&](int ranks, int updates) {
+    const Outcome resumed =
+        run_ut(fmt::format("train --resume --ranks {} --max-updates {} --run-dir {}", ranks, updates, run));
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    return resumed.output;
+  };
+  ASSERT_EQ(run_ut(addition(2) + "--ranks 1 --run-dir " + run).exit_code, 0);
+  EXPECT_THAT(on(2, 4), HasSubstr("mesh as ut plan has it"));
+  ASSERT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --max-updates 6 --run-dir " + run).exit_code, 0);
+  on(1, 8);
+  EXPECT_THAT(on(2, 10), Not(HasSubstr("mesh as ut plan has it")));
+  EXPECT_THAT(base::read_file(run + "/options.conf"), HasSubstr("sequence-parallel = 2\n"));
+}
+
+TEST_F(ResumedRun, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
+  const std::string run = directory_ / "run";
+  const std::string late = directory_ / "late";
+  ASSERT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
+  std::filesystem::copy(run, late, std::filesystem::copy_options::recursive);
+  ASSERT_EQ(run_ut("train --resume --max-updates 3 --run-dir " + run).exit_code, 0);
+  const std::string rank = "-n 1 $UT train --resume --max-updates 4 --sequence-parallel 1 --timeout 10 --run-dir ";
+  const Outcome outcome = run_shell(
+      fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", rank, run, rank, late));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
+  EXPECT_THAT(outcome.errors, HasSubstr("sees another checkpoint than the other ranks"));
+
+  // Of the same name, but another.
+  ASSERT_EQ(run_ut("train --resume --learning-rate 0.1 --max-updates 3 --run-dir " + late).exit_code, 0);
+  const std::string evaluation = "-n 1 $UT evaluate --checkpoint latest --sequence-parallel 1 --timeout 10 --run-dir ";
+  const Outcome scored = run_shell(fmt::format(
+      "timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", evaluation, run, evaluation, late));
+  EXPECT_EQ(scored.exit_code, 2);
+  EXPECT_THAT(scored.errors, HasSubstr("rank 1 on host "));
+  EXPECT_THAT(scored.errors, HasSubstr("was given --learning-rate 0.1, rank 0 --learning-rate 0.003; give all ranks"));
+}
+
+/// As from a settings file that is another on another host.
+TEST_F(ResumedRun, IsRefusedWhereRanksHaveOtherOptions) {
+  const std::string run = directory_ / "run";
+  const std::string rank = "-n 1 $UT " + addition(2) + "--timeout 10 --sequence-parallel 1 --run-dir " + run;
+  for (const std::string other : {"--dropout 0.5", "--ffn 64", "--seed 7", "--check-ranks 5"}) {
+    const Outcome outcome = run_shell(
+        fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {} : {} {}", rank, rank, other));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
+    EXPECT_THAT(outcome.errors, HasSubstr("was given " + other + ", rank 0 --"));
+    EXPECT_FALSE(std::filesystem::exists(run));
+  }
+}
+
+/// The others wait for it in MPI, which it has not come to.
+TEST_F(ResumedRun, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
+  for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
+  ASSERT_EQ(run_ut(addition(2) + "--run-dir " + (directory_ / "here/run")).exit_code, 0);
+  for (const std::string command : {"evaluate --run-dir run", "train --resume --max-updates 4 --run-dir run"}) {
+    const auto rank = [&](const char* place) {
+      return fmt::format("-wdir {} -n 1 $UT {} --sequence-parallel 1 --timeout 10", directory_ / place, command);
+    };
+    const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
+                                      " : " + rank("there"));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
+    EXPECT_THAT(outcome.errors, HasSubstr(": --run-dir run: there is no run (no options.conf)"));
+  }
+  std::ofstream(directory_ / "here/settings") << "ranks = 2\n";
+  std::ofstream(directory_ / "there/settings") << "ranks = 4\n";
+  const auto rank = [&](const char* place) {
+    return fmt::format("-wdir {} -n 1 $UT {} --config settings --run-dir new", directory_ / place, addition(2));
+  };
+  const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
+                                    " : " + rank("there"));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.errors, AllOf(testing::StartsWith("ut: rank 1 on host "), HasSubstr("--ranks: 4 given")));
+}
+
+TEST_F(ResumedRun, ThatIsDoneSaysSoAndIsTestedOnce) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
+  const std::string metrics = base::read_file(run + "/metrics.jsonl");
+  const Outcome again = run_ut("train --resume --run-dir " + run);
+  EXPECT_THAT(again.output, HasSubstr("nothing is left to train after update 4; --max-updates above 4 goes on"));
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
+  EXPECT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
+  const Outcome fewer = run_ut("train --resume --max-updates 3 --run-dir " + run);
+  EXPECT_EQ(fewer.exit_code, 2);
+  EXPECT_THAT(fewer.errors, HasSubstr("--max-updates 3: the run is at update 4"));
+}
+
+TEST_F(ResumedRun, SaysWhatChangesAndWhatIsDroppedWhenItGoesOn) {
+  const std::string run = directory_ / "run";
+  const std::string resume = "train --resume --run-dir " + run;
+  ASSERT_EQ(run_ut(addition(30) + "--schedule cosine --keep-checkpoints 5 --run-dir " + run).exit_code, 0);
+  const std::string metrics = base::read_file(run + "/metrics.jsonl");
+  const Outcome refused = run_ut(resume + " --checkpoint update-10 --max-updates 10");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(
+      refused.errors,
+      "ut: --checkpoint update-10: what came after it would be dropped, and nothing is left to train after update "
+      "10; --max-updates above 10 goes on\n");
+  EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
+
+  const Outcome longer = run_ut(resume + " --max-updates 40 --learning-rate 0.006 --log-every 2 --threads 1");
+  EXPECT_THAT(longer.output,
+              HasSubstr("goes on with --learning-rate 0.006 (0.003 so far), --max-updates 40 (30 so far), "
+                        "--log-every 2 (1 so far)\nthe learning rate is "));
+  EXPECT_THAT(longer.output, Not(HasSubstr("is dropped")));
+  ASSERT_EQ(run_ut("evaluate --checkpoint update-20 --run-dir " + run).exit_code, 0);
+  const std::string kept = base::read_file(run + "/evaluations.jsonl");
+  ASSERT_EQ(run_ut("evaluate --average 2 --run-dir " + run).exit_code, 0);
+  const Outcome earlier = run_ut(resume + " --checkpoint update-20");
+  EXPECT_EQ(base::read_file(run + "/evaluations.jsonl"), kept) << "none of what was dropped";
+  EXPECT_THAT(
+      earlier.output,
+      HasSubstr("goes on after update 20: what was recorded up to update 40 is dropped, with the checkpoints\n"));
+  EXPECT_THAT(run_ut(resume).output, AllOf(Not(HasSubstr("goes on with")), Not(HasSubstr("is dropped"))));
+}
+
+}  // namespace
+}  // namespace ut::tests

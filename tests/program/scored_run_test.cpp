@@ -1,0 +1,216 @@
+// Which checkpoint of a run is its best, by scores of which examples, and what is tested.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/file.h"
+#include "tests/program/addition.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ScoredRun : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ScoredRun, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(5, "--evaluate-every 1 --evaluation-examples 2") + "--run-dir " + run).exit_code, 0);
+  ASSERT_EQ(run_ut("train --resume --max-updates 10 --run-dir " + run).exit_code, 0);
+  std::tuple best{-1.0, 0.0, 0};  // accuracy, -loss, update
+  std::set<double> accuracies;
+  for (const auto& record : records_of(run, "validation_loss")) {
+    accuracies.insert(record.at("accuracy").get<double>());
+    best = std::max(best, std::tuple{record.at("accuracy").get<double>(), -record.at("validation_loss").get<double>(),
+                                     record.at("update").get<int>()});
+  }
+  EXPECT_LT(accuracies.size(), 10);
+  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), fmt::format("update-{:08}\n", std::get<2>(best)));
+}
+
+TEST_F(ScoredRun, IsTestedWithItsBest) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 2 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
+  // What comes now is far worse.
+  ASSERT_EQ(run_ut("train --resume --learning-rate 10 --max-updates 6 --run-dir " + run).exit_code, 0);
+  ASSERT_EQ(base::read_file(run + "/checkpoints/latest"), "update-00000006\n");
+  const auto evaluated = [&run](const std::string& split) {
+    return json_of_ut(fmt::format("evaluate --json --teacher-forced --split {} --run-dir {}", split, run));
+  };
+  const nlohmann::json test = evaluated("test");
+  const nlohmann::json validation = evaluated("validation");
+  const nlohmann::json best = test.at("updates").at(0);
+  EXPECT_LT(best, 6);
+  std::vector<nlohmann::json> tested;
+  for (const nlohmann::json& record : records_of(run, "accuracy")) {
+    const bool is_test = record.at("split") == "test";
+    if (is_test) tested.push_back(record.at("update"));
+    if (record.at("update") == best) {
+      EXPECT_EQ(record.at("accuracy"), (is_test ? test : validation).at("accuracy"));
+    }
+  }
+  EXPECT_EQ(tested, std::vector{best}) << "the same again is not written again";
+  for (const nlohmann::json& record : records_of(run, "validation_loss"))
+    if (record.at("update") == best) {
+      EXPECT_NEAR(record.at("validation_loss").get<double>(), validation.at("loss").get<double>(), 1e-12);
+    }
+  EXPECT_NE(test.at("loss"), validation.at("loss"));
+}
+
+/// Though the run ended, by its own count, between two evaluations.
+TEST_F(ScoredRun, TheBestOfItsEndIsKnownWhenItGoesOn) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(20, "--evaluate-every 0 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
+  const std::string best = base::read_file(run + "/checkpoints/best");
+  EXPECT_EQ(best, "update-00000020\n");
+  ASSERT_EQ(run_ut("train --resume --learning-rate 1e-30 --max-updates 21 --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(base::read_file(run + "/checkpoints/best"), best) << "the next is no better";
+}
+
+/// As after --resume --checkpoint: the best so far was removed when a later one was better, which is none of this run.
+TEST_F(ScoredRun, WithoutItsBestIsEvaluatedBeforeItIsTested) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(2, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run).exit_code, 0);
+  ASSERT_EQ(run_ut("train --resume --learning-rate 1e-30 --max-updates 3 --run-dir " + run).exit_code, 0);
+  ASSERT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000002\n");
+  std::filesystem::remove_all(run + "/checkpoints/update-00000002");
+  directory_.write("run/checkpoints/best", "update-00000003\n");
+  const Outcome again = run_ut("train --resume --max-updates 3 --run-dir " + run);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.output, HasSubstr("update 3: test"));
+  for (const auto& record : records_of(run, "accuracy")) EXPECT_GE(record.at("update"), 0);
+}
+
+/// Checkpoints are read by the rank that wrote them.
+TEST_F(ScoredRun, EndsWithATestWhereOnlyRank0SeesTheRunDirectory) {
+  for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
+  const auto rank = [&](const char* place) {
+    return fmt::format("-wdir {} -n 1 $UT {} --learning-rate 2 --sequence-parallel 1 --timeout 10 --run-dir run",
+                       directory_ / place, addition(6, "--evaluate-every 1 --evaluation-examples 40"));
+  };
+  const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
+                                    " : " + rank("there"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr(": test "), Not(HasSubstr("update 6: test"))));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path() / "there"));
+}
+
+/// The evaluation, of more examples than it could score in time, comes when the run goes on.
+TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
+  for (const std::string ranks : {"1", "2"}) {
+    const std::string run = directory_ / ("run-" + ranks);
+    const Outcome stopped = run_shell(fmt::format(
+        "{} {} --ranks {} --run-dir {} & run=$!; n=0; until grep -q '\"update\":10' {}/metrics.jsonl; do sleep 0.1; "
+        "n=$((n + 1)); [ $n -lt 600 ] || exit 9; done; sleep 0.3; kill -TERM $run; wait $run",
+        std::getenv("UT"), addition(10, "--evaluate-every 10 --evaluation-examples 200000 --evaluation-batch 50"),
+        ranks, run, run));
+    EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+    EXPECT_TRUE(records_of(run, "validation_loss").empty());
+    ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << ranks;
+    const auto resume = [&run](const std::string& options) {
+      const Outcome resumed = run_ut("train --resume --evaluation-limit 50 --run-dir " + run + options);
+      EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    };
+    for (int time = 0; time < 2; ++time) {  // what comes of it is known from then on
+      resume(" --max-updates 10");
+      ASSERT_EQ(records_of(run, "validation_loss").size(), 1);
+      EXPECT_EQ(records_of(run, "validation_loss").at(0).at("update"), 10);
+    }
+    resume(" --max-updates 11 --learning-rate 1e-30");
+    EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000010\n");
+  }
+}
+
+TEST_F(ScoredRun, GoesOnWithTheNewestWhereNoneIsTheBestYet) {
+  const std::string run = directory_ / "run";
+  const Outcome stopped = run_shell(fmt::format("timeout --preserve-status -s USR1 3 {} {} --run-dir {}",
+                                                std::getenv("UT"), addition(1000000, "--evaluate-every 0"), run));
+  ASSERT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  ASSERT_FALSE(std::filesystem::exists(run + "/checkpoints/best"));
+  const auto done = losses_of(run).size();
+  EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run).at("updates"), nlohmann::json({done}));
+}
+
+/// A score on some examples says nothing of one on others.
+TEST_F(ScoredRun, ComparesScoresOfTheSameExamples) {
+  const std::string run = directory_ / "run";
+  const auto train = [&run](const std::string& options) {
+    const Outcome outcome = run_ut(options + " --run-dir " + run);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  };
+  train(addition(4, "--evaluate-every 2 --evaluation-limit 1"));
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 2);
+  train("train --resume");
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 2);
+  train("train --resume --evaluation-limit 3");
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
+  train("train --resume");
+  EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
+}
+
+/// Nor is the aim reached by one of them.
+TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut("train --task copy --train-length 2 --evaluation-length 2 --d-model 16 --heads 2 --ffn 16 --steps 1 "
+                   "--train-examples 2000 --evaluation-examples 40 --evaluation-limit 2 --learning-rate 0.01 "
+                   "--max-updates 60 --warmup 5 --evaluate-every 60 --run-dir " +
+                   run)
+                .exit_code,
+            0);
+  const double score = records_of(run, "validation_loss").front().at("accuracy");
+  ASSERT_GT(score, 0);
+  const Outcome other = run_ut(
+      fmt::format("train --resume --evaluation-limit 0 --target-score {} --max-updates 70 --run-dir {}", score, run));
+  ASSERT_EQ(other.exit_code, 0) << other.errors;
+  const auto scored = other.output.find("scored on other examples from now on");
+  ASSERT_NE(scored, std::string::npos) << other.output;
+  EXPECT_EQ(other.output.substr(0, scored).find("nothing is left"), std::string::npos) << other.output;
+}
+
+/// Nor does the best one go because of it.
+TEST_F(ScoredRun, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
+  const std::string said = "scored on other examples from now on: update 4, the best so far: validation ";
+  for (const std::string others : {"--evaluation-limit 3", "--evaluation-length 3", "--evaluation-examples 30"}) {
+    const std::string run = directory_ / ("run" + others);
+    const auto train = [&run](const std::string& options) { return run_ut(options + " --run-dir '" + run + "'"); };
+    ASSERT_EQ(train(addition(4, "--evaluate-every 4 --evaluation-limit 1")).exit_code, 0);
+    const std::string more = " --learning-rate 1e-30 --keep-checkpoints 1";
+    EXPECT_THAT(train("train --resume --max-updates 8" + more).output, Not(HasSubstr(said)));
+    const Outcome outcome = train("train --resume --max-updates 12 " + others + more);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr(said)) << others;
+    EXPECT_THAT(outcome.output, HasSubstr("update 4: test "));
+    EXPECT_EQ(base::read_file(run + "/checkpoints/best"), "update-00000004\n");
+    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000004"));
+  }
+}
+
+TEST_F(ScoredRun, IsTestedOnAllExamplesHoweverFewValidateIt) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 2 --evaluation-limit 3 --evaluation-examples 20") + "--run-dir " + run)
+                .exit_code,
+            0);
+  const auto records = records_of(run, "split");
+  EXPECT_EQ(records.front().at("sequences"), 3);
+  EXPECT_EQ(records.back().at("split"), "test");
+  EXPECT_EQ(records.back().at("sequences"), 20);
+  EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run).at("sequences"), 20);
+}
+
+}  // namespace
+}  // namespace ut::tests

@@ -1,0 +1,111 @@
+// Training that is asked to stop, whose time is over, or of which a rank fails.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/file.h"
+#include "tests/program/addition.h"
+#include "tests/program/program.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class StoppedRun : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(StoppedRun, WhoseTimeIsOverDoesNoMoreWhenItGoesOn) {
+  const std::string run = directory_ / "run";
+  const std::string options = addition(1000000, "--evaluate-every 0 --evaluation-examples 2") + "--max-hours 0.0003 ";
+  ASSERT_EQ(run_ut(options + "--run-dir " + run).exit_code, 0);
+  const std::string latest = base::read_file(run + "/checkpoints/latest");
+  EXPECT_EQ(run_ut("train --resume --run-dir " + run).exit_code, 0);
+  EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), latest);
+}
+
+TEST_F(StoppedRun, StopsOnRequestWithACheckpointAndGoesOn) {
+  const std::string run = directory_ / "run";
+  // The process that starts ranks gets the signal, as from a batch system or a person.
+  const Outcome stopped =
+      run_shell(fmt::format("timeout --preserve-status -s TERM 5 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
+                            std::getenv("UT"), addition(1000000), run));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  EXPECT_EQ(stopped.errors, "");
+  EXPECT_THAT(stopped.output, HasSubstr("--resume"));
+  const auto done = losses_of(run).size();
+  ASSERT_GT(done, 0);
+  const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", done + 3, run));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_EQ(losses_of(run).size(), done + 3);
+}
+
+/// As a batch system does when the time is over: mpirun and the ranks get it, too.
+TEST_F(StoppedRun, StopsWhereEveryProcessIsAsked) {
+  for (const std::string signal : {"TERM", "INT"}) {
+    const std::string run = directory_ / signal;
+    const Outcome stopped = run_shell(
+        fmt::format("{0} {1} --ranks 2 --sequence-parallel 2 --run-dir {2} & job=$!; n=0; "
+                    "until grep -sq '\"update\":3,' {2}/metrics.jsonl; do sleep 0.1; n=$((n + 1)); [ $n -lt 600 ] || "
+                    "exit 9; done; pkill -{3} -f -- '^({0}|[^ ]*mpirun) .*[-]-run-dir {2}( |$)'; wait $job",
+                    std::getenv("UT"), addition(1000000), run, signal));
+    EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+    EXPECT_EQ(stopped.errors, "");
+    EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << signal;
+  }
+}
+
+TEST_F(StoppedRun, CtrlCTwiceAtOnceIsOneRequest) {
+  const Outcome stopped =
+      run_shell(fmt::format("bash -c '(sleep 5; kill -INT $$; sleep 0.2; kill -INT $$) & exec $UT {} --ranks 2 "
+                            "--sequence-parallel 1 --run-dir {}'",
+                            addition(1000000), directory_ / "run"));
+  EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
+  EXPECT_EQ(stopped.errors, "");
+}
+
+TEST_F(StoppedRun, IsAskedToStopEvenWhileLibrariesAreLoaded) {
+  // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
+  // the ranks, neither mpirun nor they are there yet.
+  for (const std::string ranks : {"1", "2", "2 --evaluate-every 1"}) {  // the last says something all the time
+    const std::string run = directory_ / ("run-" + ranks);
+    const Outcome stopped =
+        run_shell(fmt::format("{} {} --ranks {} --run-dir '{}' & run=$!; n=0; until grep -q "
+                              "'^SigBlk:.*[2367abef]..$' /proc/$run/status; do n=$((n + 1)); [ $n -lt 1000 ] || exit "
+                              "9; done; kill -USR1 $run; wait $run",
+                              std::getenv("UT"), addition(5000), ranks, run));
+    EXPECT_EQ(stopped.exit_code, 75) << ranks << stopped.output << stopped.errors;
+    const bool has_begun = std::filesystem::exists(run + "/checkpoints/latest");
+    EXPECT_EQ(stopped.errors,
+              has_begun ? "" : "ut: stopped on request before training began; the same command goes on\n");
+    EXPECT_TRUE(has_begun || ranks != "1") << "which has nothing to wait for";
+  }
+}
+
+TEST_F(StoppedRun, ARankThatFailsEndsTheJobWithOneMessage) {
+  const std::string run = directory_ / "run";
+  // Rank 0 cannot write its checkpoint, while rank 1 waits for it in the next update's all-reduce.
+  const std::string make_unwritable = fmt::format(
+      "(sleep 4; n=0; until [ -f {0}/checkpoints ]; do n=$((n + 1)); mv -T {0}/checkpoints {0}/aside$n; "
+      "touch {0}/checkpoints; done) "
+      "2>/dev/null &",
+      run);
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run_shell(fmt::format("{} timeout 60 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
+                                                make_unwritable, std::getenv("UT"), addition(1000000), run));
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_THAT(outcome.errors,
+              testing::MatchesRegex("ut: rank 0 on host [^\n]*, after update [0-9]+: [^\n]*checkpoints[^\n]*\n"));
+}
+
+}  // namespace
+}  // namespace ut::tests
