@@ -76,6 +76,11 @@ Setting universal_with(const std::string& name, const std::string& options, doub
   return {name, fmt::format("{} {}", universal, options), tolerance};
 }
 
+/// In float64: no rounding decides who halts.
+Setting halting_with(const std::string& name, const std::string& options) {
+  return universal_with(name, fmt::format("--precision float64 --halting-bias 0 --halting {}", options), 1e-9);
+}
+
 /// Two heads of so many columns, and sequences that take more than one tile of attention's kernels.
 Setting wide(const std::string& name, int columns, const std::string& options, double tolerance = 1e-4) {
   return {name, fmt::format("--d-model {} --heads 2 --ffn 32 --steps 3 --dropout 0.2 {}", 2 * columns, options),
@@ -92,16 +97,17 @@ INSTANTIATE_TEST_SUITE_P(
                     universal_with("recomputed_steps", "--recompute step"),
                     universal_with("recomputed_attention", "--recompute attention"),
                     universal_with("convolutions", "--variant tensor2tensor --transition separable-convolution"),
-                    universal_with("act", "--halting act"), universal_with("act_copy", "--halting act-copy"),
+                    halting_with("act", "act"), halting_with("act_copy", "act-copy"),
                     universal_with("act_copy_whole_weights", "--halting act-copy --attention-dropout 0"),
-                    universal_with("act_copy_recomputed", "--halting act-copy --recompute step"),
-                    universal_with("act_copy_convolutions", "--halting act-copy --transition separable-convolution"),
+                    halting_with("act_copy_recomputed", "act-copy --recompute step"),
+                    halting_with("act_copy_convolutions", "act-copy --transition separable-convolution"),
+                    halting_with("act_copy_ring", "act-copy --exchange ring"),
                     universal_with("all_gather", "--exchange all-gather"), universal_with("ring", "--exchange ring"),
                     universal_with("heads", "--exchange heads"),
                     universal_with("states", "--exchange-sends states --shards zigzag"), wide("heads_of_9", 9, ""),
                     wide("heads_of_64", 64, "--exchange ring"),
                     wide("heads_of_64_bfloat16", 64, "--precision bfloat16", 2e-2),
-                    wide("heads_of_48_float64", 48, "--precision float64 --halting act-copy", 1e-9),
+                    wide("heads_of_48_float64", 48, "--precision float64 --halting-bias 0 --halting act-copy", 1e-9),
                     wide("heads_of_100", 100, "--exchange all-gather"), wide("heads_of_130", 130, ""),
                     Setting{"lstm", "--model lstm --d-model 16 --dropout 0.2", 1e-4, false}),
     [](const auto& tested) { return tested.param.name; });
