@@ -71,7 +71,7 @@ std::string read_file(const std::filesystem::path& path, const std::string& opti
 
 void sync_to_disk(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const bool synced = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);  // a directory on some systems
   const int cause = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!synced) throw std::runtime_error(fmt::format("{}: cannot be synced: {}", path.string(), std::strerror(cause)));

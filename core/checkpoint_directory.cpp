@@ -46,6 +46,12 @@ std::string others(const fs::path& directory) {
   return names.empty() ? "there is none" : fmt::format("give {}", fmt::join(names, ", "));
 }
 
+/// What is no checkpoint any more may stay, as where another process reads it over NFS; the next start tries again.
+void remove_if_possible(const fs::path& directory) {
+  std::error_code ignored;
+  fs::remove_all(directory, ignored);
+}
+
 }  // namespace
 
 std::string checkpoint_name(std::int64_t update) { return fmt::format("{}{:08d}", name_prefix, update); }
@@ -76,9 +82,9 @@ void remove_checkpoint(const fs::path& checkpoint) {
   fs::path aside = checkpoint;
   aside += ".old";
   aside += unfinished;
-  fs::remove_all(aside);
+  remove_if_possible(aside);
   fs::rename(checkpoint, aside);
-  fs::remove_all(aside);
+  remove_if_possible(aside);
 }
 
 void point_at(const fs::path& directory, const std::string& pointer, std::int64_t update) {
@@ -100,7 +106,7 @@ void remove_unfinished(const fs::path& directory) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(directory))
     if (entry.path().filename().string().ends_with(unfinished)) found.push_back(entry.path());
-  for (const fs::path& path : found) fs::remove_all(path);
+  for (const fs::path& path : found) remove_if_possible(path);
 }
 
 bool has_checkpoint(const fs::path& directory, std::int64_t update) {

@@ -25,6 +25,7 @@
 #include "launcher/process/kept_memory.h"
 #include "launcher/process/say.h"
 #include "launcher/process/stop_request.h"
+#include "launcher/ranks/rank_hosts.h"
 #include "launcher/report.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/score.h"
@@ -171,8 +172,11 @@ int main(int count, char** values) {
   } catch (const std::filesystem::filesystem_error& error) {
     say(ut::base::describe(error));
     return 2;
-  } catch (const std::exception& error) {
-    say(ut::launcher::cause_of(error));
+  } catch (const std::exception& error) {  // of this rank alone
+    const std::int64_t rank = ut::launcher::rank_environment().rank;
+    const std::string cause = ut::launcher::cause_of(error);
+    ut::launcher::say(rank == 0 ? cause
+                                : fmt::format("rank {} on host {}: {}", rank, ut::launcher::host_name(), cause));
     return 1;
   }
 }

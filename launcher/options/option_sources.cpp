@@ -156,6 +156,10 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
         throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
                                          needed_by(entry, assignment.value),
                                          has_line_break ? " without line breaks" : ""));
+      if (!datasets::is_utf8(entry.get(options)))
+        throw base::BadInput(fmt::format(
+            "{}: the name of the directory that this is started in is not UTF-8, needs UTF-8; start elsewhere",
+            assignment.origin));
     }
   }
 }

@@ -108,7 +108,7 @@ void add_training(Table& table) {
        whole(
            "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1, 1 << 20),
        share(
-           "label-smoothing", "share of the probability given to all symbols",
+           "label-smoothing", "share of the probability given to all other symbols",
            [](auto& o) -> auto& { return o.label_smoothing; }),
        whole(
            "random-offset", "largest random offset of a sequence's positions; 0: none",

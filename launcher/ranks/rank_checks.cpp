@@ -117,7 +117,8 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
                                  : "the other ranks";
   throw FailureOfRank(odd.rank, text_of_rank(host_name(), odd.rank, world),
                       fmt::format("its {} has other bits than on {} (--check-ranks): memory, a processor or a link is "
-                                  "at fault; go on from a checkpoint, without {} host",
+                                  "at fault, or they compute on unlike processors; go on from a checkpoint, without "
+                                  "{} host",
                                   tensor.name, others, odd.is_one_of_two ? "either" : "that"));
 }
 

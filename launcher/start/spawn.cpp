@@ -84,6 +84,7 @@ class Reminders {
   Reminders(pid_t mpirun, std::chrono::seconds patience) : mpirun_(mpirun), patience_(patience) {}
 
   bool asked_to_stop() const { return ask_again_ != never; }
+  bool told_to_end() const { return told_to_end_; }
   /// Which is repeated: mpirun and the ranks may not have been there yet.
   void ask_to_stop() {
     ::kill(mpirun_, SIGUSR1);
@@ -123,10 +124,16 @@ class Reminders {
   bool told_to_end_ = false;
 };
 
-/// Passes signals, input and output on until mpirun has ended. Returns its wait status, and whether it was asked to
-/// stop.
-std::pair<int, bool> attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& signals,
-                            TerminalRelay& relay, OutputRelay& output, ErrorRelay& errors) {
+/// How mpirun ended.
+struct Ended {
+  int status;  // as of wait()
+  bool asked_to_stop;
+  bool told_to_end;  // at once
+};
+
+/// Passes signals, input and output on until mpirun has ended.
+Ended attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& signals, TerminalRelay& relay,
+             OutputRelay& output, ErrorRelay& errors) {
   Reminders reminders(mpirun, patience);
   auto insistent_from = Clock::time_point::max();  // who hits Ctrl-C twice at once means it once
   for (;;) {
@@ -142,7 +149,8 @@ std::pair<int, bool> attend(pid_t mpirun, std::chrono::seconds patience, const W
     const int signal = signals.next();
     if (signal == SIGCHLD) {
       int status = 0;
-      if (::waitpid(mpirun, &status, WNOHANG) == mpirun) return {status, reminders.asked_to_stop()};
+      if (::waitpid(mpirun, &status, WNOHANG) == mpirun)
+        return {status, reminders.asked_to_stop(), reminders.told_to_end()};
     } else if (signal == SIGINT && Clock::now() > std::exchange(insistent_from, Clock::now() + repeat_after)) {
       reminders.ask_to_end_at_once();
     } else if (signal != 0) {
@@ -159,7 +167,8 @@ std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& me
 }
 
 /// `who` was ended by a signal; none: mpirun has said so of no rank. `trains`: a stop is no failure.
-int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& who, const SpawnRequest& request) {
+int exit_code(const Ended& ended, const std::optional<std::string>& who, const SpawnRequest& request) {
+  const auto& [status, asked_to_stop, told_to_end] = ended;
   const bool trains = !request.metrics.empty();
   constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
@@ -171,7 +180,7 @@ int exit_code(int status, bool asked_to_stop, const std::optional<std::string>& 
     return 1;
   }
   if (asked_to_stop && signal == SIGUSR1 && trains) return stopped_before_training();  // before the rank could take it
-  if (asked_to_stop)
+  if (asked_to_stop && (told_to_end || !trains || !who))  // a rank that takes its time to stop may fail in it
     say("stopped before it could finish");
   else if (!who && WIFEXITED(status))
     say(fmt::format("mpirun could not start the ranks: it ended with {}", code));
@@ -240,13 +249,12 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   if (nothing >= 0) ::close(nothing);
   output.pipe().close_writing_end();
   errors.pipe().close_writing_end();
-  const auto [status, asked_to_stop] =
-      attend(mpirun, std::chrono::seconds(request.timeout), signals, relay, output, errors);
+  const Ended ended = attend(mpirun, std::chrono::seconds(request.timeout), signals, relay, output, errors);
   output.copy();
   errors.copy();
   std::optional<std::string> who;
-  if (const auto& ended = errors.ended_by_signal()) who = who_and_when(*ended, request.metrics);
-  const int code = exit_code(status, asked_to_stop, who, request);
+  if (const auto& rank = errors.ended_by_signal()) who = who_and_when(*rank, request.metrics);
+  const int code = exit_code(ended, who, request);
   if (code == 0) output.check();
   return code;
 }

@@ -195,6 +195,15 @@ TEST_F(BadInput, NamesAreUtf8) {
   expect_nothing_written();
 }
 
+TEST_F(BadInput, NamesOfTheWorkingDirectoryAreUtf8WhereTheyAreRecorded) {
+  stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
+  const Outcome outcome = run_shell(fmt::format(
+      "here=$(printf '{}-\\344'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
+      run_directory(), run_directory()));
+  expect_refused(outcome, HasSubstr("--data: the name of the directory that this is started in is not UTF-8"));
+  expect_nothing_written();
+}
+
 TEST_F(BadInput, NumbersThatNoMachineHolds) {
   for (const std::string option : {"--train-examples", "--batch", "--accumulate", "--block-layers", "--steps"})
     expect_refused(train(tiny + option + " 9223372036854775807"), HasSubstr(option));

@@ -90,6 +90,19 @@ TEST_F(StoppedRun, IsAskedToStopEvenWhileLibrariesAreLoaded) {
   }
 }
 
+TEST_F(StoppedRun, SaysOfWhatARankEndedThatWasStopping) {
+  const std::string run = directory_ / "run";
+  const std::string long_updates = "--batch 400 --d-model 64 --ffn 512 --steps 6 --evaluate-every 0";
+  const Outcome outcome = run_shell(fmt::format(
+      "$UT {} --ranks 2 --run-dir {} & run=$!; until grep -q '\"loss\"' {}/metrics.jsonl; do sleep 0.1; done; "
+      "read mpirun </proc/$run/task/$run/children; set $(cat /proc/$mpirun/task/*/children); "
+      "kill -USR1 $run; kill -KILL $1; wait $run",
+      addition(1000000, "", long_updates), run, run));
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_THAT(outcome.errors,
+              testing::ContainsRegex("ut: rank 0 on host [^\n]*, after update [0-9]+: ended by signal 9 "));
+}
+
 TEST_F(StoppedRun, ARankThatFailsEndsTheJobWithOneMessage) {
   const std::string run = directory_ / "run";
   // Rank 0 cannot write its checkpoint, while rank 1 waits for it in the next update's all-reduce.
