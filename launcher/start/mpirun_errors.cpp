@@ -25,6 +25,11 @@ bool is_about_the_end(const std::string& text) {
   return std::ranges::any_of(beginnings, [&](const char* beginning) { return text.starts_with(beginning); });
 }
 
+/// Of our lines those that ranks say as they start, and that end nothing.
+bool is_warning(const std::string& line) {
+  return line.starts_with("ut: LibTorch: ") || line.starts_with("ut: this host has GPUs, but ");
+}
+
 /// As `[host:1234] `, which Open MPI's layers begin with.
 bool is_of_open_mpi(const std::string& line) {
   static const std::regex beginning("\\[[^\\]:]+:[0-9]+\\] ");
@@ -61,7 +66,7 @@ std::string MpirunErrors::take_line(const std::string& line) {
   }
   if (line.starts_with("mpirun: Forwarding signal")) return {};
   if (line.starts_with("ut: rank ") && std::exchange(rank_told_, true)) return {};  // all have failed at once
-  if (line.starts_with("ut: ")) told_ = true;
+  if (line.starts_with("ut: ") && !is_warning(line)) told_ = true;
   for (const char* end : {"MPI_ERRORS_ARE_FATAL", "PMIX ERROR: OUT-OF-RESOURCE"})
     if (line.find(end) != std::string::npos) has_given_up_ = true;
   return is_of_open_mpi(line) ? hold_back(line) : line;

@@ -63,6 +63,9 @@ TEST(MpirunErrors, OfBrokenConnectionsAreSaidWhereNobodySaysWhy) {
   MpirunErrors told;
   EXPECT_EQ(told.pass_on(broken + "ut: rank 0 on host vm: a cause\n"), "ut: rank 0 on host vm: a cause\n");
   EXPECT_EQ(told.rest(), "");
+  MpirunErrors warned;
+  EXPECT_EQ(warned.pass_on("ut: LibTorch: a warning\n" + broken), "ut: LibTorch: a warning\n");
+  EXPECT_EQ(warned.rest(), broken);
   MpirunErrors many;
   std::string passed;
   for (int line = 0; line < 1000; ++line) passed += many.pass_on(broken);
