@@ -9,7 +9,8 @@ OptionEntry decode_extra() {
   auto entry = without_default(whole(
       "decode-extra",
       "outputs are at most so many symbols longer than their source with its end mark; without it as the task has "
-      "them: generated ones no longer than the right output, translations 50 longer than the source",
+      "them: generated ones no longer than the right output or, where nobody knows it, the task's longest; "
+      "translations 50 longer than the source",
       [](auto& o) -> auto& { return o.decode_extra; }, 0, 1 << 20));
   entry.get = [get = entry.get](const Options& options) { return options.decode_extra < 0 ? "" : get(options); };
   return entry;
