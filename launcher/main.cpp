@@ -175,8 +175,10 @@ int main(int count, char** values) {
   } catch (const std::exception& error) {  // of this rank alone
     const std::int64_t rank = ut::launcher::rank_environment().rank;
     const std::string cause = ut::launcher::cause_of(error);
-    ut::launcher::say(rank == 0 ? cause
-                                : fmt::format("rank {} on host {}: {}", rank, ut::launcher::host_name(), cause));
+    if (rank == 0)
+      ut::launcher::say(cause);
+    else
+      ut::launcher::say_of_rank(rank, ut::launcher::host_name(), -1, cause);
     return 1;
   }
 }

@@ -23,12 +23,6 @@
 namespace ut::launcher {
 namespace {
 
-/// Says what happened to a rank.
-void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
-  const std::string when = update < 0 ? "" : fmt::format(", after update {}", update);
-  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause));
-}
-
 /// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
 /// for the same reason it is said once.
 void say_failure(std::int64_t rank, std::int64_t update, const std::string& cause) {
@@ -117,6 +111,11 @@ void say_agreed(const AgreedBadInput& error, int rank, const RankEnvironment& en
 }
 
 }  // namespace
+
+void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
+  const std::string when = update < 0 ? "" : fmt::format(", after update {}", update);
+  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause));
+}
 
 int refuse_on_ranks(const std::string& why, const RankEnvironment& environment) {
   const std::atomic<std::int64_t> update = -1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -17,5 +18,8 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
 /// What a rank does whose options are refused, as those of a file or a run that it alone does not see, while the others
 /// may be at run_on_ranks(): tells them why, and one of them says it. Returns the exit code.
 int refuse_on_ranks(const std::string& why, const RankEnvironment& environment);
+
+/// Says in one line what happened to a rank; `update`: after which, -1 where none has begun.
+void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause);
 
 }  // namespace ut::launcher
