@@ -1,4 +1,4 @@
-// The same curve on every mesh: losses of 50 updates and the parameters after them.
+// The same curve on every mesh: the loss of every update and the parameters after them.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,8 @@
 namespace ut::tests {
 namespace {
 
-constexpr int updates = 50;
+/// A wrong number shows in the first of float64's updates; what float32 loses may grow with every one.
+int updates_of(const std::string& dtype) { return dtype == "float64" ? 20 : 50; }
 
 struct Mesh {
   int ranks;
@@ -25,7 +26,7 @@ std::string training(const std::string& model, const std::string& dtype) {
       "--random-offset 9 --schedule constant --learning-rate 0.0005 --epsilon 1e-4 --warmup 10 --max-updates {} "
       "--log-every 1 "
       "--evaluate-every 0 --checkpoint-every 0 --evaluation-limit 4 --seed 3 --dtype {} {}",
-      model.find("--batch-rows") == std::string::npos ? "--batch 6" : "", updates, dtype, model);
+      model.find("--batch-rows") == std::string::npos ? "--batch 6" : "", updates_of(dtype), dtype, model);
 }
 
 /// Beside one rank. What a mesh does is the same in both; float32 gets those that add in most other orders.
@@ -40,7 +41,7 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
   std::string task(const std::string& model) const {
     std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
     const std::string tensor2tensor = " --variant tensor2tensor --transition separable-convolution";
-    const std::string halting = " --steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 --halting ";
+    const std::string halting = " --steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 10 --halting ";
     if (model == "paper") return addition;
     if (model == "tensor2tensor") return addition + tensor2tensor;
     if (model == "act") return addition + tensor2tensor + halting + "act --batch-rows 70 --batch-window 40";
@@ -71,7 +72,7 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   const std::string command = training(task(model), dtype);
   const std::string one_rank = directory_ / "one-rank";
   ASSERT_EQ(run_ut(command + " --run-dir " + one_rank).exit_code, 0);
-  ASSERT_EQ(losses_of(one_rank).size(), updates);
+  ASSERT_EQ(losses_of(one_rank).size(), updates_of(dtype));
   for (const auto& [ranks, sequence_parallel] : meshes_of(dtype)) {
     SCOPED_TRACE(fmt::format("{} ranks, sequence-parallel {}", ranks, sequence_parallel));
     const std::string run = directory_ / fmt::format("{}-{}", ranks, sequence_parallel);
@@ -84,40 +85,40 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   }
 }
 
-/// The exchange forms, each in another setting, with every way of halting in both stacks, over as many ranks as give a
+/// Every way of halting in both stacks, with the exchange forms, each in another setting, over as many ranks as give a
 /// ring more than one hop, beside one rank.
-class ExchangeForms : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+class ExchangeForms : public testing::TestWithParam<std::string> {
  protected:
   TemporaryDirectory directory_;
 };
 
 TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
-  const auto& [exchange, halting] = GetParam();
-  const std::string command =
-      training("--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4 " + halting, "float64");
+  const std::string command = training(
+      "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4 " + GetParam(), "float64");
   const std::string one_rank = directory_ / "one-rank";
   ASSERT_EQ(run_ut(command + " --run-dir " + one_rank).exit_code, 0);
-  const std::string run = directory_ / "four-ranks";
-  const Outcome outcome =
-      run_ut(fmt::format("{} {} --ranks 4 --sequence-parallel 4 --run-dir {}", command, exchange, run));
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  EXPECT_THAT(outcome.output, testing::HasSubstr("4 ranks,"));
-  expect_equal_losses(losses_of(one_rank), losses_of(run), 1e-9);
-  expect_equal_parameters(one_rank, run, 1e-9);
+  for (const std::string exchange :
+       {"--exchange broadcast --shards zigzag", "--exchange ring --exchange-sends states --shards zigzag",
+        "--exchange heads", "--exchange all-gather --exchange-sends states --shards contiguous",
+        "--exchange all-gather --recompute step", "--exchange ring --recompute step"}) {
+    SCOPED_TRACE(exchange);
+    const std::string run = directory_ / exchange;
+    const Outcome outcome =
+        run_ut(fmt::format("{} {} --ranks 4 --sequence-parallel 4 --run-dir '{}'", command, exchange, run));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, testing::HasSubstr("4 ranks,"));
+    expect_equal_losses(losses_of(one_rank), losses_of(run), 1e-9);
+    expect_equal_parameters(one_rank, run, 1e-9);
+  }
 }
 
-const std::string lively = "--steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 20 ";
+const std::string lively = "--steps 5 --halting-bias -1 --ponder-weight 0.1 --ponder-warmup 10 ";
 
 INSTANTIATE_TEST_SUITE_P(
     , ExchangeForms,
-    testing::Combine(testing::Values("--exchange broadcast --shards zigzag",
-                                     "--exchange ring --exchange-sends states --shards zigzag", "--exchange heads",
-                                     "--exchange all-gather --exchange-sends states --shards contiguous",
-                                     "--exchange all-gather --recompute step", "--exchange ring --recompute step"),
-                     testing::Values("--halting none", lively + "--halting act-copy --decoder-halting act",
-                                     lively +
-                                         "--halting act-copy --decoder-halting act --transition separable-convolution",
-                                     lively + "--halting act --decoder-halting act-copy")));
+    testing::Values("--halting none", lively + "--halting act-copy --decoder-halting act",
+                    lively + "--halting act-copy --decoder-halting act --transition separable-convolution",
+                    lively + "--halting act --decoder-halting act-copy"));
 
 INSTANTIATE_TEST_SUITE_P(, Training,
                          testing::Combine(testing::Values("paper", "tensor2tensor", "stories", "act", "act_copy",

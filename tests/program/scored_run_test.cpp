@@ -117,8 +117,8 @@ TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
     const Outcome stopped = run_shell(fmt::format(
         "{} {} --ranks {} --run-dir {} & run=$!; n=0; until grep -q '\"update\":10' {}/metrics.jsonl; do sleep 0.1; "
         "n=$((n + 1)); [ $n -lt 600 ] || exit 9; done; sleep 0.3; kill -TERM $run; wait $run",
-        std::getenv("UT"), addition(10, "--evaluate-every 10 --evaluation-examples 200000 --evaluation-batch 50"),
-        ranks, run, run));
+        std::getenv("UT"), addition(10, "--evaluate-every 10 --evaluation-examples 4000 --evaluation-batch 1"), ranks,
+        run, run));
     EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
     EXPECT_TRUE(records_of(run, "validation_loss").empty());
     ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << ranks;
