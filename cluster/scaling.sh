@@ -128,9 +128,9 @@ count=$(settings | wc -l)
 failed=0 # what one setting cannot do, as heads that more ranks than heads share, others can
 case $action in
   one)
-    [[ $number =~ ^[0-9]+$ && $number -lt $count ]] ||
+    [[ $number =~ ^[0-9]+$ && 10#$number -lt $count ]] ||
       { echo "scaling.sh: --one: $number given, needs 0 to $((count - 1)), see --list" >&2; exit 2; }
-    for ((repeat = 1; repeat <= REPEATS; ++repeat)); do run_setting "$number" "$repeat" || failed=1; done
+    for ((repeat = 1; repeat <= REPEATS; ++repeat)); do run_setting "$((10#$number))" "$repeat" || failed=1; done
     ;;
   all) # every setting once, then every setting again: what changes over time is spread over all of them
     for ((repeat = 1; repeat <= REPEATS; ++repeat)); do

@@ -58,9 +58,9 @@ def shown_errors(tasks):
     errors = [[error(evaluation) for evaluation in seeds] for seeds in tasks]
     best = [seeds[0] for seeds in errors]
     text = f"{statistics.mean(best):.2f} ({sum(one > FAILED for one in best)}/{len(best)})"
-    deviations = [statistics.stdev(seeds) for seeds in errors if len(seeds) > 1]
-    if not deviations:
+    if any(len(seeds) == 1 for seeds in errors):  # of a part of the tasks nothing follows for all of them
         return text
+    deviations = [statistics.stdev(seeds) for seeds in errors]
     every = [one for seeds in errors for one in seeds]
     means = statistics.mean(statistics.mean(seeds) for seeds in errors)
     return f"{text}; {means:.2f} ± {statistics.mean(deviations):.2f}, {learned(every)}"
