@@ -65,8 +65,12 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 std::string read_file(const std::filesystem::path& path, const std::string& option, const std::string& needed) {
-  if (!is_seen_there(path)) throw BadInput(fmt::format("{} {}: no such file, needs {}", option, path.string(), needed));
-  return read_file(path);
+  try {
+    if (is_seen_there(path)) return read_file(path);
+  } catch (const BadInput& refused) {
+    throw BadInput(fmt::format("{} {}", option, refused.what()));
+  }
+  throw BadInput(fmt::format("{} {}: no such file, needs {}", option, path.string(), needed));
 }
 
 void sync_to_disk(const std::filesystem::path& path) {

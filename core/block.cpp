@@ -14,7 +14,7 @@ Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions
     : self_attention(parameters, name + ".self_attention", options),
       self_attention_norm(parameters, name + ".self_attention.norm", options.d_model),
       transition_norm(parameters, name + ".transition.norm", options.d_model) {
-  if (decoder && options.architecture != Architecture::decoder) {
+  if (decoder && options.has_encoder()) {
     cross_attention.emplace(parameters, name + ".cross_attention", options);
     cross_attention_norm.emplace(parameters, name + ".cross_attention.norm", options.d_model);
   }

@@ -22,7 +22,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* model_file = "model.safetensors";
 constexpr const char* optimizer_file = "optimizer.safetensors";
 constexpr const char* state_file = "state.json";
 constexpr int format_version = 1;
@@ -81,7 +80,7 @@ void write_files(const fs::path& directory, const Model& model, const Adam& opti
     base::write_file_whole(directory / file, bytes);
     whole["digests"][file] = base::digest(bytes.data(), bytes.size());
   };
-  add(model_file, model_bytes(model));
+  add(model_file_name, model_bytes(model));
   add(optimizer_file, optimizer_bytes(model, optimizer));
   write_state(directory, std::move(whole));
 }
@@ -144,12 +143,31 @@ auto with_advice(const fs::path& checkpoint, const Read& read) {
   }
 }
 
+/// Throws Damaged where a file is not whole.
+void load(const fs::path& checkpoint, const Parameters& parameters, Adam* optimizer) {
+  const json state = state_of(checkpoint);
+  const std::int64_t update = StateReader(state, checkpoint).whole("update", 0);
+  const json digests = state.value("digests", json());
+  const auto read = [&](const char* file) {
+    const fs::path path = checkpoint / file;
+    const std::string digest = digest_in(digests, file, checkpoint);
+    return parse_safetensors(whole_file(path, digest), path.string());
+  };
+  const auto& all = parameters.all();
+  fill(all, read(model_file_name), "", checkpoint / model_file_name);
+  if (optimizer == nullptr) return;
+  const Safetensors moments = read(optimizer_file);
+  fill(views_of(optimizer->first_moment(), all), moments, "first_moment.", checkpoint / optimizer_file);
+  fill(views_of(optimizer->second_moment(), all), moments, "second_moment.", checkpoint / optimizer_file);
+  optimizer->restore(update);
+}
+
 }  // namespace
 
 bool is_whole(const fs::path& checkpoint) {
   try {
     const json digests = state_of(checkpoint).at("digests");
-    for (const char* file : {model_file, optimizer_file})
+    for (const char* file : {model_file_name, optimizer_file})
       whole_file(checkpoint / file, digest_in(digests, file, checkpoint));
     return true;
   } catch (const std::exception&) {
@@ -202,21 +220,7 @@ json read_state(const fs::path& checkpoint) {
 }
 
 void load_checkpoint(const fs::path& checkpoint, const Parameters& parameters, Adam* optimizer) {
-  const json state = read_state(checkpoint);
-  const std::int64_t update = StateReader(state, checkpoint).whole("update", 0);
-  const json digests = state.value("digests", json());
-  const auto read = [&](const char* file) {
-    const fs::path path = checkpoint / file;
-    const std::string digest = digest_in(digests, file, checkpoint);
-    return parse_safetensors(with_advice(checkpoint, [&] { return whole_file(path, digest); }), path.string());
-  };
-  const auto& all = parameters.all();
-  fill(all, read(model_file), "", checkpoint / model_file);
-  if (optimizer == nullptr) return;
-  const Safetensors moments = read(optimizer_file);
-  fill(views_of(optimizer->first_moment(), all), moments, "first_moment.", checkpoint / optimizer_file);
-  fill(views_of(optimizer->second_moment(), all), moments, "second_moment.", checkpoint / optimizer_file);
-  optimizer->restore(update);
+  with_advice(checkpoint, [&] { load(checkpoint, parameters, optimizer); });
 }
 
 void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
@@ -225,9 +229,14 @@ void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
   const at::NoGradGuard no_graph;
   const at::Tensor parameters = model.parameters().flat().detach();
   at::Tensor sum = at::zeros(parameters.sizes(), parameters.options().dtype(at::kDouble));
-  for (const fs::path& checkpoint : checkpoints) {
-    load_checkpoint(checkpoint, model.parameters(), nullptr);
-    sum += parameters;
+  try {
+    for (const fs::path& checkpoint : checkpoints) {
+      load(checkpoint, model.parameters(), nullptr);
+      sum += parameters;
+    }
+  } catch (const Damaged& damage) {
+    throw base::BadInput(fmt::format(
+        "{}; give a smaller --average, or --checkpoint update-N of a whole one in its place", damage.what()));
   }
   parameters.copy_(sum / static_cast<double>(checkpoints.size()));
 }

@@ -10,6 +10,9 @@
 
 namespace ut::core {
 
+/// The parameters, in a checkpoint or an exported model.
+inline constexpr const char* model_file_name = "model.safetensors";
+
 /// Writes `directory`/update-00001000 with model.safetensors, optimizer.safetensors and state.json: beside it, synced,
 /// renamed, so that it is whole or absent at any kill. `state` is what the caller wants back; the files' digests are
 /// put beside it. Then points `directory`/latest at it, and removes those of later updates, which a run that went on

@@ -52,6 +52,16 @@ void remove_if_possible(const fs::path& directory) {
   fs::remove_all(directory, ignored);
 }
 
+/// One that says that it is being removed; what an earlier removal could not take away keeps its own.
+fs::path free_name_beside(const fs::path& checkpoint) {
+  for (int number = 0;; ++number) {
+    fs::path aside = checkpoint;
+    aside += fmt::format(".old{}{}", number == 0 ? "" : fmt::format(".{}", number), unfinished);
+    remove_if_possible(aside);
+    if (!base::is_there(aside)) return aside;
+  }
+}
+
 }  // namespace
 
 std::string checkpoint_name(std::int64_t update) { return fmt::format("{}{:08d}", name_prefix, update); }
@@ -79,10 +89,7 @@ std::vector<fs::path> all_checkpoints(const fs::path& directory) {
 }
 
 void remove_checkpoint(const fs::path& checkpoint) {
-  fs::path aside = checkpoint;
-  aside += ".old";
-  aside += unfinished;
-  remove_if_possible(aside);
+  const fs::path aside = free_name_beside(checkpoint);
   fs::rename(checkpoint, aside);
   remove_if_possible(aside);
 }

@@ -53,7 +53,6 @@ Pondering::Pondering(const at::Tensor& state, const HaltingOptions& options)
       mean_(at::zeros_like(state)) {}
 
 void Pondering::decide(const at::Tensor& probability, bool last) {
-  proposed_ = probability;
   const at::Tensor goes =
       last ? at::zeros_like(running_) : running_.logical_and((probability_ + probability).le(options_.threshold));
   const at::Tensor stops = running_.logical_and(goes.logical_not()).to(at::kDouble);
@@ -72,8 +71,8 @@ void Pondering::take(const at::Tensor& state) {
 
 Pondering Pondering::in_order(const at::Tensor& order) const {
   Pondering result = *this;
-  for (at::Tensor* part : {&result.running_, &result.proposed_, &result.weight_, &result.probability_,
-                           &result.remainder_, &result.updates_, &result.mean_})
+  for (at::Tensor* part :
+       {&result.running_, &result.weight_, &result.probability_, &result.remainder_, &result.updates_, &result.mean_})
     *part = dist::select_rows(*part, order);
   return result;
 }

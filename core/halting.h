@@ -53,7 +53,6 @@ class Pondering {
   Pondering going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
 
   const at::Tensor& running() const { return running_; }          // bool: takes a step after this one
-  const at::Tensor& proposed() const { return proposed_; }        // what decide() was given last
   const at::Tensor& weight() const { return weight_; }            // of the last step's state
   const at::Tensor& probability() const { return probability_; }  // cumulative
   const at::Tensor& remainder() const { return remainder_; }
@@ -64,7 +63,6 @@ class Pondering {
  private:
   HaltingOptions options_;
   at::Tensor running_;
-  at::Tensor proposed_;
   at::Tensor weight_;
   at::Tensor probability_;
   at::Tensor remainder_;

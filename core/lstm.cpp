@@ -108,8 +108,8 @@ at::Tensor LuongAttention::attend(const at::Tensor& states, const at::Tensor& me
 }
 
 Lstm::Lstm(const ModelOptions& options, std::uint64_t seed, at::Device device) : Model(options, seed, device) {
-  if (options.architecture != Architecture::decoder) encoder_.emplace(parameters(), "encoder", options);
-  if (options.architecture != Architecture::encoder) decoder_.emplace(parameters(), "decoder", options);
+  if (options.has_encoder()) encoder_.emplace(parameters(), "encoder", options);
+  if (options.has_decoder()) decoder_.emplace(parameters(), "decoder", options);
   if (encoder_ && decoder_) attention_.emplace(parameters(), "decoder.attention", options);
   parameters().flatten();
 }

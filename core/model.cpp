@@ -69,10 +69,8 @@ at::Tensor Model::scores(const at::Tensor& states, const Batch& batch) const {
 
 UniversalTransformer::UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device)
     : Model(options, seed, device) {
-  if (options.architecture != Architecture::decoder)
-    encoder_.emplace(parameters(), "encoder", options, options.encoder_steps, false);
-  if (options.architecture != Architecture::encoder)
-    decoder_.emplace(parameters(), "decoder", options, options.decoder_steps, true);
+  if (options.has_encoder()) encoder_.emplace(parameters(), "encoder", options, options.encoder_steps, false);
+  if (options.has_decoder()) decoder_.emplace(parameters(), "decoder", options, options.decoder_steps, true);
   parameters().flatten();
 }
 

@@ -76,6 +76,9 @@ struct ModelOptions {
   Precision precision = Precision::float32;
   bool bfloat16_products = false;  // matrices are multiplied in bfloat16; needs float32
   Recompute recompute = Recompute::none;
+
+  bool has_encoder() const { return architecture != Architecture::decoder; }
+  bool has_decoder() const { return architecture != Architecture::encoder; }
 };
 
 enum class ScheduleKind { inverse_square_root, constant, cosine };

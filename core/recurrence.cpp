@@ -104,7 +104,7 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
     const SomeSteps some{done + 1, std::min(steps, done + at_once)};
     if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
     state = revise_some(some, state, position_signal, step_signal, rows.step(), {}, memory, stack);
-    if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr);
+    if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr, {});
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
@@ -160,7 +160,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     if (observer.step) {
       Pondering with_state = ponder;
       with_state.take(state);
-      observer.step(step, here->local(), state, &with_state);
+      observer.step(step, here->local(), state, &with_state, probability);
     }
 
     const dist::Parting parting = rows.part();

@@ -23,8 +23,10 @@ struct Revised {
 /// Who looks on, where there is one.
 struct StepObserver {
   /// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with
-  /// halting, what each comes to.
-  std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder)> step;
+  /// halting, what each comes to and the probability [rows] that the unit gave it.
+  std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder,
+                     const at::Tensor& probability)>
+      step;
   /// Called when the backward pass has gone through a step, or through some that it makes again together.
   std::function<void()> step_back;
 };

@@ -40,7 +40,8 @@ class StepRows {
   virtual at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) = 0;
   /// What a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
   virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;
-  /// Each local row's value [local rows] in, the mean over all rows of its sequence out. Collective.
+  /// Each local row's value [local rows] in, the mean over those rows of its sequence that this step revises out.
+  /// Collective.
   virtual at::Tensor mean_over_sequence(const at::Tensor& values) const = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
@@ -244,7 +245,7 @@ std::string Agreement::description() const {
 std::vector<std::string> Agreement::groups() const {
   std::vector<std::string> names;
   for (int attractors = 0; attractors <= most_attractors; ++attractors)
-    names.push_back(fmt::format("{} attractor{}", attractors, attractors == 1 ? "" : "s"));
+    names.push_back(base::counted(attractors, "attractor"));
   names.emplace_back("attractors unknown");
   return names;
 }

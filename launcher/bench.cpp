@@ -14,11 +14,12 @@
 #include "launcher/bench/tensor_memory.h"
 #include "launcher/bench/trace.h"
 #include "launcher/commands.h"
+#include "launcher/cost/cost_model.h"
 #include "launcher/process/kept_memory.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/device.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 namespace {
@@ -66,20 +67,15 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
   return made;
 }
 
-/// What each rank measured, [ranks, values]. Collective.
-at::Tensor of_all_ranks(const std::vector<double>& values, dist::Communicator& world) {
-  at::Tensor table = at::zeros({world.size(), static_cast<std::int64_t>(values.size())}, at::kDouble);
-  table[world.rank()].copy_(at::tensor(values, at::kDouble));
-  world.all_reduce_sum(table, dist::Purpose::control);
-  return table;
-}
-
 /// Collective.
 BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Communicator& world) {
-  const auto all = [&world](auto value) { return of_all_ranks({static_cast<double>(value)}, world); };
+  const auto all = [&world](auto value) {
+    return numbers_of_ranks(at::full({1}, static_cast<double>(value), at::kDouble), world);
+  };
   BenchResult result;
   result.rows = run.symbols();
-  const at::Tensor step_seconds = of_all_ranks(mine.step_seconds, world).amax(0);  // [iterations]
+  const at::Tensor step_seconds =
+      numbers_of_ranks(at::tensor(mine.step_seconds, at::kDouble), world).amax(0);  // [iterations]
   const auto quantile = [&step_seconds](double share) { return step_seconds.quantile(share).item<double>(); };
   result.step_seconds = quantile(0.5);
   result.lower_quartile = quantile(0.25);
@@ -140,7 +136,7 @@ int bench(Session& session) {
     made = measure_update(run, session, mine);
   const core::ModelOptions& model = run.model().options();
   if (!options.bench.decode) {
-    const std::vector<Product> products = forward_products(model, made, session.mesh);
+    const std::vector<Product> products = products_of_update(model, made, session.mesh);
     mine.flops = flops_of_update(products);
     mine.product_seconds =
         time_of_products(products, run.model().parameters().flat().options().dtype(core::product_type(model)));

@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/shell_word.h"
@@ -33,8 +34,8 @@ int make_stories(const Options& options) {
   datasets::write_stories(stories);
   if (options.quiet) return 0;
   const auto questions = [](std::int64_t count) { return count * questions_per_story; };
-  fmt::print("{}: stories that need {} fact{}, questions: {} train, {} validation, {} test\n", given.out, given.facts,
-             given.facts == 1 ? "" : "s", questions(stories.train), questions(stories.validation),
+  fmt::print("{}: stories that need {}, questions: {} train, {} validation, {} test\n", given.out,
+             base::counted(given.facts, "fact"), questions(stories.train), questions(stories.validation),
              questions(stories.test));
   fmt::print("train on them: ut train --task babi --babi-task {} --data {} --run-dir DIR\n", given.facts,
              base::shell_word(given.out));

@@ -1,21 +1,18 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <cstdio>
 
 #include "base/error.h"
 #include "datasets/vocabulary.h"
 #include "datasets/words.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
+#include "launcher/process/standard_input.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/agreed_checkpoints.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 #include "launcher/run/rank_batch.h"
 #include "launcher/run/trained_model.h"
 
@@ -45,26 +42,12 @@ void check_lines(const std::vector<std::string>& lines, const datasets::Task& ta
   }
 }
 
-/// All of standard input. Throws base::BadInput where it cannot be read to its end.
-std::string typed_text() {
-  std::string typed;
-  std::array<char, 1 << 16> bytes{};
-  for (pollfd input{STDIN_FILENO, POLLIN, 0};;) {
-    ::poll(&input, 1, -1);  // somebody else may have made it non-blocking
-    const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count == 0) return typed;
-    if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR && errno != EAGAIN)
-      throw base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
-  }
-}
-
 /// The lines of standard input on rank 0; the others have none. Throws AgreedBadInput where one is none of the task's.
 /// Collective.
 std::vector<std::string> typed_lines(const Session& session) {
   std::vector<std::string> lines;
   run_on_first_or_refuse(session.mesh.world(), [&] {  // who types may take his time
-    lines = datasets::raw_lines(typed_text());
+    lines = datasets::raw_lines(read_standard_input());
     check_lines(lines, *session.task);
   });
   return lines;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "launcher/commands.h"
-#include "launcher/findings_of_ranks.h"
+#include "launcher/doctor/findings_of_ranks.h"
 
 namespace ut::launcher {
 

@@ -18,6 +18,7 @@
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/agreed_checkpoints.h"
 #include "launcher/run/appended_file.h"
+#include "launcher/run/describe_evaluation.h"
 #include "launcher/run/evaluation.h"
 #include "launcher/run/evaluation_record.h"
 #include "launcher/run/run_directory.h"
@@ -39,24 +40,24 @@ std::vector<std::int64_t> updates_of(const std::vector<std::filesystem::path>& c
 }
 
 /// What was scored, and how; options with which other examples are scored than the run's.
-void add_provenance(nlohmann::ordered_json& json, const Session& session, const core::Steps& steps,
+void add_provenance(nlohmann::ordered_json& line, const Session& session, const core::Steps& steps,
                     const std::vector<std::int64_t>& updates) {
   const Options& options = session.options;
   const datasets::Task& task = *session.task;
-  if (task.has_source()) json["encoder_steps"] = steps.encoder;
-  if (task.has_target()) json["decoder_steps"] = steps.decoder;
-  json["ranks"] = session.mesh.world().size();
-  json["updates"] = updates;
+  if (task.has_source()) line["encoder_steps"] = steps.encoder;
+  if (task.has_target()) line["decoder_steps"] = steps.decoder;
+  line["ranks"] = session.mesh.world().size();
+  line["updates"] = updates;
   if (task.has_source() && task.has_target()) {
-    json["scoring"] = options.teacher_forced ? "teacher-forced" : "decoded";
-    if (!options.teacher_forced) json["beam"] = options.beam;
+    line["scoring"] = options.teacher_forced ? "teacher-forced" : "decoded";
+    if (!options.teacher_forced) line["beam"] = options.beam;
   }
-  if (options.beam > 1) json["length_penalty"] = options.length_penalty;
-  if (options.decode_extra >= 0) json["decode_extra"] = options.decode_extra;
-  if (options.evaluation_limit > 0) json["evaluation_limit"] = options.evaluation_limit;
+  if (options.beam > 1) line["length_penalty"] = options.length_penalty;
+  if (options.decode_extra >= 0) line["decode_extra"] = options.decode_extra;
+  if (options.evaluation_limit > 0) line["evaluation_limit"] = options.evaluation_limit;
   const Options of_run = parse_options({"evaluate", "--run-dir", options.run_dir});
   for (const OptionChange& change : changes_between(of_run, options, command_evaluate))
-    if (!change.name.ends_with("steps")) json["options"][change.name] = change.now;  // steps are told above
+    if (!change.name.ends_with("steps")) line["options"][change.name] = change.now;  // steps are told above
 }
 
 /// Whether a full disk, or a kill, has left a file without the end of its last line.

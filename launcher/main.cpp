@@ -103,7 +103,8 @@ void check_alone(const std::string& command, const RankEnvironment& environment)
 /// A file opened later would otherwise get the number of a standard stream that is closed, and what is printed.
 void open_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);  // writing to it fails, as to a closed one
+    if (::fcntl(stream, F_GETFD) < 0)  // to read from it fails, or to write to it, as with a closed one
+      ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 /// Throws where something could not be printed.

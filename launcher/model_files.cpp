@@ -28,7 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* model_name = "model.safetensors";
 constexpr const char* vocabulary_name = "vocabulary.txt";
 
 const char* architecture_name(core::Architecture architecture) {
@@ -108,7 +107,7 @@ int run_export(const Options& options) {
   const UnfinishedDirectory unfinished(directory);
   const fs::path beside = unfinished / "model";
   fs::create_directory(beside);
-  base::write_file_whole(beside / model_name, core::model_bytes(*model));
+  base::write_file_whole(beside / core::model_file_name, core::model_bytes(*model));
   base::write_file_whole(beside / model_config_name, config_of(model->options(), options));
   base::write_file_whole(beside / vocabulary_name, task->vocabulary().text());
   for (const datasets::KeptFile& file : task->kept_files()) base::write_file_whole(beside / file.name, file.content);
@@ -130,9 +129,9 @@ int run_import(const Options& options) {
         vocabulary.string(), task->vocabulary().size()));
   const core::ModelOptions described = model_options(options, *task);
   check_description(from / model_config_name, described);
-  check_size(described, from / model_name);
+  check_size(described, from / core::model_file_name);
   const auto model = core::make_model(described, options.seed, at::kCPU);
-  core::load_model_file(from / model_name, *model);
+  core::load_model_file(from / core::model_file_name, *model);
   const core::Adam optimizer(options.optimizer, model->parameters());
   const RunDirectory run(options);
   run.keep(task->kept_files());

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "launcher/commands.h"
 #include "launcher/plan/mesh_choice.h"
@@ -127,9 +128,9 @@ std::string describe_others(const Plan& plan) {
 std::string describe(const Plan& plan) {
   const Candidate& best = plan.all.front();
   std::string text = fmt::format("prediction, not measurement; machine: {}\n", plan.machine.source) +
-                     fmt::format("{} parameters; {} sequences an update; {} ranks on {} node{}\n\n",
+                     fmt::format("{} parameters; {} sequences an update; {} ranks on {}\n\n",
                                  readable_count(parameter_count(plan.work.model)), plan.work.sequences,
-                                 plan.cluster.ranks(), plan.cluster.nodes, plan.cluster.nodes == 1 ? "" : "s") +
+                                 plan.cluster.ranks(), base::counted(plan.cluster.nodes, "node")) +
                      fmt::format("  {:<12} {:<32} {:>9} {:>9} {:>11} {:>11}\n", "data x seq.", "exchange", "update",
                                  "exposed", "efficiency", "memory/rank");
   const std::int64_t chosen = best.layout.sequence_parallel;

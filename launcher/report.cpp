@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "launcher/options/option_checks.h"
@@ -23,7 +24,7 @@
 namespace ut::launcher {
 namespace {
 
-namespace filesystem = std::filesystem;
+namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 /// The run as `ut evaluate` would have it.
@@ -35,7 +36,7 @@ Options evaluated_run(const std::string& run_dir, const Options& options) {
 /// The directory's last name where no other run has the same, else as it was given.
 std::string name_of_run(const std::string& run_dir, const std::vector<std::string>& all) {
   const auto last_name = [](const std::string& given) {
-    return filesystem::absolute(filesystem::path(given) / "").lexically_normal().parent_path().filename().string();
+    return fs::absolute(fs::path(given) / "").lexically_normal().parent_path().filename().string();
   };
   const auto name = last_name(run_dir);
   const auto alike = std::ranges::count_if(all, [&](const auto& other) { return last_name(other) == name; });
@@ -82,9 +83,9 @@ void say_what_is_left_out(const ordered_json& report) {
 /// As asked for, where no other kind of file is, or in the first run's directory.
 std::string file_to_write(const ReportOptions& given, const std::string& name, std::string_view begins) {
   if (given.out.empty()) {
-    const filesystem::path run = given.runs.front();
+    const fs::path run = given.runs.front();
     std::error_code unseen;
-    if (filesystem::is_directory(run, unseen) && ::access(run.c_str(), W_OK | X_OK) != 0)
+    if (fs::is_directory(run, unseen) && ::access(run.c_str(), W_OK | X_OK) != 0)
       throw base::BadInput(fmt::format("{}: cannot be written to: {}; needs --out, a file in another directory",
                                        run.string(), std::strerror(errno)));
     return (run / name).string();
@@ -156,8 +157,8 @@ int run_report(const Options& options) {
   const std::string page = report_page(report);
   base::write_file_whole(file, page);
   say_what_is_left_out(report);
-  const auto runs = given.runs.size();
-  const std::string shown = runs == 0 ? "scaling" : fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
+  const auto runs = std::ssize(given.runs);
+  const std::string shown = runs == 0 ? "scaling" : base::counted(runs, "run");
   if (!options.quiet)
     fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", file, shown, static_cast<double>(page.size()) / 1e6);
   return 0;

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-#include <iterator>
-
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/bleu.h"
 #include "datasets/words.h"
+#include "launcher/process/standard_input.h"
 
 namespace ut::launcher {
 
@@ -18,7 +16,7 @@ int run_score(const Options& options) {
   for (const std::string& file : given.references)
     references.push_back(
         datasets::raw_lines(base::read_file(file, "--reference", "the right line for each line of standard input")));
-  const std::vector<std::string> lines = datasets::raw_lines(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const std::vector<std::string> lines = datasets::raw_lines(read_standard_input());
   for (std::size_t index = 0; index < references.size(); ++index)
     if (references[index].size() != lines.size())
       throw base::BadInput(fmt::format("{}: {} lines, but standard input has {}; needs a line for each",

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "launcher/ranks/agree.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 #include "launcher/run/example_text.h"
 
 namespace ut::launcher {

@@ -3,7 +3,7 @@
 #include "core/loss.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/commands.h"
-#include "launcher/training_run.h"
+#include "launcher/train/training_run.h"
 
 namespace ut::launcher {
 

@@ -11,6 +11,7 @@
 #include "core/products.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/device.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 namespace {
@@ -23,9 +24,7 @@ std::int64_t largest(const at::Tensor& values) {
 StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting, const at::Tensor& updates,
                   dist::Communicator& group) {
   const dist::Rows& local = exchange.local();
-  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(group.size()), 1);
-  const std::int64_t steps =
-      largest(group.all_gather_rows(at::full({1}, largest(updates), at::kLong), one_each, dist::Purpose::control));
+  const std::int64_t steps = largest(numbers_of_ranks(at::full({1}, largest(updates), at::kLong), group));
   StackWork work{steps, local.count(), 0, local.sequences(),
                  rounded_quotient(exchange.all().count(), local.sequences())};
   if (halting == core::Halting::act_copy) {
@@ -106,7 +105,8 @@ double seconds_both_ways(const Product& product, const at::TensorOptions& option
 
 }  // namespace
 
-std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateMade& made, const dist::Mesh& mesh) {
+std::vector<Product> products_of_update(const core::ModelOptions& model, const UpdateMade& made,
+                                        const dist::Mesh& mesh) {
   dist::Communicator& group = mesh.sequence();
   UpdateWork work;
   work.labels = made.rows.labels.size(0);

@@ -6,12 +6,13 @@
 #include "core/model.h"
 #include "dist/mesh.h"
 #include "launcher/bench/bench_run.h"
-#include "launcher/bench/forward_products.h"
+#include "launcher/cost/forward_products.h"
 
 namespace ut::launcher {
 
 /// The products of this rank's part of an update's forward pass. Collective over the ranks that share sequences.
-std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateMade& made, const dist::Mesh& mesh);
+std::vector<Product> products_of_update(const core::ModelOptions& model, const UpdateMade& made,
+                                        const dist::Mesh& mesh);
 
 /// The time that these products and the two of each in the backward pass take alone, one after the other, on matrices
 /// that are there already. Seconds. `options`: of the matrices.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "launcher/bench/forward_products.h"
+#include "launcher/cost/forward_products.h"
 #include "launcher/options/option_record.h"
 #include "launcher/options/option_table.h"
 #include "launcher/process/readable.h"

@@ -20,9 +20,6 @@ double busy(const MachineNumbers& machine, std::int64_t ranks_per_node) {
   return std::max(1.0, real(ranks_per_node * machine.threads) / real(machine.cores_per_node));
 }
 
-bool has_encoder(const core::ModelOptions& model) { return model.architecture != core::Architecture::decoder; }
-bool has_decoder(const core::ModelOptions& model) { return model.architecture != core::Architecture::encoder; }
-
 double block_parameters(const core::ModelOptions& model, bool decoder) {
   const double d = real(model.d_model);
   const double ffn = real(model.ffn);
@@ -30,7 +27,7 @@ double block_parameters(const core::ModelOptions& model, bool decoder) {
   const double attention = 4 * d * d;
   const double transition = 2 * d * ffn + ffn + d + (convolves ? 3 * d + 5 * ffn : 0);
   return real(model.block_layers) *
-         ((decoder && has_encoder(model) ? 2 : 1) * (attention + 2 * d) + transition + 2 * d);
+         ((decoder && model.has_encoder() ? 2 : 1) * (attention + 2 * d) + transition + 2 * d);
 }
 
 /// Adds up the parts of an update.
@@ -45,8 +42,8 @@ class UpdateCost {
 
   Prediction prediction() {
     const core::ModelOptions& model = work_.model;
-    if (has_encoder(model)) stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
-    if (has_decoder(model)) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
+    if (model.has_encoder()) stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
+    if (model.has_decoder()) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
     ends();
     repeat(real(work_.micro_batches));
     optimizer();
@@ -68,7 +65,7 @@ class UpdateCost {
     const Seconds before = made_.seconds;
     double most_again = 0;
     const StackMemory memory(model, layout_.sequence_parallel, in_place, number_);
-    const bool has_memory = stack.decoder && has_encoder(model);
+    const bool has_memory = stack.decoder && model.has_encoder();
     const double memory_keys = has_memory ? real(work_.longest) : 0;
     const auto steps = rows_of_steps(work_, layout_, stack);
     for (const StepRows& step : steps) {
@@ -203,9 +200,11 @@ double parameter_count(const core::ModelOptions& model) {
            (halting != core::Halting::none && model.halting.kind != core::ActKind::random ? d + 1 : 0);
   };
   const double table = real(model.vocabulary) * d + (model.words_per_row > 1 ? real(model.words_per_row) * d : 0);
-  return table + (has_encoder(model) ? stack(false, model.halting.encoder, model.encoder_steps) : 0) +
-         (has_decoder(model) ? stack(true, model.halting.decoder, model.decoder_steps) : 0);
+  return table + (model.has_encoder() ? stack(false, model.halting.encoder, model.encoder_steps) : 0) +
+         (model.has_decoder() ? stack(true, model.halting.decoder, model.decoder_steps) : 0);
 }
+
+std::int64_t table_parameters(const core::ModelOptions& model) { return model.vocabulary * model.d_model; }
 
 bool is_possible(const Workload& work, const Layout& layout) {
   const std::int64_t shared = layout.sequence_parallel;

@@ -54,6 +54,9 @@ struct Prediction {
 /// Elements of all parameters.
 double parameter_count(const core::ModelOptions& model);
 
+/// Those of the table of symbols, without which models are compared.
+std::int64_t table_parameters(const core::ModelOptions& model);
+
 /// Whether ranks can share the work so: no rank is without work, and there are heads enough for a form that shares
 /// them.
 bool is_possible(const Workload& work, const Layout& layout);

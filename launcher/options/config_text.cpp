@@ -55,7 +55,7 @@ std::vector<ConfigLine> config_lines(const std::string& text, const std::string&
     if (line.empty() || line.starts_with('#')) continue;
     const auto where = fmt::format("{} line {}", path, number);
     const auto equals = line.find('=');
-    if (equals == std::string::npos)
+    if (equals == std::string::npos || equals == 0)
       throw base::BadInput(fmt::format("{}: \"{}\" is not of the form name = value", where, line));
     lines.push_back({number, trimmed(line.substr(0, equals)), config_value(trimmed(line.substr(equals + 1)), where)});
   }

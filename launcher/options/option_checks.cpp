@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "datasets/published.h"
 #include "launcher/cost/machine_numbers.h"
 #include "launcher/options/config_text.h"
@@ -191,7 +192,12 @@ void check_output_file(const char* option, const std::string& file, std::string_
   std::error_code unseen;
   const auto directory = std::filesystem::absolute(file).parent_path();
   std::string problem;
-  if (std::filesystem::is_directory(file, unseen))
+  const auto cannot_be = [&unseen](const std::filesystem::path& path) {  // its name is too long, say
+    return !std::filesystem::exists(path, unseen) && unseen;
+  };
+  if (cannot_be(file) || cannot_be(base::unfinished_beside(file)))
+    problem = fmt::format("cannot be written: {}", unseen.message());
+  else if (std::filesystem::is_directory(file, unseen))
     problem = "is a directory, a file is needed";
   else if (std::filesystem::exists(file, unseen) && !std::filesystem::is_regular_file(file, unseen))
     problem = "is no regular file, one is needed";

@@ -37,14 +37,16 @@ bool answers_with_one_symbol(const Options& options) {
   const std::string& task = options.task.task;
   return !is_language_model(options) && (task == "babi" || task == "agreement" || task == "lambada");
 }
-bool has_decoder(const Options& options) { return !answers_with_one_symbol(options) && !options.bench.encoder_only; }
-bool has_encoder(const Options& options) { return !is_language_model(options) && !options.bench.decoder_only; }
-bool decodes(const Options& options) { return has_decoder(options) && !is_language_model(options); }
+bool task_has_decoder(const Options& options) {
+  return !answers_with_one_symbol(options) && !options.bench.encoder_only;
+}
+bool task_has_encoder(const Options& options) { return !is_language_model(options) && !options.bench.decoder_only; }
+bool decodes(const Options& options) { return task_has_decoder(options) && !is_language_model(options); }
 
 /// Whether one of the stacks that there are halts in a way that holds.
 bool any_stack(const Options& options, const std::function<bool(core::Halting)>& holds) {
   const core::HaltingOptions& halting = options.model.halting;
-  return (has_encoder(options) && holds(halting.encoder)) || (has_decoder(options) && holds(halting.decoder));
+  return (task_has_encoder(options) && holds(halting.encoder)) || (task_has_decoder(options) && holds(halting.decoder));
 }
 bool halts(const Options& options) {
   return any_stack(options, [](core::Halting halting) { return halting != core::Halting::none; });
@@ -89,15 +91,15 @@ const std::vector<Effect>& effects() {
        [](const Options& o) { return halts(o) && o.model.halting.kind != core::ActKind::random; },
        "--halting act or act-copy, and a halting unit, which --act-kind random has none of"},
       {{"balance"}, leaves, "--halting act-copy"},
-      {{"decoder-halting", "decoder-steps"}, has_decoder, "a decoder; answers of one symbol have none"},
+      {{"decoder-halting", "decoder-steps"}, task_has_decoder, "a decoder; answers of one symbol have none"},
       {{"steps"},
        [](const Options& o) { return any_runs_all_steps(o) || o.model.encoder_steps == o.max_steps; },
        "--max-steps 0, or positions that do not halt"},
       {{"steps"},
-       [](const Options& o) { return has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
+       [](const Options& o) { return task_has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
        "an encoder beside --decoder-steps; a language model has none"},
       {{"halting"},
-       [](const Options& o) { return has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
+       [](const Options& o) { return task_has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
        "an encoder beside --decoder-halting; a language model has none"},
       {{"decoder-steps"},
        [](const Options& o) {

@@ -24,6 +24,9 @@ namespace ut::launcher::option_groups {
 
 inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
+/// Of numbers with a fraction: their squares are finite in float32's arithmetic with room to spare.
+inline constexpr double largest_real = 1e15;
+
 /// It sets what others can set apart, so that it comes before them.
 inline OptionEntry first(OptionEntry entry) {
   entry.sets_others = true;
@@ -82,13 +85,13 @@ OptionEntry whole(std::string name, std::string description, Field field, std::i
   return entry;
 }
 
-/// Real number for which `fits` holds; `expected` says the same in words.
+/// Real number, not beyond largest_real, for which `fits` holds; `expected` says the same in words.
 template <typename Field, typename Fits>
 OptionEntry real(std::string name, std::string description, Field field, std::string expected, Fits fits) {
   OptionEntry entry = entry_named(std::move(name), "X", std::move(description), std::move(expected));
   entry.set = [=](Options& options, const std::string& text) {
     const auto number = base::parse_number<double>(text);
-    if (!number || !std::isfinite(*number) || !fits(*number)) return false;
+    if (!number || !(std::abs(*number) <= largest_real) || !fits(*number)) return false;
     field(options) = *number;
     return true;
   };
@@ -98,13 +101,13 @@ OptionEntry real(std::string name, std::string description, Field field, std::st
 
 template <typename Field>
 OptionEntry not_negative(std::string name, std::string description, Field field) {
-  return real(std::move(name), std::move(description), field, "a finite number of at least 0",
+  return real(std::move(name), std::move(description), field, "a number from 0 to 1e15",
               [](double x) { return x >= 0; });
 }
 
 template <typename Field>
 OptionEntry positive(std::string name, std::string description, Field field) {
-  return real(std::move(name), std::move(description), field, "a finite number above 0",
+  return real(std::move(name), std::move(description), field, "a number above 0, at most 1e15",
               [](double x) { return x > 0; });
 }
 

@@ -77,7 +77,8 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
     for (const auto& option : parsed.options) {
       if (option.position_key >= 0 && !command.unnamed.empty() && (unnamed++ == 0 || command.unnamed_many)) {
         unnamed_value = option.value.front();
-        assignments.push_back({command.unnamed, option.value.front(), option.value.front()});
+        assignments.push_back(
+            {command.unnamed, unnamed_value, unnamed_value.empty() ? command.unnamed : unnamed_value});
         continue;
       }
       if (option.position_key >= 0)

@@ -15,7 +15,7 @@ namespace ut::launcher {
 /// paper: as the papers' equations. tensor2tensor: as the authors' code. Sets norm, residual, signal and step signal.
 enum class Variant { paper, tensor2tensor };
 
-/// Where a rank's tensors live. automatic: on a GPU where this build, this machine and the model can.
+/// Where a rank's tensors live. automatic: on a GPU where this build and this machine can.
 enum class DeviceChoice { automatic, cpu, cuda };
 
 /// What carries the ranks' messages. automatic: nccl between GPUs that are each one rank's own, else mpi.
@@ -153,7 +153,7 @@ struct Options {
   datasets::Split split = datasets::Split::test;  // evaluate, report
   std::string checkpoint = "best";                // evaluate, decode, export, report: latest, best or update-N
   std::int64_t average = 0;                       // evaluate, decode, export: newest checkpoints; 0: that one
-  bool json = false;                              // evaluate, bench
+  bool json = false;                              // evaluate, bench, plan
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
   std::string outputs;                            // evaluate: file for what was made of each example; empty: none
   std::int64_t beam = 1;                          // evaluate, decode: 1 is greedy

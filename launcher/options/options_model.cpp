@@ -148,7 +148,8 @@ void add_halting(Table& table) {
            [](double x) { return x > 0 && x <= 1; }),
        real(
            "halting-bias", "of the halting unit at the start; from 0 on most runs stay at two steps",
-           [](auto& o) -> auto& { return o.model.halting.bias; }, "a finite number", [](double) { return true; }),
+           [](auto& o) -> auto& { return o.model.halting.bias; }, "a number from -1e15 to 1e15",
+           [](double) { return true; }),
        not_negative(
            "ponder-weight", "of the mean ponder time in the loss", [](auto& o) -> auto& { return o.ponder_weight; })});
   table.add("Halting", command_train, true,

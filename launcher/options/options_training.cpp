@@ -50,7 +50,7 @@ void add_optimizer(Table& table) {
            "beta2", "Adam: of the gradient's square", [](auto& o) -> auto& { return o.optimizer.beta2; }),
        real(
            "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; },
-           "a finite number of at least 1e-30", [](double x) { return x >= 1e-30; }),
+           "a number from 1e-30 to 1e15", [](double x) { return x >= 1e-30; }),
        not_negative(
            "weight-decay", "decoupled from the gradient", [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
        not_negative(

@@ -16,7 +16,7 @@ namespace {
 
 /// Whether it makes a difference which positions a rank holds: with heads every rank sees to all positions.
 bool cut_matters(const Workload& work, const dist::ExchangeOptions& exchange) {
-  return work.model.architecture != core::Architecture::encoder && exchange.form != dist::ExchangeForm::heads;
+  return work.model.has_decoder() && exchange.form != dist::ExchangeForm::heads;
 }
 
 /// Whether the exchange has this choice at all: heads sends queries, keys and values.

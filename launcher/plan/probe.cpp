@@ -11,9 +11,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 namespace {
@@ -27,14 +28,11 @@ Link assumed_link(bool within) {
   return {within ? 5e-6 : 3e-5, rate, rate};
 }
 
-/// Each value's mean over the ranks. Collective.
-std::vector<double> mean_over(const std::vector<double>& values, Communicator& world) {
-  const at::Tensor sum = at::tensor(values, at::kDouble);
+/// The mean over the ranks. Collective.
+double mean_over(double value, Communicator& world) {
+  const at::Tensor sum = at::full({1}, value, at::kDouble);
   world.all_reduce_sum(sum, Purpose::control);
-  const auto* data = sum.const_data_ptr<double>();
-  std::vector<double> means(data, data + values.size());
-  for (double& mean : means) mean /= world.size();
-  return means;
+  return sum.item<double>() / world.size();
 }
 
 /// Seconds of one call of a collective: the mean of as many as take a moment, but at most `most`.
@@ -44,7 +42,7 @@ double seconds_of(const std::function<void()>& collective, int most, Communicato
     wait_for_all(group);
     const Stopwatch watch;
     for (int call = 0; call < calls; ++call) collective();
-    return mean_over({watch.seconds() / calls}, group).front();
+    return mean_over(watch.seconds() / calls, group);
   };
   const double first = timed(1);
   const int calls = std::clamp(static_cast<int>(moment / first), 1, most);
@@ -89,7 +87,7 @@ double probe_overlap(Communicator& group) {
         arriving();
       },
       5, group);
-  return mean_over({std::clamp((transfer + made / alone - both) / transfer, 0.0, 1.0)}, group).front();
+  return mean_over(std::clamp((transfer + made / alone - both) / transfer, 0.0, 1.0), group);
 }
 
 /// Pieces of work of a few milliseconds, after each of which all ranks meet, against the same without. Collective.
@@ -104,7 +102,7 @@ double probe_unevenness(Communicator& world) {
       for (int made = 0; made < products; ++made) at::mm(matrix, matrix);
       if (meet) wait_for_all(world);
     }
-    return mean_over({watch.seconds()}, world).front();
+    return mean_over(watch.seconds(), world);
   };
   const double alone = seconds_of_work(false);
   const double together = seconds_of_work(true);
@@ -116,11 +114,8 @@ double memory_of_host() {
 }
 
 std::string describe_source(const Hosts& hosts) {
-  const auto counted = [](std::size_t number, const char* what) {
-    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-  };
-  std::string text =
-      fmt::format("measured on {} on {}", counted(hosts.of_rank.size(), "rank"), counted(hosts.names.size(), "host"));
+  std::string text = fmt::format("measured on {} on {}", base::counted(std::ssize(hosts.of_rank), "rank"),
+                                 base::counted(std::ssize(hosts.names), "host"));
   if (hosts.most_ranks() == 1) text += "; the link within a node is assumed (3 GB/s)";
   if (hosts.names.size() == 1) text += "; links between nodes are assumed (1 GB/s)";
   return text;
@@ -159,8 +154,7 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   MachineNumbers numbers;
   wait_for_all(world);  // all work at the same time
   probe_work(numbers, work.model);
-  const auto host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
-  const auto between = world.split(host->rank() == 0 ? 0 : 1);  // the first ranks of the hosts
+  const auto [host, between] = split_by_host(hosts, world);
   numbers.within = host->size() > 1 ? probe_link(*host) : assumed_link(true);
   const bool crosses = host->rank() == 0 && between->size() > 1;
   numbers.between = crosses ? probe_link(*between) : assumed_link(false);
@@ -171,7 +165,7 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   numbers.memory_bytes = memory_of_host() / static_cast<double>(numbers.ranks_per_node);
   numbers.source = describe_source(hosts);
   wait_for_all(world);
-  numbers.overhead = mean_over({probe_overhead(numbers, work)}, world).front();
+  numbers.overhead = mean_over(probe_overhead(numbers, work), world);
   numbers.unevenness = world.size() > 1 ? probe_unevenness(world) : 0;
   // All worked, but one speaks. Rank 0 is the first of its host: it has seen every link.
   return parse_machine_numbers(text_of_rank(to_json(numbers).dump(), 0, world), "measured numbers");

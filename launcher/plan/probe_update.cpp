@@ -20,9 +20,9 @@ Workload small_part(const Workload& work, const Layout& layout, const MachineNum
   part.sequences = std::max<std::int64_t>(1, std::min(work.sequences, rows / part.longest));
   const auto fit = [&] {
     const auto length = static_cast<double>(part.longest);
-    part.source_rows = part.model.architecture == core::Architecture::decoder ? 0 : length;
+    part.source_rows = part.model.has_encoder() ? length : 0;
     part.target_rows = length;
-    part.labels_per_sequence = part.model.architecture == core::Architecture::encoder ? 1 : part.longest;
+    part.labels_per_sequence = part.model.has_decoder() ? part.longest : 1;
     Workload of_all = part;
     of_all.sequences *= layout.ranks();
     return predict(of_all, layout, numbers).seconds.total() <= moment;
@@ -40,8 +40,8 @@ Options options_of(const Workload& part) {
   options.sequence_parallel = 1;
   options.bench.length = part.longest;
   options.bench.vocabulary = part.model.vocabulary;
-  options.bench.encoder_only = part.model.architecture == core::Architecture::encoder;
-  options.bench.decoder_only = part.model.architecture == core::Architecture::decoder;
+  options.bench.encoder_only = !part.model.has_decoder();
+  options.bench.decoder_only = !part.model.has_encoder();
   const core::HaltingOptions& halting = part.model.halting;
   const bool halts = (!options.bench.decoder_only && halting.encoder != core::Halting::none) ||
                      (!options.bench.encoder_only && halting.decoder != core::Halting::none);

@@ -35,6 +35,12 @@ double seconds_of(const std::function<void()>& call) {
 /// What is left of `seconds` beside `part` of them, which was measured elsewhere and may be a little too much.
 double beside(double seconds, double part) { return std::max(seconds - part, seconds / 4); }
 
+/// What is left beside reading `x` and writing as much.
+double beside_element_wise(double seconds, const at::Tensor& x, const MachineNumbers& numbers) {
+  const auto bytes = static_cast<double>(x.nbytes());
+  return beside(seconds, 2 * bytes / rate_at(numbers.element_wise, 3 * bytes));
+}
+
 /// A forward product and the two that its backward pass makes.
 RateCurve probe_products(const core::ModelOptions& model, double operation) {
   RateCurve curve;
@@ -114,17 +120,13 @@ double probe_random_numbers(const core::ModelOptions& model, const MachineNumber
   const at::Tensor x = at::ones({rows.count(), model.ffn});
   const core::DropoutKey key = core::DropoutKey::for_update(1, 1);
   const double seconds = seconds_of([&] { core::dropout(x, 0.1, key, rows); });
-  const auto bytes = static_cast<double>(x.nbytes());
-  const double element_wise = 2 * bytes / rate_at(numbers.element_wise, 3 * bytes);
-  return static_cast<double>(x.numel()) / beside(seconds, element_wise);
+  return static_cast<double>(x.numel()) / beside_element_wise(seconds, x, numbers);
 }
 
 double probe_exponentials(const core::ModelOptions& model, const MachineNumbers& numbers) {
   const at::Tensor x = at::ones({4 * model.heads, 256, 256});
   const double seconds = seconds_of([&] { at::softmax(x, -1); });
-  const auto bytes = static_cast<double>(x.nbytes());
-  const double element_wise = 2 * bytes / rate_at(numbers.element_wise, 3 * bytes);
-  return static_cast<double>(x.numel()) / beside(seconds, element_wise);
+  return static_cast<double>(x.numel()) / beside_element_wise(seconds, x, numbers);
 }
 
 double probe_row_moves(const core::ModelOptions& model, const MachineNumbers& numbers) {
@@ -134,9 +136,7 @@ double probe_row_moves(const core::ModelOptions& model, const MachineNumbers& nu
     const at::Tensor index = (at::arange(rows).unsqueeze(1) * model.heads + at::arange(model.heads)).flatten();
     dist::select_rows(x, index);
   });
-  const auto bytes = static_cast<double>(x.nbytes());
-  const double element_wise = 2 * bytes / rate_at(numbers.element_wise, 3 * bytes);
-  return static_cast<double>(x.size(0)) / beside(seconds, element_wise);
+  return static_cast<double>(x.size(0)) / beside_element_wise(seconds, x, numbers);
 }
 
 }  // namespace

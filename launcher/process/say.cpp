@@ -20,4 +20,8 @@ std::string cause_of(const std::exception& error) {
   return said.substr(0, said.find('\n'));
 }
 
+std::string rank_and_update(std::int64_t rank, const std::string& host, std::int64_t update) {
+  return fmt::format("rank {} on host {}{}: ", rank, host, update < 0 ? "" : fmt::format(", after update {}", update));
+}
+
 }  // namespace ut::launcher

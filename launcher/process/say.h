@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 
@@ -10,5 +11,8 @@ void say(const std::string& message);
 
 /// What went wrong, in one line: libraries add lines of their own to theirs.
 std::string cause_of(const std::exception& error);
+
+/// "rank 1 on host n2, after update 120: "; `update`: -1 where none has begun.
+std::string rank_and_update(std::int64_t rank, const std::string& host, std::int64_t update);
 
 }  // namespace ut::launcher

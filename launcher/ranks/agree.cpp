@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "launcher/ranks/rank_hosts.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 
@@ -26,9 +26,7 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
     failed = true;
     problem = base::describe(error);
   }
-  at::Tensor failures = at::zeros({world.size()}, at::kLong);  // by rank
-  failures[world.rank()] = failed ? 1 : 0;
-  world.all_reduce_sum(failures, dist::Purpose::control);
+  const at::Tensor failures = numbers_of_ranks(at::full({1}, failed ? 1 : 0, at::kLong), world);
   if (failures.sum().item<std::int64_t>() == 0) return;
   const int first = static_cast<int>(failures.argmax().item<std::int64_t>());
   if (world.rank() > 0) problem = fmt::format("rank {} on host {}: {}", world.rank(), host_name(), problem);

@@ -7,7 +7,7 @@
 #include "core/checkpoint.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_checks.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/trained_model.h"
 

@@ -15,7 +15,7 @@
 #include "dist/staging.h"
 #include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 namespace {

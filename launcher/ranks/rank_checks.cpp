@@ -2,10 +2,9 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -16,7 +15,7 @@
 #include "launcher/options/option_table.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 #include "launcher/run/examples_digest.h"
 
 namespace ut::launcher {
@@ -51,6 +50,17 @@ std::optional<std::pair<OddRank, int>> find_odd_rank(const std::string& mine, di
   return std::pair(*odd, static_cast<int>(std::ranges::find(digests, odd->usual) - digests.begin()));
 }
 
+/// Refuses, on every rank, what a rank has another of than most: `sentence` is given that rank and its host.
+/// Collective.
+void check_same(const std::string& mine, dist::Communicator& world,
+                const std::function<std::string(int rank, const std::string& host)>& sentence) {
+  if (world.size() == 1) return;
+  const auto found = find_odd_rank(mine, world);
+  if (!found) return;
+  const int rank = found->first.rank;
+  throw AgreedBadInput(sentence(rank, text_of_rank(host_name(), rank, world)));
+}
+
 std::string digest_of(const datasets::Task& task) {
   std::string digests = task.vocabulary().digest();
   for (const auto split : datasets::all_splits) digests += examples_digest(task, split);
@@ -73,19 +83,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-/// What of an update is not finite, as a sentence: one of these at least.
-std::string what_is_not_finite(const core::Model& model, double loss) {
-  std::vector<std::string> what;
-  if (!std::isfinite(loss)) what.emplace_back("the loss");
-  for (const auto& [name, gradient] : core::views_of(model.parameters().flat_gradient(), model.parameters().all()))
-    if (!gradient.isfinite().all().item<bool>()) {
-      what.push_back("the gradient of " + name);
-      break;
-    }
-  if (what.empty()) what.emplace_back("the norm of the gradients");  // their squares are too large
-  return fmt::format("{} {} not finite", fmt::join(what, " and "), what.size() == 1 ? "is" : "are");
 }
 
 }  // namespace
@@ -122,6 +119,19 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
                                   tensor.name, others, odd.is_one_of_two ? "either" : "that"));
 }
 
+void check_finite(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
+  const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
+  const auto bad = std::ranges::find_if(
+      tensors, [](const core::Parameter& entry) { return !entry.tensor.isfinite().all().item<bool>(); });
+  const at::Tensor first = numbers_of_ranks(at::full({1}, bad - tensors.begin(), at::kLong), world).min();
+  const auto place = first.item<std::int64_t>();
+  if (place == std::ssize(tensors)) return;
+  throw FailureOfRank(0, text_of_rank(host_name(), 0, world),
+                      fmt::format("{} has values that are not finite, which no checkpoint is written of; --resume goes "
+                                  "on from the last one, a smaller --learning-rate may help",
+                                  tensors[static_cast<std::size_t>(place)].name));
+}
+
 void check_same_options(const Options& options, dist::Communicator& world) {
   if (world.size() == 1) return;
   const std::string mine = option_lines(options);
@@ -138,43 +148,20 @@ void check_same_options(const Options& options, dist::Communicator& world) {
 }
 
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {
-  if (world.size() == 1) return;
-  const auto found = find_odd_rank(digest_of(task), world);
-  if (!found) return;
-  const OddRank& odd = found->first;
-  throw AgreedBadInput(
-      fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", odd.rank,
-                  text_of_rank(host_name(), odd.rank, world)));
+  if (world.size() == 1) return;  // reads all examples
+  check_same(digest_of(task), world, [](int rank, const std::string& host) {
+    return fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", rank,
+                       host);
+  });
 }
 
 void check_same_state(const std::string& state, const Options& options, dist::Communicator& world) {
-  if (world.size() == 1) return;
-  const auto found = find_odd_rank(state, world);
-  if (!found) return;
-  const OddRank& odd = found->first;
-  throw AgreedBadInput(
-      fmt::format("--run-dir {}: rank {} on host {} sees another checkpoint than the other ranks; needs to be "
-                  "the same directory on all hosts (try again where files are seen late)",
-                  options.run_dir, odd.rank, text_of_rank(host_name(), odd.rank, world)));
-}
-
-std::string NonFiniteUpdates::left_out(const core::Model& model, double loss, bool here, dist::Communicator& world) {
-  at::Tensor ranks = at::zeros({world.size()}, at::kLong);
-  ranks[world.rank()] = here ? 1 : 0;
-  world.all_reduce_sum(ranks, dist::Purpose::control);
-  const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // of none: 0, which speaks
-  const std::string host = text_of_rank(host_name(), rank, world);
-  const bool is_of_one = world.size() == 1 || ranks.any().item<bool>();
-  const std::string what =
-      what_is_not_finite(model, loss) + (is_of_one ? "" : ", though each rank's part of the sum is");
-  if (++in_a_row_ > limit_)
-    throw FailureOfRank(
-        rank, host,
-        limit_ == 0
-            ? what + " (--on-nonfinite stop)"
-            : fmt::format("{}, after {} such updates in a row that were left out (--nonfinite-limit)", what, limit_));
-  return fmt::format("{}{}; the update is left out, {} of at most {} in a row", what,
-                     is_of_one ? fmt::format(", from rank {} on host {}", rank, host) : "", in_a_row_, limit_);
+  check_same(state, world, [&options](int rank, const std::string& host) {
+    return fmt::format(
+        "--run-dir {}: rank {} on host {} sees another checkpoint than the other ranks; needs to be the "
+        "same directory on all hosts (try again where files are seen late)",
+        options.run_dir, rank, host);
+  });
 }
 
 }  // namespace ut::launcher

@@ -30,6 +30,10 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
 /// telling. Collective.
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
 
+/// Throws FailureOfRank, of rank 0, on every rank where parameters or moments are not finite, with the first such
+/// tensor: a checkpoint of them would be none to go on from. Collective.
+void check_finite(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
+
 /// Throws AgreedBadInput, on every rank, where a rank was given another option than most, or has read other settings:
 /// but where its data lies, and what it works with. Collective.
 void check_same_options(const Options& options, dist::Communicator& world);
@@ -41,28 +45,5 @@ void check_same_data(const datasets::Task& task, dist::Communicator& world);
 /// Throws AgreedBadInput, on every rank, where a rank has read another state of the run than most: some have not been
 /// shown the newest checkpoint. `state`: what tells it from others. Collective.
 void check_same_state(const std::string& state, const Options& options, dist::Communicator& world);
-
-/// What becomes of updates whose loss or gradients are not finite. The optimizer leaves them out by itself; here they
-/// are counted, and reported.
-class NonFiniteUpdates {
- public:
-  explicit NonFiniteUpdates(const Options& options)
-      : limit_(options.on_nonfinite == OnNonFinite::stop ? 0 : options.nonfinite_limit) {}
-  /// A run that is gone on with: as many were left out just before.
-  void resume(std::int64_t in_a_row) { in_a_row_ = in_a_row; }
-  std::int64_t in_a_row() const { return in_a_row_; }
-
-  /// After an update with such a loss or norm, which every rank sees alike: returns what is to be said of it, which
-  /// tensor and which rank it came from; of none, where each rank's own are finite and their sum, or its norm, is not.
-  /// Throws FailureOfRank with that where no more are left out in a row. `loss`: of all ranks. `here`: this rank's own
-  /// loss or gradients, before they were summed, are not finite. Collective.
-  std::string left_out(const core::Model& model, double loss, bool here, dist::Communicator& world);
-  /// After any other update.
-  void went_well() { in_a_row_ = 0; }
-
- private:
-  std::int64_t limit_;
-  std::int64_t in_a_row_ = 0;
-};
 
 }  // namespace ut::launcher

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 
@@ -28,6 +28,13 @@ Hosts find_hosts(dist::Communicator& world) {
     if (found == hosts.names.end()) hosts.names.push_back(host);
   }
   return hosts;
+}
+
+HostGroups split_by_host(const Hosts& hosts, dist::Communicator& world) {
+  HostGroups groups;
+  groups.host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
+  groups.between = world.split(groups.host->rank() == 0 ? 0 : 1);
+  return groups;
 }
 
 }  // namespace ut::launcher

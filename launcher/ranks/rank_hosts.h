@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,12 @@ struct Hosts {
 
 /// Collective; the same on every rank.
 Hosts find_hosts(dist::Communicator& world);
+
+struct HostGroups {
+  std::unique_ptr<dist::Communicator> host;     // the ranks of this rank's host
+  std::unique_ptr<dist::Communicator> between;  // the first ranks of the hosts; on the others, those others
+};
+/// Collective.
+HostGroups split_by_host(const Hosts& hosts, dist::Communicator& world);
 
 }  // namespace ut::launcher

@@ -41,14 +41,14 @@ ordered_json value_of(const std::string& cell) {
 }  // namespace
 
 ordered_json read_scaling_table(const std::filesystem::path& file) {
-  std::istringstream stream{std::string(base::without_byte_order_mark(base::read_file(file)))};
+  constexpr const char* needed = "a scaling.csv as cluster/scaling.sh writes it";
+  std::istringstream stream{std::string(base::without_byte_order_mark(base::read_file(file, "--scaling", needed)))};
   std::string line;
   std::getline(stream, line);
   const std::vector<std::string> columns = cells_of(line);
-  for (const char* needed : {"kind", "size", "ranks", "exchange", "efficiency"})
-    if (std::ranges::find(columns, needed) == columns.end())
-      throw base::BadInput(fmt::format("{}: has no column {}; needs a scaling.csv as cluster/scaling.sh writes it",
-                                       file.string(), needed));
+  for (const char* column : {"kind", "size", "ranks", "exchange", "efficiency"})
+    if (std::ranges::find(columns, column) == columns.end())
+      throw base::BadInput(fmt::format("--scaling {}: has no column {}; needs {}", file.string(), column, needed));
   ordered_json rows = ordered_json::array();
   for (int number = 2; std::getline(stream, line); ++number) {
     if (line.empty() || line == "\r") continue;

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
+#include "launcher/run/describe_evaluation.h"
 
-#include "launcher/run/evaluation.h"
+#include <fmt/format.h>
 
 namespace ut::launcher {
 namespace {

@@ -16,7 +16,7 @@
 namespace ut::launcher {
 namespace {
 
-namespace filesystem = std::filesystem;
+namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
@@ -40,9 +40,9 @@ double seconds_now() {
 }
 
 /// Files are read in the order of their names, which have a time in them: later than any there, whatever clocks say.
-std::int64_t time_of_new_file(const filesystem::path& directory) {
+std::int64_t time_of_new_file(const fs::path& directory) {
   auto time = static_cast<std::int64_t>(seconds_now());
-  for (const auto& entry : filesystem::directory_iterator(directory)) {
+  for (const auto& entry : fs::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
     std::int64_t other = 0;
     if (!name.starts_with(event_file_prefix)) continue;
@@ -53,9 +53,9 @@ std::int64_t time_of_new_file(const filesystem::path& directory) {
 }
 
 /// Makes the directory.
-filesystem::path new_file_in(const filesystem::path& directory) {
+fs::path new_file_in(const fs::path& directory) {
   std::error_code failure;
-  filesystem::create_directories(directory, failure);
+  fs::create_directories(directory, failure);
   if (failure)
     throw std::runtime_error(fmt::format("{}: cannot be written: {}", directory.string(), failure.message()));
   return directory / fmt::format("{}{:010d}.ut", event_file_prefix, time_of_new_file(directory));
@@ -158,7 +158,7 @@ StepSummary summary_of(const nlohmann::ordered_json& record) {
   return summary;
 }
 
-EventFile::EventFile(const filesystem::path& directory, std::int64_t first_step) : file_(new_file_in(directory)) {
+EventFile::EventFile(const fs::path& directory, std::int64_t first_step) : file_(new_file_in(directory)) {
   const std::string start_of_session = Message().whole(1, 1).content();  // tensorflow.SessionLog: status = 1
   file_.append(event_record(event_at(0).bytes(3, "brain.Event:2").content()) +
                event_record(event_at(first_step).bytes(7, start_of_session).content()));

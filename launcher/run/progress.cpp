@@ -26,7 +26,7 @@ std::string human_duration(double seconds) {
   return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
 }
 
-std::string progress_line(const Report& report, std::optional<double> seconds_left, std::size_t columns) {
+std::string progress_line(const ShownUpdate& report, std::optional<double> seconds_left, std::size_t columns) {
   const auto last = std::to_string(report.max_updates);
   auto line = fmt::format("update {:>{}}/{}", report.update, last.size(), last);
   const auto add = [&line, columns](const std::string& field) {
@@ -49,7 +49,7 @@ Progress::~Progress() {
   if (line_is_open_) out_ << '\n' << std::flush;
 }
 
-void Progress::report(const Report& report, bool last) {
+void Progress::report(const ShownUpdate& report, bool last) {
   if (quiet_) return;
   const auto now = clock_();
   if (!first_at_) {
@@ -77,7 +77,7 @@ void Progress::result(const std::string& message) {
   out_ << message << '\n' << std::flush;
 }
 
-std::optional<double> Progress::seconds_left(const Report& report) const {
+std::optional<double> Progress::seconds_left(const ShownUpdate& report) const {
   const auto done = report.update - first_update_;
   const auto left = report.max_updates - report.update;
   if (done <= 0 || left <= 0) return std::nullopt;

@@ -10,7 +10,7 @@
 namespace ut::launcher {
 
 /// What is shown of an update.
-struct Report {
+struct ShownUpdate {
   std::int64_t update = 0;
   std::int64_t max_updates = 0;
   double loss = 0;
@@ -25,7 +25,7 @@ struct Report {
 /// `update  1200/5000  loss 0.0123     12.3k rows/s  ponder 3.50  eta 1m20s   best 0.9870  lr 1.0e-03  grad 0.52`.
 /// What is not known is left out, and what `columns` have no room for: the last first. Numbers keep their width from
 /// line to line.
-std::string progress_line(const Report& report, std::optional<double> seconds_left,
+std::string progress_line(const ShownUpdate& report, std::optional<double> seconds_left,
                           std::size_t columns = std::string::npos);
 
 /// A duration for a person: 42s, 1m20s, 2h05m, 3d04h.
@@ -45,14 +45,14 @@ class Progress {
   ~Progress();
 
   /// Shows the update, unless another was shown a moment ago and this is neither the first nor the last.
-  void report(const Report& report, bool last);
+  void report(const ShownUpdate& report, bool last);
   /// Prints a line of its own.
   void say(const std::string& message);
   /// Prints a line even when quiet: a result.
   void result(const std::string& message);
 
  private:
-  std::optional<double> seconds_left(const Report& report) const;
+  std::optional<double> seconds_left(const ShownUpdate& report) const;
   void clear_line();
 
   std::ostream& out_;

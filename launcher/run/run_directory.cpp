@@ -17,49 +17,51 @@
 namespace ut::launcher {
 namespace {
 
-namespace filesystem = std::filesystem;
+namespace fs = std::filesystem;
 
-base::BadInput refusal(const filesystem::path& path, const std::string& what) {
+base::BadInput refusal(const fs::path& path, const std::string& what) {
   return base::BadInput(fmt::format("--run-dir {}: {}", path.string(), what));
 }
 
-filesystem::path events_directory(const filesystem::path& run_dir) { return run_dir / "tensorboard"; }
+fs::path events_directory(const fs::path& run_dir) { return run_dir / "tensorboard"; }
 
-filesystem::path lock_path(const filesystem::path& path) { return path / "lock"; }
+fs::path lock_path(const fs::path& path) { return path / "lock"; }
 
-/// The directory itself, or the nearest one above it that exists.
-filesystem::path nearest_existing(filesystem::path path) {
-  path = filesystem::absolute(path);
-  std::error_code unreadable;
-  while (!filesystem::exists(path, unreadable) && path.has_parent_path() && path != path.parent_path())
-    path = path.parent_path();
+/// The directory itself, or the nearest one above it that exists. Throws std::filesystem::filesystem_error for a name
+/// that none can have.
+fs::path nearest_existing(fs::path path) {
+  path = fs::absolute(path);
+  while (!fs::exists(path) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
   return path;
 }
 
-void check_writable(const filesystem::path& path) {
-  for (const filesystem::path& directory : {path, checkpoint_directory(path), events_directory(path)}) {
-    const auto existing = nearest_existing(directory);
-    if (!filesystem::is_directory(existing))
+void check_writable(const fs::path& path) {
+  for (const fs::path& directory : {path, checkpoint_directory(path), events_directory(path)}) {
+    fs::path existing;
+    try {
+      existing = nearest_existing(directory);
+    } catch (const fs::filesystem_error& error) {
+      throw refusal(path, fmt::format("cannot be written to: {}", error.code().message()));
+    }
+    if (!fs::is_directory(existing))
       throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
     if (::access(existing.c_str(), W_OK | X_OK) != 0)
       throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
   }
 }
 
-bool has_checkpoints(const filesystem::path& path) {
-  return !core::all_checkpoints(checkpoint_directory(path)).empty();
-}
+bool has_checkpoints(const fs::path& path) { return !core::all_checkpoints(checkpoint_directory(path)).empty(); }
 
 /// Whether a run came further than to its first checkpoint, which follows its first score: one that was ended before
 /// has nothing to go on with and nothing to lose.
-bool has_records(const filesystem::path& path) {
+bool has_records(const fs::path& path) {
   if (!base::is_there(metrics_file(path))) return false;
   const std::string records = base::read_file(metrics_file(path));
   return records.find('\n', records.find("\"split\"")) < records.size() - 1;
 }
 
 /// Takes the lock, which the system gives back when the process ends, however that is.
-int take_lock(const filesystem::path& path, int flags) {
+int take_lock(const fs::path& path, int flags) {
   constexpr mode_t as_the_umask_says = 0666;
   const int descriptor = ::open(lock_path(path).c_str(), flags | O_CLOEXEC, as_the_umask_says);
   if (descriptor < 0) throw refusal(path, fmt::format("cannot be written to: {}", std::strerror(errno)));
@@ -72,14 +74,14 @@ int take_lock(const filesystem::path& path, int flags) {
 
 }  // namespace
 
-filesystem::path checkpoint_directory(const filesystem::path& run_dir) { return run_dir / "checkpoints"; }
+fs::path checkpoint_directory(const fs::path& run_dir) { return run_dir / "checkpoints"; }
 
-filesystem::path metrics_file(const filesystem::path& run_dir) { return run_dir / "metrics.jsonl"; }
+fs::path metrics_file(const fs::path& run_dir) { return run_dir / "metrics.jsonl"; }
 
-filesystem::path evaluations_file(const filesystem::path& run_dir) { return run_dir / "evaluations.jsonl"; }
+fs::path evaluations_file(const fs::path& run_dir) { return run_dir / "evaluations.jsonl"; }
 
 void check_run_directory(const Options& options) {
-  const filesystem::path path = options.run_dir;
+  const fs::path path = options.run_dir;
   check_writable(path);
   if (!options.resume && has_checkpoints(path))
     throw refusal(path, fmt::format("has a run already; {}use another directory",
@@ -98,7 +100,7 @@ RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
   check_run_directory(options);
   try {
     base::make_directories(checkpoints());
-  } catch (const filesystem::filesystem_error& failure) {
+  } catch (const fs::filesystem_error& failure) {
     throw refusal(path_, fmt::format("cannot be written to: {}", failure.code().message()));
   }
   lock_ = take_lock(path_, O_RDWR | O_CREAT);
@@ -110,7 +112,7 @@ void RunDirectory::keep(const std::vector<datasets::KeptFile>& files) const {
   for (const datasets::KeptFile& file : files) base::write_file_whole(path_ / file.name, file.content);
 }
 
-filesystem::path RunDirectory::events() const { return events_directory(path_); }
+fs::path RunDirectory::events() const { return events_directory(path_); }
 
 bool RunDirectory::is_locked() const { return lock_ >= 0; }
 

@@ -67,7 +67,7 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
         fmt::format("--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; "
                     "give at most that many",
                     std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
-  check_size(trained, checkpoint / "model.safetensors");
+  check_size(trained, checkpoint / core::model_file_name);
   auto model = core::make_model(trained, options.seed, device);
   core::load_mean(checkpoints, *model);
   return model;

@@ -113,8 +113,7 @@ void say_agreed(const AgreedBadInput& error, int rank, const RankEnvironment& en
 }  // namespace
 
 void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update, const std::string& cause) {
-  const std::string when = update < 0 ? "" : fmt::format(", after update {}", update);
-  say(fmt::format("rank {} on host {}{}: {}", rank, host, when, cause));
+  say(rank_and_update(rank, host, update) + cause);
 }
 
 int refuse_on_ranks(const std::string& why, const RankEnvironment& environment) {

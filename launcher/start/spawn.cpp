@@ -159,11 +159,9 @@ Ended attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& 
   }
 }
 
-/// As `rank 1 on host n2, after update 120: `.
 std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& metrics) {
   const auto update = metrics.empty() ? std::nullopt : last_update(metrics);
-  return fmt::format("rank {} on host {}{}: ", ended.rank, ended.host,
-                     update ? fmt::format(", after update {}", *update) : "");
+  return rank_and_update(ended.rank, ended.host, update.value_or(-1));
 }
 
 /// `who` was ended by a signal; none: mpirun has said so of no rank. `trains`: a stop is no failure.

@@ -191,7 +191,8 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   std::vector<Row> last_rows;
   at::Tensor last_state;
   const auto group = dist::make_single_communicator();
-  const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering*) {
+  const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering*,
+                             const at::Tensor&) {
     computed.push_back(rows.count());
     EXPECT_EQ(step, static_cast<std::int64_t>(computed.size()));
     EXPECT_EQ(state.size(0), rows.count());
@@ -248,9 +249,8 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     const LoneStack stack(options_, false, 7, probability);
     seen_.clear();
     const auto group = dist::make_single_communicator();
-    const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const Pondering* ponder) {
-      watch(step, rows, *ponder);
-    };
+    const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const Pondering* ponder,
+                               const at::Tensor&) { watch(step, rows, *ponder); };
     const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
     const auto rows = identities(pass.exchange->local());
     for (std::size_t row = 0; row < rows.size(); ++row)

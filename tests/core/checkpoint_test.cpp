@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -324,6 +325,23 @@ TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeItOrElseAfterIt) {
   EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("--checkpoint update-00000002"));
   directory_.write("update-00000002/model.safetensors", "damaged");
   EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no whole one"));
+}
+
+TEST_F(Checkpoint, IsRemovedThoughWhatWasLeftOfItBeforeCannotBe) {
+  update(1);
+  const fs::path checkpoint = write();
+  const fs::path left = directory_.write("update-00000001.old.tmp/model.safetensors", "the rest").parent_path();
+  fs::permissions(directory_.path(), fs::perms::all);
+  fs::permissions(left, fs::perms::owner_write, fs::perm_options::remove);
+  const bool can_remove_all = ::geteuid() == 0;
+  constexpr uid_t nobody = 65534;
+  if (can_remove_all && ::seteuid(nobody) != 0) FAIL() << "cannot become another user";
+  EXPECT_NO_THROW(remove_checkpoint(checkpoint));
+  if (can_remove_all && ::seteuid(0) != 0) FAIL() << "cannot become root again";
+  EXPECT_FALSE(has("update-00000001"));
+  fs::permissions(left, fs::perms::owner_all);
+  remove_unfinished(directory_.path());
+  EXPECT_TRUE(all_checkpoints(directory_.path()).empty());
 }
 
 TEST_F(Checkpoint, LeftoversOfKilledWritesAreRemovedAndNothingElse) {

@@ -51,15 +51,18 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
   if (const std::string name = stack + "loop_should_continue_after"; golden.has(name))
     comparison.check(Quantity::output, name, went_on(golden, trace.ponder));
   if (!is_global)  // there the authors recorded each position's own
-    check("steps/p", 1, of_steps(trace.ponder, [](const auto& books) { return books.proposed(); }));
+    check("steps/p", 1, at::stack(trace.probabilities));
 }
 
 }  // namespace
 
 core::StepObserver StackTrace::observer() {
-  const auto step = [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books) {
+  const auto step = [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books,
+                           const at::Tensor& probability) {
     states.push_back(state);
-    if (books != nullptr) ponder.push_back(*books);
+    if (books == nullptr) return;
+    ponder.push_back(*books);
+    probabilities.push_back(probability);
   };
   return {step, {}};
 }

@@ -181,7 +181,10 @@ TEST_F(BadInput, DirectoryInPlaceOfAFile) {
   std::filesystem::create_directories(folder);
   expect_refused(train(tiny + "--config " + folder), HasSubstr("folder: is a directory"));
   expect_refused(train(tiny + "--hostfile " + folder), HasSubstr("folder: is a directory"));
-  expect_refused(run_ut("score --reference " + folder + " < /dev/null"), HasSubstr("folder: is a directory"));
+  expect_refused(run_ut("score --reference " + folder + " < /dev/null"),
+                 HasSubstr("--reference " + folder + ": is a directory"));
+  for (const std::string& unreadable : {std::string(" <&-"), " < " + folder})
+    expect_refused(run_ut("score --reference /dev/null" + unreadable), HasSubstr("standard input: cannot be read: "));
   expect_nothing_written();
 }
 

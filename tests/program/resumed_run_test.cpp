@@ -45,6 +45,24 @@ TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
   }
 }
 
+/// A rate far too large spoils the parameters in an update whose own loss and gradients are still finite.
+TEST_F(ResumedRun, GoesOnFromBeforeItWasSpoilt) {
+  const std::string run = directory_ / "run";
+  const std::string resume = "train --resume --max-updates 60 --run-dir " + run;
+  std::string training = addition(20, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run;
+  training.replace(training.find("float64"), 7, "float32");
+  ASSERT_EQ(run_ut(training).exit_code, 0);
+  const Outcome spoilt = run_ut(resume + " --learning-rate 1e15");
+  EXPECT_EQ(spoilt.exit_code, 1);
+  EXPECT_THAT(spoilt.errors, HasSubstr("after 10 such updates in a row that were left out (--nonfinite-limit); "
+                                       "--resume goes on, with --checkpoint best or update-N from an earlier update"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000010"));
+  EXPECT_FALSE(std::filesystem::exists(run + "/checkpoints/update-00000030"));
+  const Outcome gone_on = run_ut(resume + " --checkpoint update-10 --learning-rate 0.003");
+  EXPECT_EQ(gone_on.exit_code, 0) << gone_on.errors;
+  EXPECT_EQ(losses_of(run).size(), 60);
+}
+
 TEST_F(ResumedRun, ThatHasLostItsCheckpointsKeepsItsScores) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);

@@ -43,7 +43,7 @@ std::vector<Shape> products(const core::ModelOptions& model, const at::Tensor& e
     made.decoder_updates = at::ones({sequences * length}, at::kLong);
   }
   std::vector<Shape> shapes;
-  for (const auto& [matrices, rows, inner, columns, count] : forward_products(model, made, mesh))
+  for (const auto& [matrices, rows, inner, columns, count] : products_of_update(model, made, mesh))
     shapes.emplace_back(matrices, rows, inner, columns, count);
   return shapes;
 }

@@ -167,9 +167,11 @@ TEST(Options, WrongValuesAreRefusedByName) {
 }
 
 TEST(Options, NumbersTooLargeAreRefusedWithTheBound) {
-  EXPECT_EQ(train_refused({"--learning-rate", "inf"}), "--learning-rate: \"inf\" given, needs a finite number above 0");
-  EXPECT_THAT(train_refused({"--max-hours", "1e999"}), HasSubstr("needs a finite number of at least 0"));
-  EXPECT_THAT(train_refused({"--halting-bias", "nan"}), HasSubstr("needs a finite number"));
+  EXPECT_EQ(train_refused({"--learning-rate", "inf"}),
+            "--learning-rate: \"inf\" given, needs a number above 0, at most 1e15");
+  EXPECT_THAT(train_refused({"--max-hours", "1e999"}), HasSubstr("needs a number from 0 to 1e15"));
+  EXPECT_THAT(train_refused({"--weight-decay", "1e16"}), HasSubstr("needs a number from 0 to 1e15"));
+  EXPECT_THAT(train_refused({"--halting-bias", "nan"}), HasSubstr("needs a number from -1e15 to 1e15"));
   EXPECT_EQ(train_refused({"--seed", "18446744073709551616"}),
             "--seed: \"18446744073709551616\" given, needs a whole number of at least 0 and at most "
             "18446744073709551615");

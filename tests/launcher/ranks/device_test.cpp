@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "launcher/ranks/agree.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 #include "tests/bad_input.h"
 
 namespace ut::launcher {

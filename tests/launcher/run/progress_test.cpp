@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Report report_of(std::int64_t update) {
-  Report report;
+ShownUpdate report_of(std::int64_t update) {
+  ShownUpdate report;
   report.update = update;
   report.max_updates = 5000;
   report.loss = 0.0123;

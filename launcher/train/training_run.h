@@ -11,15 +11,15 @@
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/process/stopwatch.h"
-#include "launcher/ranks/rank_checks.h"
-#include "launcher/resumed_run.h"
+#include "launcher/ranks/non_finite_updates.h"
 #include "launcher/run/best_score.h"
 #include "launcher/run/evaluation.h"
 #include "launcher/run/input.h"
 #include "launcher/run/ponder_counts.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/session.h"
-#include "launcher/training_log.h"
+#include "launcher/train/resumed_run.h"
+#include "launcher/train/training_log.h"
 
 namespace ut::launcher {
 

@@ -1,4 +1,4 @@
-#include "launcher/findings_of_ranks.h"
+#include "launcher/doctor/findings_of_ranks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "launcher/findings.h"
+#include "launcher/doctor/findings.h"
 
 namespace ut::launcher {
 

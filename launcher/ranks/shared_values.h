@@ -1,11 +1,17 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <string>
 #include <vector>
 
 #include "dist/communicator.h"
 
 namespace ut::launcher {
+
+/// Every rank's numbers `mine`, [values] of the same type and number on each, on every rank: [ranks, values], in the
+/// host's memory. Collective.
+at::Tensor numbers_of_ranks(const at::Tensor& mine, dist::Communicator& world);
 
 /// The text that rank `root` gives, on every rank. Collective.
 std::string text_of_rank(const std::string& text, int root, dist::Communicator& world);

@@ -1,4 +1,4 @@
-#include "launcher/bench/forward_products.h"
+#include "launcher/cost/forward_products.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 
 namespace ut::launcher {
 namespace {
+
+constexpr double passes_of_update = 3;  // for each product of a forward pass the backward pass has two of the same size
 
 void add_attention(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
                    std::int64_t keys, std::int64_t count) {
@@ -88,10 +90,8 @@ FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batc
     UpdateWork work;
     work.labels = batch.labels();
     work.memory_rows = batch.source_rows();
-    if (model.architecture != core::Architecture::decoder)
-      work.encoder = work_on(encoder_steps, batch.source_rows(), sequences);
-    if (model.architecture != core::Architecture::encoder)
-      work.decoder = work_on(decoder_steps, batch.target_rows(), sequences);
+    if (model.has_encoder()) work.encoder = work_on(encoder_steps, batch.source_rows(), sequences);
+    if (model.has_decoder()) work.decoder = work_on(decoder_steps, batch.target_rows(), sequences);
     return flops_of_update(forward_products(model, work));
   };
   const double one_each = flops(1, 1);
@@ -101,8 +101,6 @@ FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batc
   return {flops(fewest(model.halting.encoder, model.encoder_steps), fewest(model.halting.decoder, model.decoder_steps)),
           flops(model.encoder_steps, model.decoder_steps), flops(2, 1) - one_each, flops(1, 2) - one_each};
 }
-
-std::int64_t table_parameters(const core::ModelOptions& model) { return model.vocabulary * model.d_model; }
 
 std::string describe(const FlopsRange& flops) {
   const std::string most = readable(flops.most, "FLOP");

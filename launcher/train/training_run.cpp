@@ -1,4 +1,4 @@
-#include "launcher/training_run.h"
+#include "launcher/train/training_run.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/shell_word.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
@@ -16,17 +17,17 @@
 #include "launcher/options/option_record.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/ranks/rank_checks.h"
+#include "launcher/run/describe_evaluation.h"
 #include "launcher/run/evaluation_record.h"
 #include "launcher/run/examples_digest.h"
 #include "launcher/run/training_limit.h"
-#include "launcher/training_size.h"
+#include "launcher/train/training_size.h"
 
 namespace ut::launcher {
 namespace {
 
 bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
-
-const char* plural(int count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
 
@@ -148,7 +149,7 @@ void TrainingRun::report(const UpdateResult& result) {
   const at::Tensor sums =
       at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
   session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
-  Report shown;
+  ShownUpdate shown;
   shown.update = update();
   shown.max_updates = options.max_updates;
   shown.loss = sums[0].item<double>();
@@ -187,8 +188,10 @@ bool TrainingRun::evaluation_is_due() const {
 }
 
 bool TrainingRun::checkpoint_is_due() const {
-  const bool end_writes_it = finished();  // after an evaluation, which it is to tell of
-  return is_due(update(), session_.options.checkpoint_every) && written_at_ != update() && !end_writes_it;
+  const bool end_writes_it = finished();                          // after an evaluation, which it is to tell of
+  const bool takes_good_ones_place = non_finite_.in_a_row() > 0;  // the model may be spoilt for good
+  return is_due(update(), session_.options.checkpoint_every) && written_at_ != update() && !end_writes_it &&
+         !takes_good_ones_place;
 }
 
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
@@ -253,6 +256,7 @@ void TrainingRun::replace_state() const {
 void TrainingRun::write_checkpoint() {
   const bool are_compared = session_.mesh.world().size() > 1 && session_.options.check_ranks > 0;
   if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
+  check_finite(*model_, optimizer_, session_.mesh.world());
   written_at_ = update();
   const Stopwatch writing;
   run_on_first(session_.mesh.world(), [&] {
@@ -287,8 +291,8 @@ void TrainingRun::score_test_split() {
       {{"update", best_->update}, {"split", "test"}, {"sequences", result->score.sequences}});
   if (!is_known) log_->record(record);
   log_->result(fmt::format("run directory {}", session_.options.run_dir));
-  log_->result(fmt::format("update {}: test {}, {} rank{}, {:.0f} s", best_->update, describe(*result, *session_.task),
-                           world.size(), plural(world.size()), seconds));
+  log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", best_->update, describe(*result, *session_.task),
+                           base::counted(world.size(), "rank"), seconds));
 }
 
 double TrainingRun::hours() const { return resumed_.hours + since_start_.seconds() / 3600; }

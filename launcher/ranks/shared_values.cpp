@@ -1,4 +1,4 @@
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 #include <ATen/ATen.h>
 
@@ -10,9 +10,7 @@ namespace ut::launcher {
 namespace {
 
 std::vector<std::int64_t> lengths_of_ranks(const std::string& text, dist::Communicator& world) {
-  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(world.size()), 1);
-  const at::Tensor lengths =
-      world.all_gather_rows(at::full({1}, std::ssize(text), at::kLong), one_each, dist::Purpose::control);
+  const at::Tensor lengths = numbers_of_ranks(at::full({1}, std::ssize(text), at::kLong), world);
   const auto* length = lengths.const_data_ptr<std::int64_t>();
   return {length, length + world.size()};
 }
@@ -35,6 +33,11 @@ std::vector<std::string> cut(const at::Tensor& letters, const std::vector<std::i
 }
 
 }  // namespace
+
+at::Tensor numbers_of_ranks(const at::Tensor& mine, dist::Communicator& world) {
+  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(world.size()), 1);
+  return world.all_gather_rows(mine.view({1, -1}), one_each, dist::Purpose::control).contiguous();
+}
 
 std::string text_of_rank(const std::string& text, int root, dist::Communicator& world) {
   return texts_of_ranks(world.rank() == root ? text : "", world)[static_cast<std::size_t>(root)];

@@ -1,9 +1,11 @@
-#include "launcher/training_size.h"
+#include "launcher/train/training_size.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
+#include "launcher/cost/cost_model.h"
 #include "launcher/run/input.h"
 
 namespace ut::launcher {
@@ -39,9 +41,8 @@ std::vector<std::string> TrainingSize::describe() const {
   std::vector<std::string> lines;
   lines.push_back(session_.task->description());
   lines.push_back(fmt::format(
-      "{} parameters ({} of them the table of symbols), {} rank{} (data-parallel {}, "
-      "sequence-parallel {})",
-      parameters_, table_parameters_, ranks, ranks == 1 ? "" : "s", mesh.data_parallel(), mesh.sequence_parallel()));
+      "{} parameters ({} of them the table of symbols), {} (data-parallel {}, sequence-parallel {})", parameters_,
+      table_parameters_, base::counted(ranks, "rank"), mesh.data_parallel(), mesh.sequence_parallel()));
   lines.push_back(fmt::format("{} in the matrix products of an update of {:.0f} rows, the mean of the first {}",
                               launcher::describe(flops_), rows_, updates_));
   if (const auto idle = mesh.data_parallel() - options.batch; options.batch_rows == 0 && idle > 0)

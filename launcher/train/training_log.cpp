@@ -1,4 +1,4 @@
-#include "launcher/training_log.h"
+#include "launcher/train/training_log.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -43,7 +43,7 @@ bool TrainingLog::has_records() const { return std::filesystem::file_size(direct
 
 bool TrainingLog::has(const nlohmann::ordered_json& values) const { return metrics_->has(values); }
 
-void TrainingLog::take(const Report& update, std::int64_t rows, const Pondered& pondered) {
+void TrainingLog::take(const ShownUpdate& update, std::int64_t rows, const Pondered& pondered) {
   rows_ += rows;
   pondered_.add(pondered);
   pondered_.count_arriving();

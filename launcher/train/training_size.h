@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/model.h"
-#include "launcher/bench/forward_products.h"
+#include "launcher/cost/forward_products.h"
 #include "launcher/run/session.h"
 
 namespace ut::launcher {

@@ -1,4 +1,4 @@
-#include "launcher/findings.h"
+#include "launcher/doctor/findings.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -16,20 +16,21 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/counted.h"
 #include "core/gemm.h"
 #include "launcher/plan/probe.h"
 #include "launcher/process/build_info.h"
 #include "launcher/process/readable.h"
 #include "launcher/process/run_program.h"
 #include "launcher/ranks/device.h"
-#include "launcher/ranks/shared_text.h"
+#include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
 namespace {
 
 using dist::Communicator;
 using dist::Purpose;
-namespace filesystem = std::filesystem;
+namespace fs = std::filesystem;
 
 /// The line of `ut --version` that begins so, without that beginning.
 std::string build_line(const std::string& beginning) {
@@ -48,9 +49,7 @@ std::string version_in(const std::string& text) {
 /// [ranks][values]: what each rank says. Collective.
 std::vector<std::vector<std::int64_t>> of_ranks(const std::vector<std::int64_t>& mine, Communicator& world) {
   const auto columns = static_cast<std::int64_t>(mine.size());
-  const std::vector<std::int64_t> one_each(static_cast<std::size_t>(world.size()), 1);
-  const at::Tensor all =
-      world.all_gather_rows(at::tensor(mine, at::kLong).view({1, columns}), one_each, Purpose::control).contiguous();
+  const at::Tensor all = numbers_of_ranks(at::tensor(mine, at::kLong), world);
   const auto* data = all.const_data_ptr<std::int64_t>();
   std::vector<std::vector<std::int64_t>> ranks;
   for (int rank = 0; rank < world.size(); ++rank, data += columns) ranks.emplace_back(data, data + columns);
@@ -83,23 +82,23 @@ std::int64_t count_bits(const std::vector<std::int64_t>& words) {
 }
 
 /// Writes a file of this rank's own. Empty where that works, else why not.
-std::string try_writing(const filesystem::path& directory, int rank) {
+std::string try_writing(const fs::path& directory, int rank) {
   const auto path = directory / fmt::format(".ut-doctor-{}-{}", rank, ::getpid());
   std::ofstream file(path);
   file << std::string(1 << 16, 'u');
   file.close();  // a full disk is noticed no earlier
   const bool written = file.good();
   std::error_code ignored;
-  filesystem::remove(path, ignored);
+  fs::remove(path, ignored);
   return written ? "" : "cannot be written to";
 }
 
 /// What is not there of `directory` and the directories on its way, the last first.
-std::vector<filesystem::path> missing_directories(filesystem::path directory) {
-  std::vector<filesystem::path> missing;
+std::vector<fs::path> missing_directories(fs::path directory) {
+  std::vector<fs::path> missing;
   std::error_code ignored;
-  const auto is_missing = [&](const filesystem::path& path) {
-    return filesystem::symlink_status(path, ignored).type() == filesystem::file_type::not_found;
+  const auto is_missing = [&](const fs::path& path) {
+    return fs::symlink_status(path, ignored).type() == fs::file_type::not_found;
   };
   for (; !directory.empty() && is_missing(directory); directory = directory.parent_path()) missing.push_back(directory);
   return missing;
@@ -115,8 +114,8 @@ Finding find_ranks(const Hosts& hosts) {
   const bool is_long = each.size() > most;
   if (is_long) each.resize(most);
   return {"ranks",
-          fmt::format("{} on {} host{}: {}{}", hosts.of_rank.size(), hosts.names.size(),
-                      hosts.names.size() == 1 ? "" : "s", fmt::join(each, ", "), is_long ? ", …" : ""),
+          fmt::format("{} on {}: {}{}", hosts.of_rank.size(), base::counted(std::ssize(hosts.names), "host"),
+                      fmt::join(each, ", "), is_long ? ", …" : ""),
           ""};
 }
 
@@ -177,11 +176,11 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
   mine.push_back(at::get_num_threads());
   const auto ranks = of_ranks(mine, world);
   const char* variable = std::getenv("OMP_NUM_THREADS");
-  Finding finding{"cores",
-                  fmt::format("{} thread{} a rank (OMP_NUM_THREADS {}), {} of {} cores allowed", mine.back(),
-                              mine.back() == 1 ? "" : "s", variable == nullptr ? "not set" : variable,
-                              count_bits(allowed_cores()), cores_of_host()),
-                  ""};
+  Finding finding{
+      "cores",
+      fmt::format("{} a rank (OMP_NUM_THREADS {}), {} of {} cores allowed", base::counted(mine.back(), "thread"),
+                  variable == nullptr ? "not set" : variable, count_bits(allowed_cores()), cores_of_host()),
+      ""};
   for (std::size_t host = 0; host < hosts.names.size() && finding.is_well(); ++host) {
     std::vector<std::int64_t> together(most_cores / 64, 0);
     std::int64_t threads = 0;
@@ -199,8 +198,7 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
 }
 
 std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
-  const auto host = world.split(static_cast<int>(hosts.of_rank[static_cast<std::size_t>(world.rank())]));
-  const auto between = world.split(host->rank() == 0 ? 0 : 1);
+  const auto [host, between] = split_by_host(hosts, world);
   std::vector<Finding> findings;
   if (host->size() > 1) {
     const Link link = probe_link(*host);
@@ -227,20 +225,20 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
 
 Finding find_directory(const std::string& directory, Communicator& world) {
   if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
-  const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<filesystem::path>();
+  const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<fs::path>();
   std::error_code failed;
-  const auto token = filesystem::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
+  const auto token = fs::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
   if (world.rank() == 0) {
-    filesystem::create_directories(directory, failed);
+    fs::create_directories(directory, failed);
     std::ofstream(token) << "ut";
   }
   const std::string name = text_of_rank(token.string(), 0, world);
-  const bool sees = filesystem::exists(name, failed);
+  const bool sees = fs::exists(name, failed);
   const std::string problem = try_writing(directory, world.rank());
   const auto ranks = of_ranks({sees ? 1 : 0, problem.empty() ? 1 : 0}, world);
   if (world.rank() == 0) {
-    filesystem::remove(token, failed);
-    for (const filesystem::path& made : missing) filesystem::remove(made, failed);
+    fs::remove(token, failed);
+    for (const fs::path& made : missing) fs::remove(made, failed);
   }
   const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
   const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] == 0; });

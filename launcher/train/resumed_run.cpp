@@ -1,4 +1,4 @@
-#include "launcher/resumed_run.h"
+#include "launcher/train/resumed_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

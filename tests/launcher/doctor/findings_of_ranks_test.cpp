@@ -1,4 +1,4 @@
-#include "launcher/findings_of_ranks.h"
+#include "launcher/doctor/findings_of_ranks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

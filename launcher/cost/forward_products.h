@@ -19,9 +19,6 @@ struct Product {
   std::int64_t count;  // how often a forward pass makes it
 };
 
-/// For each product of a forward pass the backward pass has two of the same size.
-inline constexpr double passes_of_update = 3;
-
 /// What a stack does in a forward pass.
 struct StackWork {
   std::int64_t steps;      // that are made
@@ -58,9 +55,6 @@ struct FlopsRange {
   double decoder_step;
 };
 FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batch& batch);
-
-/// Those of the table of symbols, without which models are compared.
-std::int64_t table_parameters(const core::ModelOptions& model);
 
 /// "1.23 GFLOP", or "1.23 to 7.38 GFLOP".
 std::string describe(const FlopsRange& flops);

@@ -35,7 +35,7 @@ class TrainingLog {
   bool has(const nlohmann::ordered_json& values) const;
 
   /// An update: its rows of all ranks, and this rank's ponder times. The report lacks what is known here.
-  void take(const Report& update, std::int64_t rows, const Pondered& pondered);
+  void take(const ShownUpdate& update, std::int64_t rows, const Pondered& pondered);
   /// Whether updates were taken since the last record.
   bool is_behind() const { return is_behind_; }
   /// Records the updates since the last record. `waited`: for input, in seconds since the start. Collective.
@@ -55,7 +55,7 @@ class TrainingLog {
   std::optional<Progress> progress_;
 
   Stopwatch since_record_;
-  Report last_;
+  ShownUpdate last_;
   bool is_behind_ = false;
   std::int64_t rows_ = 0;  // since the last record, as the next
   Pondered pondered_;

@@ -1,0 +1,28 @@
+#include "launcher/process/standard_input.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace ut::launcher {
+
+std::string read_standard_input() {
+  std::string typed;
+  std::array<char, 1 << 16> bytes{};
+  for (pollfd input{STDIN_FILENO, POLLIN, 0};;) {
+    ::poll(&input, 1, -1);  // somebody else may have made it non-blocking
+    const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count == 0) return typed;
+    if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR && errno != EAGAIN)
+      throw base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(errno)));
+  }
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace ut::launcher {
+
+/// All of standard input. Throws base::BadInput where it cannot be read to its end.
+std::string read_standard_input();
+
+}  // namespace ut::launcher
