@@ -123,10 +123,11 @@ void check_finite(const core::Model& model, const core::Adam& optimizer, dist::C
   const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
   const auto bad = std::ranges::find_if(
       tensors, [](const core::Parameter& entry) { return !entry.tensor.isfinite().all().item<bool>(); });
-  const at::Tensor first = numbers_of_ranks(at::full({1}, bad - tensors.begin(), at::kLong), world).min();
-  const auto place = first.item<std::int64_t>();
+  const at::Tensor first = numbers_of_ranks(at::full({1}, bad - tensors.begin(), at::kLong), world);
+  const auto place = first.min().item<std::int64_t>();
   if (place == std::ssize(tensors)) return;
-  throw FailureOfRank(0, text_of_rank(host_name(), 0, world),
+  const auto rank = static_cast<int>(first.argmin().item<std::int64_t>());
+  throw FailureOfRank(rank, text_of_rank(host_name(), rank, world),
                       fmt::format("{} has values that are not finite, which no checkpoint is written of; --resume goes "
                                   "on from the last one, a smaller --learning-rate may help",
                                   tensors[static_cast<std::size_t>(place)].name));

@@ -30,7 +30,7 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
 /// telling. Collective.
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
 
-/// Throws FailureOfRank, of rank 0, on every rank where parameters or moments are not finite, with the first such
+/// Throws FailureOfRank on every rank where on any of them parameters or moments are not finite, with the first such
 /// tensor: a checkpoint of them would be none to go on from. Collective.
 void check_finite(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
 

@@ -107,7 +107,8 @@ TEST_F(StoppedRun, ARankThatFailsEndsTheJobWithOneMessage) {
   const std::string run = directory_ / "run";
   // Rank 0 cannot write its checkpoint, while rank 1 waits for it in the next update's all-reduce.
   const std::string make_unwritable = fmt::format(
-      "(until grep -q '\"update\":10,' {0}/metrics.jsonl; do sleep 0.1; done; n=0; until [ -f {0}/checkpoints ]; do "
+      "(n=0; until grep -q '\"update\":10,' {0}/metrics.jsonl || [ $n -ge 300 ]; do sleep 0.1; n=$((n + 1)); done; "
+      "n=0; until [ -f {0}/checkpoints ]; do "
       "n=$((n + 1)); mv -T {0}/checkpoints {0}/aside$n; "
       "touch {0}/checkpoints; done) "
       "2>/dev/null &",
