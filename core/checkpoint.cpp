@@ -127,19 +127,26 @@ std::string digest_in(const json& digests, const char* file, const fs::path& che
   return digests[file].get<std::string>();
 }
 
-/// Read what is in a checkpoint; where it is damaged, the message names the one to take instead: the newest before it,
-/// or else the newest.
+/// What to do about a damaged one: take the newest whole one before it, or else the newest.
+std::string advice(const fs::path& checkpoint) {
+  for (const bool earlier : {true, false})
+    for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
+      if (is_earlier(other, checkpoint) == earlier && is_whole(other))
+        return fmt::format("{} is whole, take it with --checkpoint {}", other.filename().string(),
+                           other.filename().string());
+  return "there is no whole one";
+}
+
+/// Reads what is in one checkpoint or several; where it is damaged, the message says what to do.
 template <class Read>
-auto with_advice(const fs::path& checkpoint, const Read& read) {
+auto with_advice(const std::vector<fs::path>& checkpoints, const Read& read) {
   try {
     return read();
   } catch (const Damaged& damage) {
-    for (const bool earlier : {true, false})
-      for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
-        if (is_earlier(other, checkpoint) == earlier && is_whole(other))
-          throw base::BadInput(fmt::format("{}; {} is whole, take it with --checkpoint {}", damage.what(),
-                                           other.filename().string(), other.filename().string()));
-    throw base::BadInput(fmt::format("{}; there is no whole one", damage.what()));
+    const std::string then = checkpoints.size() == 1
+                                 ? advice(checkpoints.front())
+                                 : "give a smaller --average, or --checkpoint update-N of a whole one in its place";
+    throw base::BadInput(fmt::format("{}; {}", damage.what(), then));
   }
 }
 
@@ -215,12 +222,18 @@ void replace_state(const fs::path& checkpoint, const json& state) {
   write_state(checkpoint, std::move(whole));
 }
 
-json read_state(const fs::path& checkpoint) {
-  return with_advice(checkpoint, [&] { return state_of(checkpoint); });
+json read_state(const fs::path& checkpoint) { return read_states({checkpoint}).front(); }
+
+std::vector<json> read_states(const std::vector<fs::path>& checkpoints) {
+  return with_advice(checkpoints, [&] {
+    std::vector<json> states;
+    for (const fs::path& checkpoint : checkpoints) states.push_back(state_of(checkpoint));
+    return states;
+  });
 }
 
 void load_checkpoint(const fs::path& checkpoint, const Parameters& parameters, Adam* optimizer) {
-  with_advice(checkpoint, [&] { load(checkpoint, parameters, optimizer); });
+  with_advice({checkpoint}, [&] { load(checkpoint, parameters, optimizer); });
 }
 
 void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
@@ -229,15 +242,12 @@ void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
   const at::NoGradGuard no_graph;
   const at::Tensor parameters = model.parameters().flat().detach();
   at::Tensor sum = at::zeros(parameters.sizes(), parameters.options().dtype(at::kDouble));
-  try {
+  with_advice(checkpoints, [&] {
     for (const fs::path& checkpoint : checkpoints) {
       load(checkpoint, model.parameters(), nullptr);
       sum += parameters;
     }
-  } catch (const Damaged& damage) {
-    throw base::BadInput(fmt::format(
-        "{}; give a smaller --average, or --checkpoint update-N of a whole one in its place", damage.what()));
-  }
+  });
   parameters.copy_(sum / static_cast<double>(checkpoints.size()));
 }
 

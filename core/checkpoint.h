@@ -30,6 +30,9 @@ void replace_state(const std::filesystem::path& checkpoint, const nlohmann::json
 /// names the newest earlier checkpoint that is whole.
 nlohmann::json read_state(const std::filesystem::path& checkpoint);
 
+/// The same of several, whose mean is wanted: of one of them that is damaged, the message says how to leave it out.
+std::vector<nlohmann::json> read_states(const std::vector<std::filesystem::path>& checkpoints);
+
 /// Whether a checkpoint is there and all of it is as it was written.
 bool is_whole(const std::filesystem::path& checkpoint);
 

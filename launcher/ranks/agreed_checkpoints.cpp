@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> agreed_checkpoints(const Options& options, di
     checkpoints.push_back(checkpoint_directory(options.run_dir) / name);
   std::string states;  // what else is in them may change while a run evaluates
   agree(world, [&] {
-    for (const auto& checkpoint : checkpoints) states += core::read_state(checkpoint).at("digests").dump();
+    for (const auto& state : core::read_states(checkpoints)) states += state.at("digests").dump();
   });
   check_same_state(states, options, world);
   return checkpoints;

@@ -119,7 +119,8 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
                                   tensor.name, others, odd.is_one_of_two ? "either" : "that"));
 }
 
-void check_finite(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
+void check_finite(const core::Model& model, const core::Adam& optimizer, std::int64_t last_checkpoint,
+                  dist::Communicator& world) {
   const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
   const auto bad = std::ranges::find_if(
       tensors, [](const core::Parameter& entry) { return !entry.tensor.isfinite().all().item<bool>(); });
@@ -127,10 +128,12 @@ void check_finite(const core::Model& model, const core::Adam& optimizer, dist::C
   const auto place = first.min().item<std::int64_t>();
   if (place == std::ssize(tensors)) return;
   const auto rank = static_cast<int>(first.argmin().item<std::int64_t>());
+  const std::string last =
+      last_checkpoint < 0 ? "" : fmt::format("--resume goes on after update {}, ", last_checkpoint);
   throw FailureOfRank(rank, text_of_rank(host_name(), rank, world),
-                      fmt::format("{} has values that are not finite, which no checkpoint is written of; --resume goes "
-                                  "on from the last one, a smaller --learning-rate may help",
-                                  tensors[static_cast<std::size_t>(place)].name));
+                      fmt::format("{} has values that are not finite, which no checkpoint is written of; {}a smaller "
+                                  "--learning-rate may help",
+                                  tensors[static_cast<std::size_t>(place)].name, last));
 }
 
 void check_same_options(const Options& options, dist::Communicator& world) {

@@ -31,8 +31,10 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts);
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
 
 /// Throws FailureOfRank on every rank where on any of them parameters or moments are not finite, with the first such
-/// tensor: a checkpoint of them would be none to go on from. Collective.
-void check_finite(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world);
+/// tensor: a checkpoint of them would be none to go on from. It says which update's to go on from instead; below 0:
+/// there is none. Collective.
+void check_finite(const core::Model& model, const core::Adam& optimizer, std::int64_t last_checkpoint,
+                  dist::Communicator& world);
 
 /// Throws AgreedBadInput, on every rank, where a rank was given another option than most, or has read other settings:
 /// but where its data lies, and what it works with. Collective.

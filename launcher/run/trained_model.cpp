@@ -53,7 +53,7 @@ std::vector<std::filesystem::path> chosen_checkpoints(const Options& options) {
 std::unique_ptr<core::Model> load_model(const Options& options, const datasets::Task& task,
                                         const std::vector<std::filesystem::path>& checkpoints, at::Device device) {
   const auto& checkpoint = checkpoints.front();
-  const nlohmann::json state = core::read_state(checkpoint);
+  const nlohmann::json state = core::read_states(checkpoints).front();
   const core::StateReader read(state, checkpoint);
   check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string(), find_command(options.command).bit);
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), task);

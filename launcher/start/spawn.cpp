@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "launcher/process/say.h"
 #include "launcher/process/signal_set.h"
+#include "launcher/process/standard_input.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/run/metrics.h"
 #include "launcher/start/mpirun_environment.h"
@@ -220,6 +221,7 @@ int stopped_before_training() {
 }
 
 int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals) {
+  if (request.reads_standard_input) check_standard_input();
   check_room_to_start([](const char* name) { return std::getenv(name); });
   const auto mpirun_path = find_in_path("mpirun");
   if (!mpirun_path)

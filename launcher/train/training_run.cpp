@@ -256,7 +256,7 @@ void TrainingRun::replace_state() const {
 void TrainingRun::write_checkpoint() {
   const bool are_compared = session_.mesh.world().size() > 1 && session_.options.check_ranks > 0;
   if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
-  check_finite(*model_, optimizer_, session_.mesh.world());
+  check_finite(*model_, optimizer_, written_at_, session_.mesh.world());
   written_at_ = update();
   const Stopwatch writing;
   run_on_first(session_.mesh.world(), [&] {

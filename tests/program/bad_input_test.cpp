@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "base/file.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -21,12 +21,6 @@ const std::string tiny =
     "--task copy --train-length 4 --evaluation-length 4 --evaluation-examples 8 --d-model 8 --heads 2 --ffn 8 --steps "
     "1 "
     "--batch 4 --max-updates 2 ";
-
-void expect_refused(const Outcome& outcome, const testing::Matcher<const std::string&>& says) {
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, says);
-  EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
-}
 
 class BadInput : public testing::Test {
  protected:
@@ -191,19 +185,21 @@ TEST_F(BadInput, DirectoryInPlaceOfAFile) {
 /// What a run writes down is JSON; it would be found at the first checkpoint.
 TEST_F(BadInput, NamesAreUtf8) {
   const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
-  const Outcome outcome = run_shell(
-      fmt::format("other=$(printf '{}-\\344'); mv {} \"$other\"; $UT train --task babi --data \"$other\" --run-dir {}",
-                  data, data, run_directory()));
-  expect_refused(outcome, HasSubstr("--data: is not UTF-8"));
+  expect_refused(
+      run_shell(fmt::format(
+          "other=$(printf '{}-\\344'); mv {} \"$other\"; $UT train --task babi --data \"$other\" --run-dir {}", data,
+          data, run_directory())),
+      HasSubstr("--data: is not UTF-8"));
   expect_nothing_written();
 }
 
 TEST_F(BadInput, NamesOfTheWorkingDirectoryAreUtf8WhereTheyAreRecorded) {
   stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
-  const Outcome outcome = run_shell(fmt::format(
-      "here=$(printf '{}-\\344'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
-      run_directory(), run_directory()));
-  expect_refused(outcome, HasSubstr("--data: the name of the directory that this is started in is not UTF-8"));
+  expect_refused(
+      run_shell(fmt::format(
+          "here=$(printf '{}-\\344'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
+          run_directory(), run_directory())),
+      HasSubstr("--data: the name of the directory that this is started in is not UTF-8"));
   expect_nothing_written();
 }
 
@@ -313,20 +309,18 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
 TEST_F(BadInput, RanksThatDoNotFit) {
   expect_refused(train(tiny + "--sequence-parallel 2"), AllOf(HasSubstr("--sequence-parallel"), HasSubstr("1")));
   expect_refused(train(tiny + "--ranks 3 --sequence-parallel 2"), HasSubstr("--sequence-parallel"));
-  const Outcome outcome = run_shell(
-      fmt::format("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}",
-                  std::getenv("UT"), tiny, run_directory()));
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, AllOf(HasSubstr("--ranks"), HasSubstr("3"), HasSubstr("2")));
+  expect_refused(run_shell(fmt::format(
+                     "mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}",
+                     std::getenv("UT"), tiny, run_directory())),
+                 AllOf(HasSubstr("--ranks"), HasSubstr("3"), HasSubstr("2")));
   expect_nothing_written();
 }
 
 /// Flux and prun say a rank's number and no number of ranks.
 TEST_F(BadInput, OtherRanksThanWereStarted) {
-  const Outcome outcome = run_shell(
-      fmt::format("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny, run_directory()));
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, HasSubstr("ut: --ranks: 2 given, but 1 were started; leave --ranks out"));
+  expect_refused(run_shell(fmt::format("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny,
+                                       run_directory())),
+                 HasSubstr("ut: --ranks: 2 given, but 1 were started; leave --ranks out"));
   expect_nothing_written();
 }
 
@@ -334,10 +328,9 @@ TEST_F(BadInput, OtherRanksThanWereStarted) {
 TEST_F(BadInput, NoRoomForMpirun) {
   for (const auto& [place, message] : {std::pair("/proc", "/proc: 0 MB are left, needs 16"),
                                        std::pair("relative", "TMPDIR relative: needs the path of a directory")}) {
-    const Outcome outcome = run_shell(fmt::format("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place,
-                                                  std::getenv("UT"), tiny, run_directory()));
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.errors, HasSubstr(message));
+    expect_refused(run_shell(fmt::format("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place,
+                                         std::getenv("UT"), tiny, run_directory())),
+                   HasSubstr(message));
     expect_nothing_written();
   }
 }
@@ -345,8 +338,7 @@ TEST_F(BadInput, NoRoomForMpirun) {
 TEST_F(BadInput, RanksOfACommandForOneProcess) {
   const Outcome outcome =
       run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, AllOf(HasSubstr("ut data stories: mpirun or srun has started 2"), HasSubstr("leave it")));
+  expect_refused(outcome, AllOf(HasSubstr("ut data stories: mpirun or srun has started 2"), HasSubstr("leave it")));
   expect_nothing_written();
 }
 

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 
 #include "base/file.h"
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -39,9 +39,7 @@ TEST(DataCheck, SaysWhatIsThereAndWhatIsWrong) {
   const Outcome wrong = run_ut("data check " + data);
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.output, HasSubstr("wrong: " + data + "/test.de: 2 lines, but test.en has 1"));
-  const Outcome nowhere = run_ut("data check " + data + "/nowhere");
-  EXPECT_EQ(nowhere.exit_code, 2);
-  EXPECT_THAT(nowhere.errors, HasSubstr("no such directory"));
+  expect_refused(run_ut("data check " + data + "/nowhere"), HasSubstr("no such directory"));
 }
 
 TEST(DataCheck, NamesTheFileThatAStoryTaskLacks) {
@@ -73,9 +71,8 @@ TEST(DataCheck, SaysWithWhichOptionsToTrain) {
 TEST(DataStories, AreMadeWholeOrNotAtAll) {
   const TemporaryDirectory directory;
   const std::string data = directory / "stories";
-  const Outcome full = run_shell("ulimit -f 16; $UT data stories --train 10000 --validation 0 --test 5 --out " + data);
-  EXPECT_EQ(full.exit_code, 2);
-  EXPECT_THAT(full.errors, HasSubstr("_train.txt: cannot be written: File too large"));
+  expect_refused(run_shell("ulimit -f 16; $UT data stories --train 10000 --validation 0 --test 5 --out " + data),
+                 HasSubstr("_train.txt: cannot be written: File too large"));
   EXPECT_FALSE(std::filesystem::exists(data));
 }
 
@@ -106,9 +103,7 @@ TEST_F(DataFetch, FromAFolderThatHasTheArchives) {
                                     HasSubstr("as it should be")));
   EXPECT_THAT(found(), testing::ElementsAre("multi30k"));
   EXPECT_TRUE(std::filesystem::exists(directory_.path() / "multi30k/raw/train.en"));
-  const Outcome again = fetch(fmt::format("multi30k --from {}", shared.string()));
-  EXPECT_EQ(again.exit_code, 2);
-  EXPECT_THAT(again.errors, HasSubstr("is there already"));
+  expect_refused(fetch(fmt::format("multi30k --from {}", shared.string())), HasSubstr("is there already"));
   for (const auto& [name, files] : std::map<std::string, int>{
            {"babi", 4}, {"agreement", 2}, {"lambada", 2}, {"lambada-novels", 0}, {"newstest", 2}, {"iwslt14", 2}}) {
     const Outcome one = fetch(fmt::format("{} --out there/{} --from {}", name, name, shared.string()));
@@ -133,19 +128,16 @@ TEST_F(DataFetch, WhatItBringsCanBeTrainedOn) {
 }
 
 TEST_F(DataFetch, WhatIsAtNoAddressNeedsAFolder) {
-  const Outcome refused = fetch("lambada-novels", "/nowhere");
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, HasSubstr("give --from, a folder with novels-lambada-style.tar.xz"));
-  EXPECT_EQ(std::ranges::count(refused.errors, '\n'), 1) << refused.errors;
+  expect_refused(fetch("lambada-novels", "/nowhere"),
+                 HasSubstr("give --from, a folder with novels-lambada-style.tar.xz"));
   EXPECT_THAT(found(), testing::IsEmpty());
 }
 
 TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
   const TemporaryDirectory mirror;
   mirror.write("babi.tar.xz", "something else");
-  const Outcome refused = fetch("babi --from " + mirror.path().string());
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, AllOf(HasSubstr("babi.tar.xz: SHA-256 is "), HasSubstr("but should be 9cbe9244")));
+  expect_refused(fetch("babi --from " + mirror.path().string()),
+                 AllOf(HasSubstr("babi.tar.xz: SHA-256 is "), HasSubstr("but should be 9cbe9244")));
   EXPECT_THAT(fetch("lambada --out not/yet/there --from " + mirror.path().string()).errors,
               HasSubstr("has no lambada.tar.xz and no lambada-dataset.tar.gz"));
   const Outcome nowhere = fetch("babi --from " + mirror / "nosuch");
@@ -185,9 +177,8 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   EXPECT_EQ(fetch("multi30k --out there --quiet", tools.path().string() + ":$PATH").output, "");
   EXPECT_EQ(run_shell("cat " + tools / "meter").output, "--no-silent\n--silent\n");
   EXPECT_TRUE(std::filesystem::exists(directory_.path() / "there/raw/val.en"));
-  const Outcome other = fetch("newstest", tools.path().string() + ":$PATH");
-  EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.errors, HasSubstr("has no directory datasets/statmt/wmt_newstest"));
+  expect_refused(fetch("newstest", tools.path().string() + ":$PATH"),
+                 HasSubstr("has no directory datasets/statmt/wmt_newstest"));
   EXPECT_THAT(found(), testing::UnorderedElementsAre("here", "there", "brought"));
 }
 
@@ -198,19 +189,14 @@ TEST_F(DataFetch, FilesThatAreNotAsPublishedAreRefused) {
   ASSERT_EQ(run_shell(fmt::format("tar -czf {} -C {} .", tools / "archive", tools / "packed")).exit_code, 0);
   const auto curl = tools.write("curl", fmt::format("#!/bin/sh\ncp {} \"$6\"\n", tools / "archive"));
   std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
-  const Outcome refused = fetch("lambada", tools.path().string() + ":$PATH");
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, AllOf(HasSubstr("SHA-256 of lambada_test_plain_text.txt is "),
-                                    HasSubstr("but should be 4ab6062b68422bf2")));
-  EXPECT_EQ(std::ranges::count(refused.errors, '\n'), 1) << refused.errors;
+  expect_refused(
+      fetch("lambada", tools.path().string() + ":$PATH"),
+      AllOf(HasSubstr("SHA-256 of lambada_test_plain_text.txt is "), HasSubstr("but should be 4ab6062b68422bf2")));
   EXPECT_THAT(found(), testing::IsEmpty());
 }
 
 TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
-  const Outcome missing = fetch("babi", "/nowhere");
-  EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_THAT(missing.errors, HasSubstr("curl: cannot be run"));
-  EXPECT_EQ(std::ranges::count(missing.errors, '\n'), 1) << missing.errors;
+  expect_refused(fetch("babi", "/nowhere"), HasSubstr("curl: cannot be run"));
   const TemporaryDirectory tools;
   std::filesystem::permissions(tools.write("curl", "#!/bin/sh\nexit 22\n"), std::filesystem::perms::owner_all);
   const Outcome failed = fetch("babi", tools.path().string() + ":$PATH");

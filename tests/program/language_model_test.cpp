@@ -12,6 +12,7 @@
 
 #include "base/philox.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -108,9 +109,7 @@ TEST_F(LanguageModel, ASplitThatThereIsNotIsRefused) {
   for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
     directory_.write(file, "a b\n");
   train("lambada --lambada-form language-model", 1);
-  const Outcome outcome = run_ut("evaluate --split control --run-dir " + run());
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, HasSubstr("--split control"));
+  expect_refused(run_ut("evaluate --split control --run-dir " + run()), HasSubstr("--split control"));
 }
 
 /// The first noun decides; nouns of the other number stand between it and the verb.

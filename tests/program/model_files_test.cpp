@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "core/safetensors.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -149,11 +150,12 @@ TEST_F(ModelFiles, TheMeanOfCheckpointsIsThatOfTheirParameters) {
   EXPECT_EQ(too_many.errors, fmt::format("ut: --average 4: {}/checkpoints has 3 checkpoints; give at most that many, "
                                          "and train with --keep-checkpoints\n",
                                          run_));
-  base::write_file_whole(run_ + "/checkpoints/update-00000004/model.safetensors", "not whole");
-  const Outcome damaged = run_ut("evaluate --average 3 --run-dir " + run_);
-  EXPECT_EQ(damaged.exit_code, 2);
-  EXPECT_THAT(damaged.errors, HasSubstr("update-00000004/model.safetensors"));
-  EXPECT_THAT(damaged.errors, HasSubstr("; give a smaller --average, or --checkpoint update-N of a whole one"));
+  for (const std::string& file : {std::string("model.safetensors"), std::string("state.json")}) {
+    base::write_file_whole(run_ + "/checkpoints/update-00000004/" + file, "{}");
+    expect_refused(run_ut("evaluate --average 3 --run-dir " + run_),
+                   AllOf(HasSubstr("update-00000004/" + file),
+                         HasSubstr("; give a smaller --average, or --checkpoint update-N of a whole one")));
+  }
 }
 
 /// Tasks and variants, as options.

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "tests/program/addition.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -69,9 +70,8 @@ TEST_F(ResumedRun, ThatHasLostItsCheckpointsKeepsItsScores) {
   const std::string records = base::read_file(run + "/metrics.jsonl");
   std::filesystem::remove_all(run + "/checkpoints");
   for (const std::string& begun : {addition(2), std::string("train --resume ")}) {
-    const Outcome refused = run_ut(begun + "--run-dir " + run);
-    EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.errors, HasSubstr("its run's checkpoints are gone, its scores are not; remove it, or use"));
+    expect_refused(run_ut(begun + "--run-dir " + run),
+                   HasSubstr("its run's checkpoints are gone, its scores are not; remove it, or use"));
     EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), records);
   }
   // A kill came between the first score and its checkpoint.
@@ -111,8 +111,7 @@ TEST_F(ResumedRun, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
   const std::string rank = "-n 1 $UT train --resume --max-updates 4 --sequence-parallel 1 --timeout 10 --run-dir ";
   const Outcome outcome = run_shell(
       fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", rank, run, rank, late));
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
+  expect_refused(outcome, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
   EXPECT_THAT(outcome.errors, HasSubstr("sees another checkpoint than the other ranks"));
 
   // Of the same name, but another.
@@ -120,8 +119,7 @@ TEST_F(ResumedRun, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
   const std::string evaluation = "-n 1 $UT evaluate --checkpoint latest --sequence-parallel 1 --timeout 10 --run-dir ";
   const Outcome scored = run_shell(fmt::format(
       "timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", evaluation, run, evaluation, late));
-  EXPECT_EQ(scored.exit_code, 2);
-  EXPECT_THAT(scored.errors, HasSubstr("rank 1 on host "));
+  expect_refused(scored, HasSubstr("rank 1 on host "));
   EXPECT_THAT(scored.errors, HasSubstr("was given --learning-rate 0.1, rank 0 --learning-rate 0.003; give all ranks"));
 }
 
@@ -149,8 +147,7 @@ TEST_F(ResumedRun, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
     };
     const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
                                       " : " + rank("there"));
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
+    expect_refused(outcome, testing::StartsWith("ut: rank 1 on host "));
     EXPECT_THAT(outcome.errors, HasSubstr(": --run-dir run: there is no run (no options.conf)"));
   }
   std::ofstream(directory_ / "here/settings") << "ranks = 2\n";
@@ -158,10 +155,9 @@ TEST_F(ResumedRun, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
   const auto rank = [&](const char* place) {
     return fmt::format("-wdir {} -n 1 $UT {} --config settings --run-dir new", directory_ / place, addition(2));
   };
-  const Outcome outcome = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") +
-                                    " : " + rank("there"));
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.errors, AllOf(testing::StartsWith("ut: rank 1 on host "), HasSubstr("--ranks: 4 given")));
+  expect_refused(run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe " + rank("here") + " : " +
+                           rank("there")),
+                 AllOf(testing::StartsWith("ut: rank 1 on host "), HasSubstr("--ranks: 4 given")));
 }
 
 TEST_F(ResumedRun, ThatIsDoneSaysSoAndIsTestedOnce) {
@@ -173,9 +169,8 @@ TEST_F(ResumedRun, ThatIsDoneSaysSoAndIsTestedOnce) {
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
   EXPECT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --run-dir " + run).exit_code, 0);
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
-  const Outcome fewer = run_ut("train --resume --max-updates 3 --run-dir " + run);
-  EXPECT_EQ(fewer.exit_code, 2);
-  EXPECT_THAT(fewer.errors, HasSubstr("--max-updates 3: the run is at update 4"));
+  expect_refused(run_ut("train --resume --max-updates 3 --run-dir " + run),
+                 HasSubstr("--max-updates 3: the run is at update 4"));
 }
 
 TEST_F(ResumedRun, SaysWhatChangesAndWhatIsDroppedWhenItGoesOn) {

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "tests/program/addition.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -29,7 +30,16 @@ TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
   EXPECT_EQ(closed.exit_code, 1) << "what it says cannot be written";
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl").front(), '{');
   EXPECT_EQ(losses_of(run).size(), 2);
-  EXPECT_EQ(run_shell("timeout 60 $UT decode --ranks 2 --run-dir " + run + " <&-").exit_code, 0);
+  for (const std::string& ranks : {std::string("1"), std::string("2")})
+    expect_refused(run_shell("timeout 60 $UT decode --ranks " + ranks + " --run-dir " + run + " <&-"),
+                   HasSubstr("standard input: cannot be read: "));
+}
+
+TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
+  const std::string gone = directory_ / "gone";
+  expect_refused(run_shell(fmt::format("mkdir {0}; cd {0}; rmdir {0}; $UT data stories --out {1}", gone,
+                                       std::string(directory_ / "stories"))),
+                 HasSubstr("working directory: "));
 }
 
 TEST_F(Running, WaitsForALateInputAsLongAsItTakes) {

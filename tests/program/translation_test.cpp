@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/program/program.h"
+#include "tests/program/refused.h"
 
 namespace ut::tests {
 namespace {
@@ -135,9 +136,7 @@ TEST_F(Translation, TheRunIsEnoughToDecode) {
   const Outcome decoded = decode(line, "--run-dir " + moved);
   EXPECT_EQ(decoded.exit_code, 0) << decoded.errors;
   EXPECT_EQ(decoded.output, decode(line, "--run-dir " + run()).output);
-  const Outcome evaluated = run_ut("evaluate --run-dir " + moved);
-  EXPECT_EQ(evaluated.exit_code, 2);
-  EXPECT_THAT(evaluated.errors, HasSubstr("--data /gone: no such directory"));
+  expect_refused(run_ut("evaluate --run-dir " + moved), HasSubstr("--data /gone: no such directory"));
   EXPECT_EQ(run_ut(fmt::format("evaluate --data {} --run-dir {}", data(), moved)).exit_code, 0);
 }
 
@@ -158,9 +157,7 @@ TEST_F(Translation, TheRunIsEnoughToExport) {
       fmt::format("import --from {} --run-dir {} --data {}", place / "brought", place / "again", place / "bare"));
   EXPECT_EQ(imported.exit_code, 0) << imported.errors;
   std::filesystem::rename(place / "away", moved);
-  const Outcome with_examples = exported("more", "--examples 2");
-  EXPECT_EQ(with_examples.exit_code, 2);
-  EXPECT_THAT(with_examples.errors, HasSubstr("--data /gone: no such directory"));
+  expect_refused(exported("more", "--examples 2"), HasSubstr("--data /gone: no such directory"));
   place.write("data/test.en", "Bada.\n");
   place.write("data/test.de", "Dobu.\n");
   const Outcome with_test = exported("more", "--examples 1 --data " + (place / "data"));
@@ -199,12 +196,10 @@ TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {
   ASSERT_EQ(run_ut(fmt::format("data sentencepiece --vocabulary-size 90 --data {} --out {}", data(), model)).exit_code,
             0);
   Outcome decoded = decode("Bada.\n", "--run-dir " + moved);
-  EXPECT_EQ(decoded.exit_code, 2);
-  EXPECT_THAT(decoded.errors, HasSubstr("made with another vocabulary"));
+  expect_refused(decoded, HasSubstr("made with another vocabulary"));
   std::filesystem::remove(model);
   decoded = decode("Bada.\n", "--run-dir " + moved);
-  EXPECT_EQ(decoded.exit_code, 2);
-  EXPECT_THAT(decoded.errors, AllOf(HasSubstr("/gone"), HasSubstr("no such directory")));
+  expect_refused(decoded, AllOf(HasSubstr("/gone"), HasSubstr("no such directory")));
 }
 
 TEST_F(Translation, WithoutAModelOfPiecesTheCommandThatMakesItIsSaid) {
@@ -212,9 +207,7 @@ TEST_F(Translation, WithoutAModelOfPiecesTheCommandThatMakesItIsSaid) {
   write_toy_parallel_text(place, 100, 10);
   const std::string command = fmt::format("train --task translation --data {} --run-dir {} --max-updates 1 ",
                                           place.path().string(), place / "run");
-  const Outcome refused = run_ut(command);
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, HasSubstr("make it with: ut data sentencepiece --data " + place.path().string()));
+  expect_refused(run_ut(command), HasSubstr("make it with: ut data sentencepiece --data " + place.path().string()));
   EXPECT_FALSE(std::filesystem::exists(place / "run"));
 }
 
