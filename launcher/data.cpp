@@ -1,5 +1,3 @@
-#include "launcher/data.h"
-
 #include <fmt/format.h>
 
 #include <exception>
@@ -12,7 +10,7 @@
 #include "datasets/data_check.h"
 #include "datasets/stories.h"
 #include "datasets/subwords.h"
-#include "launcher/fetch.h"
+#include "launcher/commands.h"
 #include "launcher/options/option_checks.h"
 
 namespace ut::launcher {
@@ -22,7 +20,9 @@ using datasets::questions_per_story;
 
 std::int64_t stories_for(std::int64_t questions) { return (questions + questions_per_story - 1) / questions_per_story; }
 
-int make_stories(const Options& options) {
+}  // namespace
+
+int data_stories(const Options& options) {
   const DataOptions& given = options.data;
   datasets::StoryOptions stories;
   stories.facts = static_cast<int>(given.facts);
@@ -42,7 +42,7 @@ int make_stories(const Options& options) {
   return 0;
 }
 
-int make_sentencepiece(const Options& options) {
+int data_sentencepiece(const Options& options) {
   const auto beside_data = std::filesystem::path(options.task.data) / datasets::subword_model_name;
   const std::string file = options.data.out.empty() ? beside_data.string() : options.data.out;
   check_output_file("--out", file, "\n\x0e\n\x05<pad>");  // before it is made
@@ -59,7 +59,7 @@ int make_sentencepiece(const Options& options) {
   return 0;
 }
 
-int check(const Options& options) {
+int data_check(const Options& options) {
   std::vector<std::string> tasks = {options.task.task};
   if (options.task.task.empty()) tasks = datasets::tasks_of_files(options.task);
   bool is_refused = false;
@@ -75,15 +75,6 @@ int check(const Options& options) {
     is_refused = is_refused || !found.errors.empty();
   }
   return is_refused ? 2 : 0;
-}
-
-}  // namespace
-
-int run_data(const Options& options) {
-  if (options.command == "data sentencepiece") return make_sentencepiece(options);
-  if (options.command == "data check") return check(options);
-  if (options.command == "data fetch") return fetch_data(options);
-  return make_stories(options);
 }
 
 }  // namespace ut::launcher

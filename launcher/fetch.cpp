@@ -1,5 +1,3 @@
-#include "launcher/fetch.h"
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -14,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/published.h"
+#include "launcher/commands.h"
 #include "launcher/process/run_program.h"
 #include "launcher/process/unfinished_directory.h"
 
@@ -179,7 +178,7 @@ fs::path laid_out(const Published& data, const fs::path& unpacked, const Unfinis
 
 }  // namespace
 
-int fetch_data(const Options& options) {
+int data_fetch(const Options& options) {
   const DataOptions& given = options.data;
   const Published& data = datasets::find_published(given.name);
   const fs::path out = fs::path(given.out.empty() ? data.name : given.out).lexically_normal();

@@ -17,8 +17,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "launcher/commands.h"
-#include "launcher/data.h"
-#include "launcher/model_files.h"
 #include "launcher/options/option_help.h"
 #include "launcher/options/options.h"
 #include "launcher/process/build_info.h"
@@ -26,9 +24,7 @@
 #include "launcher/process/say.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/rank_hosts.h"
-#include "launcher/report.h"
 #include "launcher/run/run_directory.h"
-#include "launcher/score.h"
 #include "launcher/start/rank_environment.h"
 #include "launcher/start/relays.h"
 #include "launcher/start/run_on_ranks.h"
@@ -41,7 +37,8 @@ RankEnvironment rank_environment() {
   return find_rank_environment([](const char* name) { return std::getenv(name); });
 }
 
-/// Not in command_table.h, which would bring the whole program to those who only read options; likewise the next.
+// Not in command_table.h, which would bring the whole program to those who only read options.
+
 const std::map<std::string, int (*)(Session&)>& commands_on_ranks() {
   static const std::map<std::string, int (*)(Session&)> table = {{"train", train},   {"evaluate", evaluate},
                                                                  {"decode", decode}, {"bench", bench},
@@ -51,8 +48,10 @@ const std::map<std::string, int (*)(Session&)>& commands_on_ranks() {
 
 const std::map<std::string, int (*)(const Options&)>& commands_of_one_process() {
   static const std::map<std::string, int (*)(const Options&)> table = {
-      {"data stories", run_data}, {"data sentencepiece", run_data}, {"data check", run_data}, {"data fetch", run_data},
-      {"score", run_score},       {"export", run_export},           {"import", run_import},   {"report", run_report}};
+      {"data stories", data_stories}, {"data sentencepiece", data_sentencepiece},
+      {"data check", data_check},     {"data fetch", data_fetch},
+      {"score", score_lines},         {"export", export_model},
+      {"import", import_model},       {"report", report_runs}};
   return table;
 }
 

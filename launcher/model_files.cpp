@@ -1,4 +1,12 @@
-#include "launcher/model_files.h"
+// A model as a directory that other programs read:
+//   config.json         "model": what the task and the run say of it; "options": those of `ut train`, by name, of which
+//                       ut import makes the model that the first has to be of
+//   vocabulary.txt      a symbol a line; symbol n, from 0, is row n of the table
+//   model.safetensors   the parameters, multiplied from the right (x W), of the type that --dtype says
+//   examples.safetensors, with --examples: source [rows, words] int64, -1 where a row has fewer words; source_offsets
+//                       [examples + 1]; with a decoder target [rows] and target_offsets; logits, of each target row, or
+//                       of each example. Position 0 is a sequence's first row
+// The parameters' names and shapes are in the README, "Models in and out".
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -14,6 +22,7 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/safetensors.h"
+#include "launcher/commands.h"
 #include "launcher/options/model_options.h"
 #include "launcher/options/option_record.h"
 #include "launcher/options/option_sources.h"
@@ -97,7 +106,7 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
 
 }  // namespace
 
-int run_export(const Options& options) {
+int export_model(const Options& options) {
   const fs::path out = fs::path(options.model_files.out).lexically_normal();
   if (base::is_there(out))
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
@@ -119,7 +128,7 @@ int run_export(const Options& options) {
   return 0;
 }
 
-int run_import(const Options& options) {
+int import_model(const Options& options) {
   const fs::path from = options.model_files.from;
   const auto task = datasets::make_task(options.task);
   const fs::path vocabulary = from / vocabulary_name;

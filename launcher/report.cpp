@@ -1,5 +1,3 @@
-#include "launcher/report.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "launcher/commands.h"
 #include "launcher/options/option_checks.h"
 #include "launcher/options/picture_names.h"
 #include "launcher/process/build_info.h"
@@ -149,7 +148,7 @@ int write_picture(const Options& options) {
 
 }  // namespace
 
-int run_report(const Options& options) {
+int report_runs(const Options& options) {
   const ReportOptions& given = options.report;
   if (!given.picture().empty()) return write_picture(options);
   const std::string file = file_to_write(given, "report.html", "<!doctype html>");

@@ -1,16 +1,15 @@
-#include "launcher/score.h"
-
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/bleu.h"
 #include "datasets/words.h"
+#include "launcher/commands.h"
 #include "launcher/process/standard_input.h"
 
 namespace ut::launcher {
 
-int run_score(const Options& options) {
+int score_lines(const Options& options) {
   const ScoreOptions& given = options.score;
   std::vector<std::vector<std::string>> references;
   for (const std::string& file : given.references)
