@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/attention_site.h"
+#include "core/gradient_of_rows.h"
 #include "core/tiled_spans.h"
 
 /// Attention over rows by kernels of CUDA devices, on the current stream: the weights are never stored, dropout's draws
@@ -18,12 +19,6 @@ bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t colu
 /// [query rows, heads] are over what was met before, or, unless `met_before`, have nothing in them yet.
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                 const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum);
-
-/// A gradient, and whether it is added to; else nothing is in it yet.
-struct GradientOfRows {
-  at::Tensor rows;
-  bool filled;
-};
 
 /// The way back of that to one part of what was met, from the gradient of the output over all.
 void gpu_attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,

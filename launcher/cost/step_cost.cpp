@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/row_attention.h"
+#include "core/host_attention.h"
 #include "launcher/cost/use_counts.h"
 
 namespace ut::launcher {

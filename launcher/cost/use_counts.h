@@ -11,7 +11,7 @@ inline constexpr double halting = 14;       // halting.cpp: of the states, the u
 inline constexpr double leaving_rows = 16;  // recurrence.cpp, running_rows.cpp: of the states, those that stay copied
 inline constexpr double sums_of_gradients = 3;  // autograd: of the block's parameters, a step's to those before
 
-// attention.cpp. In place: row_attention.cpp, over rows as they stand; else over heads' slots.
+// attention.cpp. In place: host_attention.cpp, over rows as they stand; else over heads' slots.
 inline constexpr double projected_in_place = 8;          // of the states, sums of what comes back
 inline constexpr double projected_to_heads = 6 + 4 * 3;  // split; scaling, queries to heads, results back
 inline constexpr double gathered = 20;                   // exchanged_attention.cpp: of all rows, put in order
