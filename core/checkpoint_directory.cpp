@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
@@ -146,8 +147,8 @@ std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t
   std::vector<fs::path> found = all_checkpoints(directory);
   if (std::cmp_less(found.size(), count))
     throw base::BadInput(
-        fmt::format("--average {}: {} has {} checkpoints; give at most that many, and train with --keep-checkpoints",
-                    count, directory.string(), found.size()));
+        fmt::format("--average {}: {} has {}; give at most that many, and train with --keep-checkpoints", count,
+                    directory.string(), base::counted(std::ssize(found), "checkpoint")));
   found.resize(static_cast<std::size_t>(count));
   return found;
 }

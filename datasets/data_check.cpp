@@ -8,6 +8,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/philox.h"
@@ -86,8 +87,8 @@ void check_pairs(const ParallelFiles& files, DataCheck& found) {
     if (fewer > 0 && more > most_ratio * fewer) lengths.found_in(line + 1);
     if (source > 0 && lines.source(line) == lines.target(line)) same.found_in(line + 1);
   }
-  found.description.push_back(
-      fmt::format("  {}: {} pairs, longest {} and {} words", files.name, lines.size(), longest[0], longest[1]));
+  found.description.push_back(fmt::format("  {}: {}, longest {} and {} words", files.name,
+                                          base::counted(std::ssize(lines), "pair"), longest[0], longest[1]));
   for (const Flaw& flaw : {lengths, same}) flaw.say(files.target, found.warnings);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "core/products.h"
 #include "launcher/bench/bench_products.h"
@@ -115,10 +116,11 @@ void profile(BenchRun& run, const Session& session) {
 void say_what_runs(const BenchRun& run, const Session& session) {
   const auto& batch = run.batch();
   fmt::print(
-      "{} parameters ({} of them the table of symbols); {} sequences, {} source and {} target symbols; data-parallel "
+      "{} parameters ({} of them the table of symbols); {}, {} source and {} target symbols; data-parallel "
       "{}, sequence-parallel {}\n",
-      run.model().parameters().elements(), table_parameters(run.model().options()), batch.examples.size(),
-      batch.source_rows(), batch.target_rows(), session.mesh.data_parallel(), session.mesh.sequence_parallel());
+      run.model().parameters().elements(), table_parameters(run.model().options()),
+      base::counted(std::ssize(batch.examples), "sequence"), batch.source_rows(), batch.target_rows(),
+      session.mesh.data_parallel(), session.mesh.sequence_parallel());
 }
 
 }  // namespace

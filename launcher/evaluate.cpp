@@ -44,8 +44,9 @@ void add_provenance(nlohmann::ordered_json& line, const Session& session, const 
                     const std::vector<std::int64_t>& updates) {
   const Options& options = session.options;
   const datasets::Task& task = *session.task;
-  if (task.has_source()) line["encoder_steps"] = steps.encoder;
-  if (task.has_target()) line["decoder_steps"] = steps.decoder;
+  const bool takes_steps = options.model.kind != core::ModelKind::lstm;
+  if (takes_steps && task.has_source()) line["encoder_steps"] = steps.encoder;
+  if (takes_steps && task.has_target()) line["decoder_steps"] = steps.decoder;
   line["ranks"] = session.mesh.world().size();
   line["updates"] = updates;
   if (task.has_source() && task.has_target()) {

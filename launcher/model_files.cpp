@@ -108,7 +108,7 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
 
 int export_model(const Options& options) {
   const fs::path out = fs::path(options.model_files.out).lexically_normal();
-  if (base::is_there(out))
+  if (fs::symlink_status(out).type() != fs::file_type::not_found)
     throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
   const auto task = datasets::make_task(options.task);
   const auto model = load_model(options, *task, chosen_checkpoints(options));
@@ -130,6 +130,10 @@ int export_model(const Options& options) {
 
 int import_model(const Options& options) {
   const fs::path from = options.model_files.from;
+  for (const char* name : {vocabulary_name, core::model_file_name})
+    if (!base::is_there(from / name))
+      throw base::BadInput(
+          fmt::format("--from {}: has no {}, needs a directory that ut export wrote", from.string(), name));
   const auto task = datasets::make_task(options.task);
   const fs::path vocabulary = from / vocabulary_name;
   if (base::read_file(vocabulary) != task->vocabulary().text())

@@ -127,12 +127,13 @@ std::string describe_others(const Plan& plan) {
 
 std::string describe(const Plan& plan) {
   const Candidate& best = plan.all.front();
-  std::string text = fmt::format("prediction, not measurement; machine: {}\n", plan.machine.source) +
-                     fmt::format("{} parameters; {} sequences an update; {} ranks on {}\n\n",
-                                 readable_count(parameter_count(plan.work.model)), plan.work.sequences,
-                                 plan.cluster.ranks(), base::counted(plan.cluster.nodes, "node")) +
-                     fmt::format("  {:<12} {:<32} {:>9} {:>9} {:>11} {:>11}\n", "data x seq.", "exchange", "update",
-                                 "exposed", "efficiency", "memory/rank");
+  std::string text =
+      fmt::format("prediction, not measurement; machine: {}\n", plan.machine.source) +
+      fmt::format("{} parameters; {} an update; {} on {}\n\n", readable_count(parameter_count(plan.work.model)),
+                  base::counted(plan.work.sequences, "sequence"), base::counted(plan.cluster.ranks(), "rank"),
+                  base::counted(plan.cluster.nodes, "node")) +
+      fmt::format("  {:<12} {:<32} {:>9} {:>9} {:>11} {:>11}\n", "data x seq.", "exchange", "update", "exposed",
+                  "efficiency", "memory/rank");
   const std::int64_t chosen = best.layout.sequence_parallel;
   for (const Candidate& one : best_of_each_mesh(plan.all))
     text += table_row(one, one.layout.sequence_parallel == chosen);

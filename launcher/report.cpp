@@ -51,7 +51,9 @@ void add_model(ordered_json& run, const std::string& run_dir, const Options& opt
     else
       run["model"] = look_inside(evaluated, options.report);
   } catch (const base::BadInput& error) {
-    throw base::BadInput(fmt::format("{}: {}; --no-model reports the curves alone", run_dir, error.what()));
+    const bool is_page = options.report.picture().empty();
+    throw base::BadInput(
+        fmt::format("{}: {}{}", run_dir, error.what(), is_page ? "; --no-model reports the curves alone" : ""));
   }
 }
 

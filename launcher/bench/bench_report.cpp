@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "launcher/cost/forward_products.h"
 #include "launcher/options/option_record.h"
 #include "launcher/options/option_table.h"
@@ -58,17 +59,17 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
 
 std::string describe(const BenchResult& result, const Options& used) {
   const std::string_view measured = used.bench.decode ? "a batch" : "an update";
-  std::string text = fmt::format("{:<10}{}, the median of {}, half of them in {} to {}; {} tokens/s\n",
-                                 used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds),
-                                 used.bench.iterations, readable_seconds(result.lower_quartile),
-                                 readable_seconds(result.upper_quartile), readable_count(rows_per_second(result))) +
-                     (used.bench.decode ? ""
-                                        : fmt::format("products  take {:.1f} % of that alone, {}\n",
-                                                      100 * result.product_seconds / result.step_seconds,
-                                                      readable(result.flops, "FLOP"))) +
-                     fmt::format("memory    {} on the rank with most, {} of it for {}; {} new pages in one\n",
-                                 readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), measured,
-                                 result.page_faults);
+  std::string text =
+      fmt::format("{:<10}{}, the median of {}, half of them in {} to {}; {} tokens/s\n",
+                  used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds), used.bench.iterations,
+                  readable_seconds(result.lower_quartile), readable_seconds(result.upper_quartile),
+                  readable_count(rows_per_second(result))) +
+      (used.bench.decode
+           ? ""
+           : fmt::format("products  take {:.1f} % of that alone, {}\n",
+                         100 * result.product_seconds / result.step_seconds, readable(result.flops, "FLOP"))) +
+      fmt::format("memory    {} on the rank with most, {} of it for {}; {} in one\n", readable_bytes(result.peak_bytes),
+                  readable_bytes(result.activation_bytes), measured, base::counted(result.page_faults, "new page"));
   text += "sent      ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), dist::purpose_names.at(purpose));

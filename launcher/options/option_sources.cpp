@@ -61,6 +61,8 @@ void take_pieces_of(const std::filesystem::path& directory, const CommandEntry& 
   assignments.push_back({"sentencepiece", pieces.string(), pieces.string()});
 }
 
+bool has_line_break(std::string_view text) { return text.find_first_of("\n\r") != std::string_view::npos; }
+
 }  // namespace
 
 std::vector<Assignment> read_command_line(const std::vector<std::string>& arguments, const CommandEntry& command) {
@@ -149,18 +151,17 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
     for (const auto& assignment : assignments) {
       const auto& entry = *find_option(assignment.name, command.bit);
       if (entry.sets_others != sets_others) continue;
-      const bool has_line_break = assignment.value.find_first_of("\n\r") != std::string::npos;
       if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
-        throw base::BadInput(
-            fmt::format("{}: is not UTF-8, needs UTF-8; a file of such a name is to get another", assignment.origin));
-      if (has_line_break || !entry.set(options, assignment.value))
+        throw base::BadInput(fmt::format("{}: is not UTF-8, needs UTF-8", assignment.origin));
+      if (has_line_break(assignment.value) || !entry.set(options, assignment.value))
         throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
                                          needed_by(entry, assignment.value),
-                                         has_line_break ? " without line breaks" : ""));
-      if (!datasets::is_utf8(entry.get(options)))
-        throw base::BadInput(fmt::format(
-            "{}: the name of the directory that this is started in is not UTF-8, needs UTF-8; start elsewhere",
-            assignment.origin));
+                                         has_line_break(assignment.value) ? " without line breaks" : ""));
+      const std::string whole = entry.get(options);  // of a relative path, what is written down
+      if (!datasets::is_utf8(whole) || has_line_break(whole))
+        throw base::BadInput(fmt::format("{}: the name of the directory that this is started in {}; start elsewhere",
+                                         assignment.origin,
+                                         has_line_break(whole) ? "has a line break" : "is not UTF-8, needs UTF-8"));
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -54,6 +55,28 @@ ordered_json thinned(const ordered_json& points) {
   return kept;
 }
 
+/// Of the points' heights; none where there are none.
+std::optional<double> median(const ordered_json& points) {
+  std::vector<double> heights;
+  for (const ordered_json& point : points)
+    if (point[1].is_number()) heights.push_back(point[1].get<double>());
+  if (heights.empty()) return std::nullopt;
+  const auto middle = heights.begin() + std::ssize(heights) / 2;
+  std::ranges::nth_element(heights, middle);
+  return *middle;
+}
+
+/// Whether a stack's ponder times are such as a run writes.
+bool is_pondered(const ordered_json& times) {
+  const auto are_numbers = [&times](const char* key) {
+    const auto list = times.find(key);
+    return list == times.end() ||
+           (list->is_array() && std::ranges::all_of(*list, [](const auto& number) { return number.is_number(); }));
+  };
+  return times.is_object() && times.contains("mean") && times["mean"].is_number() && times.contains("sd") &&
+         times["sd"].is_number() && are_numbers("histogram") && are_numbers("running");
+}
+
 class Metrics {
  public:
   void add(const ordered_json& line) {
@@ -75,7 +98,7 @@ class Metrics {
     const auto ponder = line.find("ponder");
     if (split != line.end() || ponder == line.end() || !ponder->is_object()) return;
     for (const auto& [stack, times] : ponder->items())
-      if (times.is_object()) {
+      if (is_pondered(times)) {
         ordered_json record{{"update", *update}};
         record.update(times);
         ponder_[stack].push_back(std::move(record));
@@ -84,6 +107,8 @@ class Metrics {
 
   void write_to(ordered_json& run) {
     run["thinned"] = false;
+    if (const auto rate = median(curves_["training"].value("rows_per_s", ordered_json::array())))
+      run["rows_per_s"] = *rate;
     for (auto& [part, curves] : curves_.items())
       for (auto& points : curves) {
         if (points.size() > most_points) run["thinned"] = true;

@@ -58,9 +58,9 @@ ordered_json read_scaling_table(const std::filesystem::path& file) {
           fmt::format("{} line {}: {} cells, needs {}", file.string(), number, cells.size(), columns.size()));
     ordered_json row;
     for (std::size_t column = 0; column < columns.size(); ++column) row[columns[column]] = value_of(cells[column]);
-    if (!row["ranks"].is_number())
+    if (const auto& ranks = row["ranks"]; !ranks.is_number())
       throw base::BadInput(
-          fmt::format("{} line {}: \"{}\" ranks, needs a number", file.string(), number, row["ranks"].dump()));
+          fmt::format("--scaling {} line {}: {} ranks, needs a number", file.string(), number, ranks.dump()));
     rows.push_back(std::move(row));
   }
   return rows;

@@ -43,6 +43,8 @@ void check_writable(const fs::path& path) {
     } catch (const fs::filesystem_error& error) {
       throw refusal(path, fmt::format("cannot be written to: {}", error.code().message()));
     }
+    if (fs::is_symlink(directory) && !fs::exists(directory))
+      throw refusal(path, fmt::format("{} is a link to what is not there; needs a directory", directory.string()));
     if (!fs::is_directory(existing))
       throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
     if (::access(existing.c_str(), W_OK | X_OK) != 0)

@@ -193,14 +193,16 @@ TEST_F(BadInput, NamesAreUtf8) {
   expect_nothing_written();
 }
 
-TEST_F(BadInput, NamesOfTheWorkingDirectoryAreUtf8WhereTheyAreRecorded) {
+TEST_F(BadInput, NamesOfTheWorkingDirectoryCanBeRecorded) {
   stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
-  expect_refused(
-      run_shell(fmt::format(
-          "here=$(printf '{}-\\344'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
-          run_directory(), run_directory())),
-      HasSubstr("--data: the name of the directory that this is started in is not UTF-8"));
-  expect_nothing_written();
+  for (const auto& [letter, problem] : {std::pair("\\344", "is not UTF-8"), std::pair("\\nb", "has a line break")}) {
+    expect_refused(
+        run_shell(fmt::format(
+            "here=$(printf '{}-{}'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
+            run_directory(), letter, run_directory())),
+        HasSubstr(std::string("--data: the name of the directory that this is started in ") + problem));
+    expect_nothing_written();
+  }
 }
 
 TEST_F(BadInput, NumbersThatNoMachineHolds) {

@@ -223,7 +223,7 @@ TEST_F(Report, SettingsAreAsTheyWereGiven) {
 TEST_F(Report, LongCurvesAreThinnedOutAndKeepTheirSpikes) {
   std::string metrics;
   for (int update = 1; update <= 30000; ++update)
-    metrics += fmt::format("{{\"update\":{},\"loss\":{}}}\n", update,
+    metrics += fmt::format("{{\"update\":{},\"rows_per_s\":{},\"loss\":{}}}\n", update, update % 10 < 7 ? 100 : update,
                            update % 3000 == 7 ? "null"
                            : update == 12345  ? "99.5"
                            : update == 23456  ? "-7"
@@ -234,6 +234,7 @@ TEST_F(Report, LongCurvesAreThinnedOutAndKeepTheirSpikes) {
   EXPECT_LE(points.size(), 2000);
   EXPECT_GT(points.size(), 1000);
   EXPECT_EQ(run.at("thinned"), true);
+  EXPECT_EQ(run.at("rows_per_s"), 100) << "the median of all, not of those that are drawn";
   EXPECT_EQ(run.at("not_finite"), json({{"lines", 10}, {"first", 7}}));
   EXPECT_EQ(points.front().at(0), 1);
   EXPECT_EQ(points.back().at(0), 30000);

@@ -10,8 +10,10 @@ var marks = ['M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0z', 'M-1-1h2v2h-2z', 'M0-1.25l1.2
   'M0-1.25l1.25 1.25-1.25 1.25-1.25-1.25z', 'M-.4-1.2h.8v.8h.8v.8h-.8v.8h-.8v-.8h-.8v-.8h.8z'];
 var letter = 6.3; // width of one, at the size that pictures have
 
+// Characters that XML has not are shown as one that stands for such.
 function escape(text) {
-  return String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
+  return String(text).replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
+    .replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 }
 
 function is_number(x) { return typeof x === 'number' && isFinite(x); }

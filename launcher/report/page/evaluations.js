@@ -7,7 +7,7 @@ function how_made({scoring, beam, length_penalty: penalty}) {
 }
 
 function steps_of({encoder_steps: encoder, decoder_steps: decoder}) {
-  if (encoder === undefined || decoder === undefined || encoder === decoder) return String(encoder || decoder);
+  if (encoder === undefined || decoder === undefined || encoder === decoder) return String(encoder || decoder || '');
   return `${encoder}, decoder ${decoder}`;
 }
 

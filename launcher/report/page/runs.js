@@ -16,6 +16,19 @@ function time_of(hours) {
 
 // Of an update's matrix products; where positions that halt take no more part, with as many steps as they took on
 // average at the end.
+function halting_kinds({settings}) {
+  return {encoder: settings.halting, decoder: settings['decoder-halting'] || settings.halting};
+}
+
+// Of the stacks that halt.
+function halting_of(run) {
+  const kinds = halting_kinds(run);
+  const stacks = Object.keys(run.ponder);
+  if (!stacks.length) return kinds.encoder || '';
+  const same = stacks.every(stack => kinds[stack] === kinds[stacks[0]]);
+  return same ? kinds[stacks[0]] || '' : stacks.map(stack => `${kinds[stack]} ${stack}`).join(', ');
+}
+
 function flop_of(run) {
   const {flops_per_update: bounds, flops_per_step: of_step} = run.sizes;
   if (!bounds) return '';
@@ -24,8 +37,7 @@ function flop_of(run) {
     return `${draw.short(value / 1000 ** thousands, 3)} ${' kMGTPE'[thousands].trim()}FLOP`;
   };
   if (bounds[0] === bounds[1]) return in_flop(bounds[1]);
-  const {halting} = run.settings;
-  const leave = {encoder: halting, decoder: run.settings['decoder-halting'] || halting};
+  const leave = halting_kinds(run);
   const stacks = Object.keys(run.ponder);
   if (!of_step || !stacks.length || stacks.some(stack => leave[stack] !== 'act-copy'))
     return bounds.map(in_flop).join(' to ');
@@ -34,8 +46,6 @@ function flop_of(run) {
 }
 
 function best_validation(run) { return percent(Math.max(...values_of(run, 'validation', 'accuracy'))); }
-
-function median(values) { return values.sort((a, b) => a - b)[Math.floor(values.length / 2)]; }
 
 function ponder_times(run) {
   return Object.entries(run.ponder)
@@ -54,7 +64,7 @@ const how_scored = has_sequences ? ': symbols\nafter the right ones' : '';
 // Name, what it says of a run, and whether that stands at the right.
 const columns = [
   ['task', run => run.settings.task || '', false],
-  ['halting', run => run.settings.halting || '', false],
+  ['halting', halting_of, false],
   ['parameters', run => number(run.sizes.parameters, 4), true],
   ['an update', flop_of, true],
   ['updates', updates_of, true],
@@ -62,7 +72,7 @@ const columns = [
   [`best validation${how_scored}`, best_validation, true],
   [`test${how_scored}`, run => percent((run.scores.test || {}).accuracy), true],
   ['ponder time', ponder_times, true],
-  ['rows/s', run => number(median(values_of(run, 'training', 'rows_per_s')), 3), true],
+  ['rows/s', run => number(run.rows_per_s, 3), true],
   ['time', run => time_of(last(values_of(run, 'training', 'hours'))), true]
 ];
 
