@@ -14,8 +14,6 @@ function time_of(hours) {
   return `${draw.short(value, 3)} ${unit}`;
 }
 
-// Of an update's matrix products; where positions that halt take no more part, with as many steps as they took on
-// average at the end.
 function halting_kinds({settings}) {
   return {encoder: settings.halting, decoder: settings['decoder-halting'] || settings.halting};
 }
@@ -29,6 +27,8 @@ function halting_of(run) {
   return same ? kinds[stacks[0]] || '' : stacks.map(stack => `${kinds[stack]} ${stack}`).join(', ');
 }
 
+// Of an update's matrix products; where positions that halt take no more part, with as many steps as they took on
+// average at the end.
 function flop_of(run) {
   const {flops_per_update: bounds, flops_per_step: of_step} = run.sizes;
   if (!bounds) return '';
