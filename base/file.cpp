@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -110,11 +108,6 @@ void make_directories(const std::filesystem::path& path) {
   const std::filesystem::path above = directory_of(path);
   make_directories(above);
   if (std::filesystem::create_directory(path)) sync_to_disk(above);
-}
-
-std::string digest(const void* bytes, std::size_t size) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes, size);
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 }  // namespace ut::base

@@ -43,7 +43,4 @@ void make_directories(const std::filesystem::path& path);
 /// Flushes a written file or directory to the disk. Throws std::runtime_error.
 void sync_to_disk(const std::filesystem::path& path);
 
-/// XXH3 128-bit digest as 32 hexadecimal digits.
-std::string digest(const void* bytes, std::size_t size);
-
 }  // namespace ut::base

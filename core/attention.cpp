@@ -37,7 +37,8 @@ AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& ke
   if (place) places.emplace(place->begin(), place->end());
   if (device.is_cuda()) {
     if (fits_varlen(queries, keys, causal))
-      varlen_ = std::make_shared<VarlenAttention>(queries, keys, causal, device, place);
+      varlen_ =
+          when_needed([=] { return std::make_shared<const VarlenAttention>(queries, keys, causal, device, places); });
     spans_ = when_needed([=] { return row_spans(queries, keys, causal, places, device); });
   }
   slots_ = when_needed([=] { return std::make_shared<const SlottedAttention>(queries, keys, causal, device, places); });
@@ -58,7 +59,7 @@ at::Tensor AttentionLayout::compose(const at::Tensor& query, const at::Tensor& k
                                     const AttentionSite& site) const {
   const VarlenKernel kernel = kernel_for(query, site);
   return kernel == VarlenKernel::none ? slots_()->attend(query, keys_values, site)
-                                      : varlen_->attend(query, keys_values, site.heads, kernel);
+                                      : varlen_()->attend(query, keys_values, site.heads, kernel);
 }
 
 AttentionLayout AttentionLayout::watched(AttentionLook look) const {

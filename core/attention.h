@@ -56,7 +56,7 @@ class AttentionLayout {
   at::Tensor compose(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
   // What is made when it is first asked for is a function.
-  std::shared_ptr<const VarlenAttention> varlen_;                   // on CUDA devices, where these rows fit
+  std::function<std::shared_ptr<const VarlenAttention>()> varlen_;  // on CUDA devices, where these rows fit
   std::function<std::shared_ptr<const RowSpans>()> spans_;          // on the host and where there are kernels for it
   std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for all else
   AttentionLook look_;                                              // where somebody watches

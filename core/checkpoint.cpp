@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -104,7 +104,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
         }
       }
     }
-    place_of_row_ = at::cat(own_index()).argsort();
+    place_of_row_ = dist::places_in(at::cat(own_index()));
   }
 
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
@@ -198,7 +198,7 @@ class AttentionByHeads final : public ExchangedAttention {
   AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
       : holdings_(exchange.holdings()),
         layout_(exchange.all(), exchange.all(), causal, holdings_.group->device()),
-        row_of_place_(holdings_.order.argsort()) {}
+        row_of_place_(dist::places_in(holdings_.order)) {}
 
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
     const at::Tensor query = how.query();

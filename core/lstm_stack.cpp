@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dist/on_device.h"
+#include "dist/select_rows.h"
 
 namespace ut::core {
 namespace {
@@ -41,9 +42,9 @@ struct PackedOrder {
     const at::Tensor rows_here = at::tensor(packed, at::kLong);
     const at::Tensor sequences_here = at::tensor(order, at::kLong);
     rows = dist::on_device(rows_here, device);
-    places = dist::on_device(rows_here.argsort(), device);
+    places = dist::on_device(dist::places_in(rows_here), device);
     sequences = dist::on_device(sequences_here, device);
-    numbers = dist::on_device(sequences_here.argsort(), device);
+    numbers = dist::on_device(dist::places_in(sequences_here), device);
     batch_sizes = at::tensor(sizes, at::kLong);
   }
 };

@@ -177,7 +177,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     copied = {};
     if (all_stay && !rows.has_moved()) continue;
     if (parting.copied.size(0) > 0)
-      copied = {dist::select_rows(ponder.mean(), order.argsort().index_select(0, parting.copied)),
+      copied = {dist::select_rows(ponder.mean(), dist::places_in(order).index_select(0, parting.copied)),
                 position_signal.of(parting.copied).all() + step_signal[step]};
     const auto stay = [&](const at::Tensor& part) { return rows.move(part.narrow(0, 0, still)); };
     state = stay(state);

@@ -42,7 +42,7 @@ class RunningStepRows final : public StepRows {
     };
     if (by_heads()) {
       running_ = step_->running_of_all();
-      place_of_running_ = running_.order.argsort();
+      place_of_running_ = dist::places_in(running_.order);
       lay_out(running_.rows, running_.seen, running_.seen_numbers);
     } else {
       lay_out(local(), step_->seen(), step_->seen_numbers());

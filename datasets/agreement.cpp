@@ -13,6 +13,8 @@
 #include "base/file.h"
 #include "base/parse_number.h"
 #include "datasets/dependencies.h"
+#include "datasets/lines.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

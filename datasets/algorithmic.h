@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datasets/generated_task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/parse_number.h"
 #include "datasets/babi_directory.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "datasets/babi_file.h"
 #include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

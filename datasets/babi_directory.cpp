@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "datasets/lines.h"
 #include "datasets/vocabulary.h"
 
 namespace ut::datasets {

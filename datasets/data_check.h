@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/parse_number.h"
+#include "datasets/lines.h"
 #include "datasets/vocabulary.h"
 #include "datasets/words.h"
 

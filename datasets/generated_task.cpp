@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "datasets/task_options.h"
+
 namespace ut::datasets {
 
 GeneratedTask::GeneratedTask(std::string name, Vocabulary vocabulary, const TaskOptions& options)

@@ -5,6 +5,7 @@
 
 #include "base/philox.h"
 #include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "datasets/lines.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datasets/missing_word.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "datasets/generated_task.h"
 #include "datasets/programs.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "datasets/words.h"
+#include "datasets/lines.h"
 
 namespace ut::datasets {
 namespace {

@@ -12,11 +12,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/philox.h"
 #include "datasets/story_world.h"
-#include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

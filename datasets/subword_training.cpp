@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "datasets/task_options.h"
 #include "datasets/translation.h"
 #include "datasets/unicode.h"
 

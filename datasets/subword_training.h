@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 

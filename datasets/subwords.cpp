@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "datasets/unicode.h"
 
 namespace ut::datasets {

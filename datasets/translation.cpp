@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/shell_word.h"
-#include "datasets/words.h"
+#include "datasets/task_options.h"
 
 namespace ut::datasets {
 namespace {

@@ -9,6 +9,7 @@
 #include "datasets/parallel_text.h"
 #include "datasets/subwords.h"
 #include "datasets/task.h"
+#include "datasets/task_options.h"
 #include "datasets/word_lines.h"
 
 namespace ut::datasets {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/error.h"
-#include "base/file.h"
 
 namespace ut::datasets {
 namespace {

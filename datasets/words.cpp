@@ -1,8 +1,7 @@
 #include "datasets/words.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "base/error.h"
 #include "base/philox.h"
 
 namespace ut::datasets {
@@ -35,12 +34,6 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-std::vector<std::string> raw_lines(std::string_view content) {
-  std::vector<std::string> lines;
-  for_each_raw_line(content, [&lines](std::size_t, std::string_view line) { lines.emplace_back(line); });
-  return lines;
-}
-
 std::vector<std::string_view> split_at_spaces(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -50,14 +43,6 @@ std::vector<std::string_view> split_at_spaces(std::string_view text) {
     begin = end + 1;
   }
   return words;
-}
-
-void check_line(std::string_view line, std::string_view file, std::size_t number) {
-  if (line.size() > most_line_bytes)
-    throw base::BadInput(fmt::format("{}:{}: a line of {} bytes; a text file is needed, with lines of {} bytes at most",
-                                     file, number, line.size(), most_line_bytes));
-  if (line.find('\0') != std::string_view::npos)
-    throw base::BadInput(fmt::format("{}:{}: a NUL byte; a text file is needed", file, number));
 }
 
 std::vector<std::string> most_frequent_first(const std::vector<std::string>& words,

@@ -270,7 +270,10 @@ class NcclCommunicator final : public Communicator {
     handle_.call(message, [&](ncclComm_t group) { return nccl(group, stream.stream()); });
     const auto ended = std::make_shared<CUDAEvent>();
     ended->record(stream);
-    gpu_->watch.begin(message, [ended] { return ended->query(); });
+    gpu_->watch.begin(message, [ended, device = gpu_->device] {
+      const CUDAGuard of_event(device);  // or the watch's thread could take room on the first GPU
+      return ended->query();
+    });
     return [ended, device = gpu_->device] { ended->block(c10::cuda::getCurrentCUDAStream(device)); };
   }
 

@@ -12,14 +12,15 @@ namespace {
 
 /// What the copying below does, by ATen.
 void copy_rows_of_device(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor& from,
-                         const at::Tensor& from_row) {
+                         const at::Tensor& from_row, std::int64_t count) {
   const at::Tensor rows = from.view({from.size(0), from.numel() / from.size(0)});
-  const at::Tensor values = from_row.defined() ? rows.index_select(0, from_row) : rows;
   const at::Tensor target = to.view({-1, rows.size(1)});
   if (to_row.defined())
-    target.index_copy_(0, to_row, values);
+    target.index_copy_(0, to_row, from_row.defined() ? rows.index_select(0, from_row) : rows);
+  else if (at::Tensor part = target.narrow(0, 0, count); from_row.defined())
+    at::index_select_out(part, rows, 0, from_row);
   else
-    target.narrow(0, 0, values.size(0)).copy_(values);
+    part.copy_(rows);
 }
 
 const std::int64_t* table_of(const at::Tensor& index) {
@@ -43,7 +44,7 @@ void copy_rows(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor&
   const at::Tensor source = from.contiguous();
   const std::int64_t count = to_row.defined() ? to_row.numel() : from_row.defined() ? from_row.numel() : from.size(0);
   if (count == 0) return;
-  if (!source.is_cpu()) return copy_rows_of_device(to, to_row, source, from_row);
+  if (!source.is_cpu()) return copy_rows_of_device(to, to_row, source, from_row, count);
   const auto row_bytes = static_cast<std::int64_t>(source.nbytes()) / source.size(0);
   const std::int64_t* to_table = table_of(to_row);
   const std::int64_t* from_table = table_of(from_row);
@@ -64,6 +65,10 @@ at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at
   return differentiable(
       rows, [&](const at::Tensor& all) { return copied(all, index, {}, index.numel()); },
       [read, row, count = rows.size(0)](const at::Tensor& gradient) { return copied(gradient, read, row, count); });
+}
+
+at::Tensor places_in(const at::Tensor& order) {
+  return at::empty_like(order).index_copy_(0, order, at::arange(order.size(0), order.options()));
 }
 
 }  // namespace ut::dist

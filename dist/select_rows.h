@@ -14,6 +14,9 @@ at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index);
 /// anything twice.
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at::Tensor& read, const at::Tensor& row);
 
+/// Where each of `order` [n] int64, which names 0 to n - 1 once each, has 0, 1, …: [n] int64.
+at::Tensor places_in(const at::Tensor& order);
+
 /// to[to_row[i]] = from[from_row[i]], both [n] int64 or undefined for i itself. `to` is contiguous and is seen as rows
 /// as long as those of `from` [rows, c]. No graph is made.
 void copy_rows(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor& from, const at::Tensor& from_row);

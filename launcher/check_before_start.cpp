@@ -5,6 +5,7 @@
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/state_reader.h"
+#include "datasets/make_task.h"
 #include "launcher/commands.h"
 #include "launcher/ranks/device.h"
 #include "launcher/run/run_directory.h"

@@ -10,8 +10,9 @@
 #include "datasets/data_check.h"
 #include "datasets/stories.h"
 #include "datasets/subwords.h"
+#include "datasets/task_options.h"
 #include "launcher/commands.h"
-#include "launcher/options/option_checks.h"
+#include "launcher/options/output_file.h"
 
 namespace ut::launcher {
 namespace {

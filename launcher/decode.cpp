@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "datasets/lines.h"
 #include "datasets/vocabulary.h"
 #include "datasets/words.h"
 #include "launcher/commands.h"

@@ -23,12 +23,13 @@
 #include "launcher/process/kept_memory.h"
 #include "launcher/process/say.h"
 #include "launcher/process/stop_request.h"
+#include "launcher/process/system_error.h"
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/start/rank_environment.h"
-#include "launcher/start/relays.h"
 #include "launcher/start/run_on_ranks.h"
 #include "launcher/start/spawn.h"
+#include "launcher/start/waiting_signals.h"
 
 namespace ut::launcher {
 namespace {

@@ -22,6 +22,7 @@
 #include "core/checkpoint_directory.h"
 #include "core/make_model.h"
 #include "core/safetensors.h"
+#include "datasets/make_task.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
 #include "launcher/options/option_record.h"

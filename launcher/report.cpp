@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "launcher/commands.h"
-#include "launcher/options/option_checks.h"
+#include "launcher/options/output_file.h"
 #include "launcher/options/picture_names.h"
 #include "launcher/process/build_info.h"
 #include "launcher/process/say.h"

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/bleu.h"
-#include "datasets/words.h"
+#include "datasets/lines.h"
 #include "launcher/commands.h"
 #include "launcher/process/standard_input.h"
 

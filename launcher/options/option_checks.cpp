@@ -2,35 +2,20 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "datasets/make_task.h"
 #include "datasets/published.h"
 #include "launcher/cost/machine_numbers.h"
-#include "launcher/options/config_text.h"
 #include "launcher/options/model_options.h"
-#include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
+#include "launcher/options/output_file.h"
 
 namespace ut::launcher {
 namespace {
-
-/// Whether a file, where there is one, begins so as far as it goes.
-bool begins_with_some_of(const std::string& file, std::string_view text) {
-  std::ifstream stream(file, std::ios::binary);
-  for (const char expected : text)
-    if (const int letter = stream.get(); letter != std::char_traits<char>::to_int_type(expected))
-      return letter == std::char_traits<char>::eof();
-  return true;
-}
 
 /// Who reads sequences in order, a position after the other, has no use for these.
 void check_lstm(const Options& options) {
@@ -106,36 +91,6 @@ void check_training(const Options& options) {
                                      options.keep_every, options.checkpoint_every));
 }
 
-void check_unchanged(const Options& recorded, const Options& options) {
-  for (const auto& entry : option_table()) {
-    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
-    const auto before = entry.get(recorded);
-    const auto now = entry.get(options);
-    if (before == now) continue;
-    throw base::BadInput(
-        fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
-                    "run with another --run-dir",
-                    entry.name, options.run_dir, before, now));
-  }
-}
-
-void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
-                            unsigned command) {
-  if (recorded.empty()) return;  // it was written before they were
-  std::map<std::string, std::string> before;
-  for (const ConfigLine& line : config_lines(recorded, checkpoint)) before[line.name] = line.value;
-  for (const OptionEntry& entry : option_table()) {
-    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
-    if (command != command_train && entry.belongs_to(command)) continue;
-    const auto found = before.find(entry.name);
-    const std::string was = found == before.end() ? entry.get(Options()) : found->second;
-    if (const std::string now = entry.get(options); now != was)
-      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; write that there again",
-                                       options.run_dir, config_name, entry.name, now.empty() ? "not set" : now,
-                                       was.empty() ? "not set" : was, checkpoint));
-  }
-}
-
 void check_bench(const Options& options) {
   const BenchOptions& bench = options.bench;
   check_output_file("--profile", bench.profile, "{\"traceEvents\"");
@@ -185,42 +140,6 @@ void check_plan(const Options& options) {
   if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
     throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
                                      options.ranks, plan.nodes * plan.gpus_per_node));
-}
-
-void check_output_file(const char* option, const std::string& file, std::string_view begins) {
-  if (file.empty()) return;
-  std::error_code unseen;
-  const auto directory = std::filesystem::absolute(file).parent_path();
-  std::string problem;
-  const auto cannot_be = [&unseen](const std::filesystem::path& path) {  // its name is too long, say
-    return !std::filesystem::exists(path, unseen) && unseen;
-  };
-  if (cannot_be(file) || cannot_be(base::unfinished_beside(file)))
-    problem = fmt::format("cannot be written: {}", unseen.message());
-  else if (std::filesystem::is_directory(file, unseen))
-    problem = "is a directory, a file is needed";
-  else if (std::filesystem::exists(file, unseen) && !std::filesystem::is_regular_file(file, unseen))
-    problem = "is no regular file, one is needed";
-  else if (!std::filesystem::is_directory(directory, unseen))
-    problem = fmt::format("there is no directory {}", directory.string());
-  else if (::access(directory.c_str(), W_OK) != 0)
-    problem = fmt::format("{} cannot be written to", directory.string());
-  else if (!begins_with_some_of(file, begins))
-    problem = "is there and holds something else, which would be lost; needs another name, or that it is removed";
-  if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
-}
-
-void check_same_model(const Options& exported, const Options& options, const std::string& from) {
-  constexpr std::array of_halting{"halting",  "decoder-halting", "max-steps",
-                                  "act-kind", "act-output",      "halting-threshold"};  // others are training's
-  for (const OptionEntry& entry : option_table()) {
-    const bool is_of_model =
-        entry.group == "Model" && entry.recorded && entry.name != "precision" && !entry.name.ends_with("dropout");
-    if (!is_of_model && std::ranges::find(of_halting, entry.name) == of_halting.end()) continue;
-    if (const std::string was = entry.get(exported), is = entry.get(options); was != is)
-      throw base::BadInput(
-          fmt::format("--{}: {} given, but the model in {} was made with {}; leave it out", entry.name, is, from, was));
-  }
 }
 
 void check_report(const Options& options) {

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "datasets/make_task.h"
+#include "datasets/task_options.h"
 #include "launcher/options/option_table.h"
 #include "launcher/options/picture_names.h"
 

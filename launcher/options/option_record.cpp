@@ -14,6 +14,7 @@
 #include "launcher/options/option_checks.h"
 #include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
+#include "launcher/options/record_checks.h"
 
 namespace ut::launcher {
 namespace {

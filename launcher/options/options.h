@@ -8,6 +8,7 @@
 #include "datasets/bleu.h"
 #include "datasets/subword_training.h"
 #include "datasets/task.h"
+#include "datasets/task_options.h"
 #include "dist/exchange_options.h"
 
 namespace ut::launcher {

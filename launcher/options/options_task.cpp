@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "datasets/babi_directory.h"
+#include "datasets/make_task.h"
+#include "datasets/task_options.h"
 #include "launcher/options/option_groups.h"
 #include "launcher/options/option_kinds.h"
 

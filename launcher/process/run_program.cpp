@@ -1,16 +1,15 @@
 #include "launcher/process/run_program.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstring>
-#include <stdexcept>
+#include <string_view>
 #include <utility>
+
+#include "launcher/process/pipe.h"
 
 namespace ut::launcher {
 namespace {
@@ -44,43 +43,17 @@ int wait_for_end(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// What a program that is started writes.
-class WrittenByProgram {
- public:
-  WrittenByProgram() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
-  }
-  ~WrittenByProgram() {
-    ::close(ends_[0]);
-    close_writing_end();
-  }
-  WrittenByProgram(const WrittenByProgram&) = delete;
-  WrittenByProgram& operator=(const WrittenByProgram&) = delete;
+void write_to(const Pipe& pipe, int stream, StreamActions& actions) {
+  ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writing_end(), stream);
+}
 
-  void take(int stream, StreamActions& actions) const {
-    ::posix_spawn_file_actions_adddup2(actions.get(), ends_[1], stream);
-  }
-
-  /// All that comes until the last writer has closed it. The program has been started.
-  std::string read_to_end() {
-    close_writing_end();
-    std::string text;
-    std::array<char, 4096> part{};
-    for (ssize_t count = 1; count != 0;) {
-      count = ::read(ends_[0], part.data(), part.size());
-      if (count > 0) text.append(part.data(), static_cast<std::size_t>(count));
-      if (count < 0 && errno != EINTR) break;
-    }
-    return text;
-  }
-
- private:
-  void close_writing_end() {
-    if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
-  }
-
-  std::array<int, 2> ends_{};
-};
+/// What the program, which has been started, writes until it and all that it has started have closed the pipe.
+std::string read_to_end(Pipe& pipe) {
+  pipe.close_writing_end();
+  std::string text;
+  pipe.read([&text](std::string_view part) { text += part; });
+  return text;
+}
 
 void write_output_to(const std::filesystem::path& file, StreamActions& actions) {
   constexpr mode_t as_the_umask_says = 0666;
@@ -102,21 +75,21 @@ ProgramEnd run_program(std::vector<std::string> words, const std::filesystem::pa
 ProgramEnd run_silent_program(std::vector<std::string> words, const std::filesystem::path& output) {
   StreamActions actions;
   write_output_to(output, actions);
-  WrittenByProgram errors;
-  errors.take(STDERR_FILENO, actions);
+  Pipe errors;
+  write_to(errors, STDERR_FILENO, actions);
   pid_t process = 0;
   if (const int failure = start_program(words, actions, process); failure != 0) return {failure, 0, ""};
-  std::string said = errors.read_to_end();
+  std::string said = read_to_end(errors);
   return {0, wait_for_end(process), std::move(said)};
 }
 
 std::string output_of(std::vector<std::string> words) {
-  WrittenByProgram output;
+  Pipe output;
   StreamActions actions;
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) output.take(stream, actions);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) write_to(output, stream, actions);
   pid_t process = 0;
   if (start_program(words, actions, process) != 0) return "";
-  std::string text = output.read_to_end();
+  std::string text = read_to_end(output);
   wait_for_end(process);
   return text;
 }

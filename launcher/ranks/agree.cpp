@@ -33,11 +33,13 @@ void agree(dist::Communicator& world, const std::function<void()>& step) {
   throw AgreedBadInput(text_of_rank(problem, first, world));
 }
 
-bool is_so_on_first(dist::Communicator& world, bool here) {
-  const at::Tensor is_so = at::full({1}, world.rank() == 0 && here ? 1 : 0, at::kLong);
-  world.all_reduce_sum(is_so, dist::Purpose::control);
-  return is_so.item<std::int64_t>() > 0;
+bool is_so_on_any(dist::Communicator& world, bool here) {
+  const at::Tensor ranks = at::full({1}, here ? 1 : 0, at::kLong);
+  world.all_reduce_sum(ranks, dist::Purpose::control);
+  return ranks.item<std::int64_t>() > 0;
 }
+
+bool is_so_on_first(dist::Communicator& world, bool here) { return is_so_on_any(world, world.rank() == 0 && here); }
 
 void run_on_first(dist::Communicator& world, const std::function<void()>& work) {
   constexpr std::chrono::milliseconds patience(500);

@@ -34,6 +34,9 @@ class FailureOfRank : public std::runtime_error {
 /// ranks. Collective.
 void agree(dist::Communicator& world, const std::function<void()>& step);
 
+/// Whether it is so on any rank. Collective.
+bool is_so_on_any(dist::Communicator& world, bool here);
+
 /// Whether it is so on rank 0. Collective.
 bool is_so_on_first(dist::Communicator& world, bool here);
 

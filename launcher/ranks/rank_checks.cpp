@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/digest.h"
 #include "launcher/options/option_table.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"
@@ -142,8 +142,9 @@ void check_same_options(const Options& options, dist::Communicator& world) {
   const auto found = find_odd_rank(mine, world);
   if (!found) return;
   const auto& [odd, usual] = *found;
-  const auto theirs = lines_of(text_of_rank(mine, odd.rank, world));
-  const auto others = lines_of(text_of_rank(mine, usual, world));
+  std::vector<std::string> theirs = lines_of(text_of_rank(mine, odd.rank, world));
+  std::vector<std::string> others = lines_of(text_of_rank(mine, usual, world));
+  for (auto* lines : {&theirs, &others}) lines->resize(std::max(theirs.size(), others.size()), "nothing more");
   const auto [first, other] = std::ranges::mismatch(theirs, others);
   throw AgreedBadInput(
       fmt::format("rank {} on host {} was given {}, rank {} {}; give all ranks the same options, "

@@ -14,6 +14,7 @@
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/watched_rows.h"
+#include "datasets/make_task.h"
 #include "launcher/options/model_options.h"
 #include "launcher/run/example_text.h"
 #include "launcher/run/rank_batch.h"

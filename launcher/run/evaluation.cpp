@@ -11,6 +11,7 @@
 #include "core/loss.h"
 #include "datasets/vocabulary.h"
 #include "launcher/options/model_options.h"
+#include "launcher/ranks/agree.h"
 #include "launcher/run/rank_batch.h"
 
 namespace ut::launcher {
@@ -171,12 +172,6 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
   results.pondered.sum_over(world, steps);
 }
 
-bool any_rank(bool here, dist::Communicator& world) {
-  const at::Tensor ranks = at::full({1}, here ? 1 : 0, at::kLong);
-  world.all_reduce_sum(ranks, dist::Purpose::control);
-  return ranks.item<std::int64_t>() > 0;
-}
-
 }  // namespace
 
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
@@ -194,7 +189,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   sum.text = nothing.text;
   sum.groups.assign(session.task->groups().size(), nothing);
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
-    if (stop && any_rank(stop(), session.mesh.world())) return std::nullopt;
+    if (stop && is_so_on_any(session.mesh.world(), stop())) return std::nullopt;
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
       const std::int64_t number =

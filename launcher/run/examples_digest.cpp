@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/file.h"
+#include "base/digest.h"
 
 namespace ut::launcher {
 

@@ -14,7 +14,7 @@
 #include "launcher/cost/cost_model.h"
 #include "launcher/options/command_table.h"
 #include "launcher/options/model_options.h"
-#include "launcher/options/option_checks.h"
+#include "launcher/options/record_checks.h"
 #include "launcher/run/run_directory.h"
 
 namespace ut::launcher {

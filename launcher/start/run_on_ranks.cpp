@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "datasets/make_task.h"
 #include "dist/mpi.h"
 #include "launcher/plan/mesh_by_plan.h"
 #include "launcher/process/kept_memory.h"

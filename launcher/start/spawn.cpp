@@ -26,6 +26,7 @@
 #include "launcher/process/signal_set.h"
 #include "launcher/process/standard_input.h"
 #include "launcher/process/stop_request.h"
+#include "launcher/process/system_error.h"
 #include "launcher/run/metrics.h"
 #include "launcher/start/mpirun_environment.h"
 #include "launcher/start/mpirun_errors.h"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/start/relays.h"
 #include "launcher/start/spawn_request.h"
+#include "launcher/start/waiting_signals.h"
 
 namespace ut::launcher {
 

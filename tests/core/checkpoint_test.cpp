@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "core/checkpoint_directory.h"

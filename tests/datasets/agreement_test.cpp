@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/dependencies.h"
+#include "datasets/lines.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/datasets/chi_square.h"
 

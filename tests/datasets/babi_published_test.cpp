@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "datasets/babi.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"
 

@@ -9,9 +9,11 @@
 #include <map>
 
 #include "datasets/data_check.h"
+#include "datasets/make_task.h"
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
 #include "datasets/task.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/datasets/toy_parallel_text.h"
 

@@ -9,6 +9,7 @@
 #include "datasets/dependencies.h"
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/datasets/toy_parallel_text.h"
 

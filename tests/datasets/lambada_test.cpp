@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "datasets/batch.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/shared_data.h"
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/file.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/datasets/chi_square.h"
 #include "tests/temporary_directory.h"

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "datasets/babi.h"
+#include "datasets/task_options.h"
 #include "datasets/words.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"

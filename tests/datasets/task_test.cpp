@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "datasets/make_task.h"
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/temporary_directory.h"

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "datasets/subword_training.h"
+#include "datasets/task_options.h"
 #include "tests/bad_input.h"
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/shared_data.h"

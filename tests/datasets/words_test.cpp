@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "datasets/lines.h"
+
 namespace ut::datasets {
 namespace {
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"

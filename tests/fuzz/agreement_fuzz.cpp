@@ -1,6 +1,7 @@
 // Sentences before a verb, numpred.*, or the table of dependencies; or, in two parts, whole sentences and their verbs.
 
 #include "datasets/dependencies.h"
+#include "datasets/task_options.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/task.h"
 

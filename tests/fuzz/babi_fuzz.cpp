@@ -1,6 +1,7 @@
 // A file of stories in bAbI's format.
 
 #include "datasets/babi_file.h"
+#include "datasets/task_options.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/task.h"
 

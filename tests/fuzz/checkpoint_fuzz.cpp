@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/digest.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
 #include "core/safetensors.h"

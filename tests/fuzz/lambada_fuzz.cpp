@@ -1,5 +1,6 @@
 // Passages to be tested with and, in a second part, to be trained on.
 
+#include "datasets/task_options.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/task.h"
 

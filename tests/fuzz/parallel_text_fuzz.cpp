@@ -2,6 +2,7 @@
 
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"
+#include "datasets/task_options.h"
 #include "tests/datasets/toy_parallel_text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/task.h"

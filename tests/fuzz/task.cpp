@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "datasets/data_check.h"
+#include "datasets/make_task.h"
+#include "datasets/task_options.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace ut::tests {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "datasets/task.h"
+#include "datasets/task_options.h"
 
 namespace ut::tests {
 

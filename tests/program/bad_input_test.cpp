@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "tests/program/program.h"
 #include "tests/program/refused.h"

@@ -1,0 +1,49 @@
+#include "launcher/options/output_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace ut::launcher {
+namespace {
+
+/// Whether a file, where there is one, begins so as far as it goes.
+bool begins_with_some_of(const std::string& file, std::string_view text) {
+  std::ifstream stream(file, std::ios::binary);
+  for (const char expected : text)
+    if (const int letter = stream.get(); letter != std::char_traits<char>::to_int_type(expected))
+      return letter == std::char_traits<char>::eof();
+  return true;
+}
+
+}  // namespace
+
+void check_output_file(const char* option, const std::string& file, std::string_view begins) {
+  if (file.empty()) return;
+  std::error_code unseen;
+  const auto directory = std::filesystem::absolute(file).parent_path();
+  std::string problem;
+  const auto cannot_be = [&unseen](const std::filesystem::path& path) {  // its name is too long, say
+    return !std::filesystem::exists(path, unseen) && unseen;
+  };
+  if (cannot_be(file) || cannot_be(base::unfinished_beside(file)))
+    problem = fmt::format("cannot be written: {}", unseen.message());
+  else if (std::filesystem::is_directory(file, unseen))
+    problem = "is a directory, a file is needed";
+  else if (std::filesystem::exists(file, unseen) && !std::filesystem::is_regular_file(file, unseen))
+    problem = "is no regular file, one is needed";
+  else if (!std::filesystem::is_directory(directory, unseen))
+    problem = fmt::format("there is no directory {}", directory.string());
+  else if (::access(directory.c_str(), W_OK) != 0)
+    problem = fmt::format("{} cannot be written to", directory.string());
+  else if (!begins_with_some_of(file, begins))
+    problem = "is there and holds something else, which would be lost; needs another name, or that it is removed";
+  if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
+}
+
+}  // namespace ut::launcher

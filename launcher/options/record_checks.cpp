@@ -1,0 +1,59 @@
+#include "launcher/options/record_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/error.h"
+#include "launcher/options/config_text.h"
+#include "launcher/options/option_sources.h"
+#include "launcher/options/option_table.h"
+
+namespace ut::launcher {
+
+void check_unchanged(const Options& recorded, const Options& options) {
+  for (const auto& entry : option_table()) {
+    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
+    const auto before = entry.get(recorded);
+    const auto now = entry.get(options);
+    if (before == now) continue;
+    throw base::BadInput(
+        fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
+                    "run with another --run-dir",
+                    entry.name, options.run_dir, before, now));
+  }
+}
+
+void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
+                            unsigned command) {
+  if (recorded.empty()) return;  // it was written before they were
+  std::map<std::string, std::string> before;
+  for (const ConfigLine& line : config_lines(recorded, checkpoint)) before[line.name] = line.value;
+  for (const OptionEntry& entry : option_table()) {
+    if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
+    if (command != command_train && entry.belongs_to(command)) continue;
+    const auto found = before.find(entry.name);
+    const std::string was = found == before.end() ? entry.get(Options()) : found->second;
+    if (const std::string now = entry.get(options); now != was)
+      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; write that there again",
+                                       options.run_dir, config_name, entry.name, now.empty() ? "not set" : now,
+                                       was.empty() ? "not set" : was, checkpoint));
+  }
+}
+
+void check_same_model(const Options& exported, const Options& options, const std::string& from) {
+  constexpr std::array of_halting{"halting",  "decoder-halting", "max-steps",
+                                  "act-kind", "act-output",      "halting-threshold"};  // others are training's
+  for (const OptionEntry& entry : option_table()) {
+    const bool is_of_model =
+        entry.group == "Model" && entry.recorded && entry.name != "precision" && !entry.name.ends_with("dropout");
+    if (!is_of_model && std::ranges::find(of_halting, entry.name) == of_halting.end()) continue;
+    if (const std::string was = entry.get(exported), is = entry.get(options); was != is)
+      throw base::BadInput(
+          fmt::format("--{}: {} given, but the model in {} was made with {}; leave it out", entry.name, is, from, was));
+  }
+}
+
+}  // namespace ut::launcher
