@@ -49,6 +49,9 @@ TrainingBatches::TrainingBatches(const Task& task, const BatchOptions& options, 
         "the place in the data that was recorded is none of these batches'; needs the batch options "
         "that it was recorded with");
   if (options_.rows > 0 && options_.window == 0) options_.window = samples_for_window();
+  if (cursor.part == 0) return;
+  cut_window();
+  if (std::cmp_greater_equal(cursor.part, window_.size())) leave_window();
 }
 
 std::int64_t TrainingBatches::samples_for_window() const {
@@ -86,10 +89,13 @@ TrainingBatches::Examples TrainingBatches::next_part() {
   }
   if (window_.empty()) cut_window();
   Examples part = std::move(window_.at(static_cast<std::size_t>(cursor_.part++)));
-  if (std::cmp_less(cursor_.part, window_.size())) return part;
+  if (std::cmp_equal(cursor_.part, window_.size())) leave_window();
+  return part;
+}
+
+void TrainingBatches::leave_window() {
   window_.clear();
   cursor_ = {cursor_.sample + options_.window, 0};
-  return part;
 }
 
 void TrainingBatches::cut_window() {
@@ -108,10 +114,6 @@ void TrainingBatches::cut_window() {
   }
   base::Random random(base::mix(seed_, static_cast<std::uint64_t>(cursor_.sample)));
   base::shuffle(window_, random);
-  if (std::cmp_greater_equal(cursor_.part, window_.size()))
-    throw base::BadInput(
-        "the place in the data that was recorded lies beyond its window; needs the data and the batch "
-        "options that it was recorded with");
 }
 
 }  // namespace ut::datasets

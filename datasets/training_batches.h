@@ -29,12 +29,11 @@ struct Cursor {
 /// once an epoch.
 class TrainingBatches {
  public:
-  /// `task` must outlive this. Throws base::BadInput where the cursor is negative, or has a part where batches are not
-  /// made by rows; std::invalid_argument where the task has no training example.
+  /// `task` must outlive this. Where the cursor's window has not that part, as with other data than it was recorded
+  /// with, the next window begins. Throws base::BadInput where the cursor is negative, or has a part where batches are
+  /// not made by rows; std::invalid_argument where the task has no training example.
   TrainingBatches(const Task& task, const BatchOptions& options, std::uint64_t seed, const Cursor& cursor = {});
 
-  /// Throws base::BadInput where the cursor that was given lies beyond its window: it was recorded with other data or
-  /// options.
   Batch next();
   const Cursor& cursor() const { return cursor_; }
 
@@ -44,6 +43,7 @@ class TrainingBatches {
   Examples next_part();
   Examples samples(std::int64_t count);
   void cut_window();
+  void leave_window();
   std::int64_t samples_for_window() const;
 
   const Task& task_;

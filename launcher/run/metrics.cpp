@@ -1,6 +1,7 @@
 #include "launcher/run/metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <string>
 
@@ -20,6 +21,13 @@ bool is_kept(const std::string& line, std::int64_t update) {
   if (const auto all = record.find("updates"); all != record.end()) return std::ranges::all_of(*all, is_early);
   const auto found = record.find("update");
   return found == record.end() || is_early(*found);
+}
+
+bool agrees(const nlohmann::ordered_json& recorded, const nlohmann::ordered_json& value) {
+  if (!value.is_number_float()) return recorded == value;
+  const auto number = value.get<double>();
+  if (!recorded.is_number()) return recorded.is_null() && !std::isfinite(number);
+  return std::abs(recorded.get<double>() - number) <= 1e-3 * std::abs(number);
 }
 
 /// The path, after truncate_after().
@@ -62,10 +70,10 @@ bool MetricsLog::has(const nlohmann::ordered_json& values) const {
   std::ifstream file(file_.path());
   for (std::string line; std::getline(file, line);) {
     const auto record = base::parse_json<nlohmann::ordered_json>(line);
-    const auto agrees = [&record](const auto& value) {
-      return record.is_object() && record.contains(value.key()) && record[value.key()] == value.value();
+    const auto has_it = [&record](const auto& value) {
+      return record.is_object() && record.contains(value.key()) && agrees(record[value.key()], value.value());
     };
-    if (std::ranges::all_of(values.items(), agrees)) return true;
+    if (std::ranges::all_of(values.items(), has_it)) return true;
   }
   return false;
 }

@@ -287,8 +287,10 @@ void TrainingRun::score_test_split() {
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
-  const bool is_known = log_->has(  // of a run that was done; on another mesh the last bits are others
-      {{"update", best_->update}, {"split", "test"}, {"sequences", result->score.sequences}});
+  const bool is_known = log_->has({{"update", best_->update},  // of a run that was done
+                                   {"split", "test"},
+                                   {"sequences", result->score.sequences},
+                                   {"test_loss", result->loss}});
   if (!is_known) log_->record(record);
   log_->result(fmt::format("run directory {}", session_.options.run_dir));
   log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", best_->update, describe(*result, *session_.task),

@@ -177,8 +177,14 @@ TEST(TrainingBatches, RefuseAPlaceThatTheyDoNotHave) {
   const Numbered task(300);
   EXPECT_THROW(TrainingBatches(task, by_rows, 5, {-1, 0}), base::BadInput);
   EXPECT_THROW(TrainingBatches(task, {1, 4, 0, 60}, 5, {8, 1}), base::BadInput);
+}
+
+/// As where a run goes on with other data, whose windows have fewer parts.
+TEST(TrainingBatches, GoOnAtTheNextWindowWhereTheirsHasNotThatPart) {
+  const Numbered task(300);
   TrainingBatches beyond(task, by_rows, 5, {0, 1000});
-  EXPECT_THROW(beyond.next(), base::BadInput);
+  TrainingBatches next(task, by_rows, 5, {by_rows.window, 0});
+  EXPECT_EQ(numbers_of(beyond.next()), numbers_of(next.next()));
 }
 
 }  // namespace
