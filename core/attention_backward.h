@@ -161,8 +161,9 @@ struct AttentionBackToKeys {
 
   constexpr std::int64_t blocks() const { return key_tiles * tiles.heads; }
   constexpr std::int64_t stages(std::int64_t block) const {
-    const std::int64_t sequence = tiles.sequence_of(block / tiles.heads);
-    return 1 + stages_of_tile * (tiles.tables.query_tile_offsets[sequence + 1] - first_query_tile(block)) + 1;
+    const std::int64_t key_tile = block / tiles.heads;
+    const std::int64_t end = tiles.tables.query_tile_offsets[tiles.sequence_of(key_tile) + 1];
+    return 1 + stages_of_tile * (end - tiles.first_query_tile_of(key_tile)) + 1;
   }
   constexpr void run(std::int64_t block, std::int64_t stage, std::int64_t last, int thread, Registers& registers,
                      Shared& shared) const {
@@ -187,24 +188,10 @@ struct AttentionBackToKeys {
   static constexpr int stages_of_tile = 4;
   static constexpr int keys_of_thread = keys_of_tile / threads_down;  // one after the other
 
-  /// The first of the sequence's that sees any of the block's keys.
-  constexpr std::int64_t first_query_tile(std::int64_t block) const {
-    const std::int64_t key_tile = block / tiles.heads;
-    const std::int64_t sequence = tiles.sequence_of(key_tile);
-    const std::int64_t end = tiles.tables.query_tile_offsets[sequence + 1];
-    std::int64_t tile = tiles.tables.query_tile_offsets[sequence];
-    while (tile < end) {
-      const auto queries = tiles.queries_of(tile);
-      if (tiles.sees(queries.first + queries.count - 1, tiles.first_position(key_tile))) break;
-      ++tile;
-    }
-    return tile;
-  }
-
   constexpr void begin(std::int64_t block, int thread, Registers& registers, Shared& shared) const {
     tiles.load_keys(tiles.key_rows, block / tiles.heads, block % tiles.heads, thread, shared.keys);
     tiles.load_keys(tiles.value_rows, block / tiles.heads, block % tiles.heads, thread, shared.values);
-    registers.first_query_tile = first_query_tile(block);
+    registers.first_query_tile = tiles.first_query_tile_of(block / tiles.heads);
     for (auto& of_key : registers.of_keys)
       for (Number& number : of_key) number = 0;
     for (auto& of_value : registers.of_values)

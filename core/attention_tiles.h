@@ -57,6 +57,19 @@ struct TileTables {
   bool causal;                   // a query sees the keys of positions up to its own
 };
 
+/// The first of begin to end - 1 for which it is so, as it then is for all after it; else the end.
+template <class IsSo>
+constexpr std::int64_t first_for_which(std::int64_t begin, std::int64_t end, const IsSo& is_so) {
+  while (begin < end) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    if (is_so(middle))
+      end = middle;
+    else
+      begin = middle + 1;
+  }
+  return begin;
+}
+
 /// What all ways have in common. Of a head's columns there are at most `most`; what is given is of type `Given`.
 template <class Number, class Given, int most>
 struct AttentionTiles {
@@ -114,9 +127,19 @@ struct AttentionTiles {
   /// How many of a sequence's key tiles, from its first, some of these queries see.
   constexpr std::int64_t key_tiles_of(const Queries& queries) const {
     const std::int64_t begin = tables.key_tile_offsets[queries.sequence];
-    std::int64_t count = tables.key_tile_offsets[queries.sequence + 1] - begin;
-    while (count > 0 && !sees(queries.first + queries.count - 1, first_position(begin + count - 1))) --count;
-    return count;
+    const std::int64_t last = queries.first + queries.count - 1;
+    return first_for_which(begin, tables.key_tile_offsets[queries.sequence + 1],
+                           [&](std::int64_t key_tile) { return !sees(last, first_position(key_tile)); }) -
+           begin;
+  }
+  /// The first of a key tile's sequence's query tiles that sees any of its keys; where none does, the end of these.
+  constexpr std::int64_t first_query_tile_of(std::int64_t key_tile) const {
+    const std::int64_t sequence = sequence_of(key_tile);
+    return first_for_which(tables.query_tile_offsets[sequence], tables.query_tile_offsets[sequence + 1],
+                           [&](std::int64_t tile) {
+                             const Queries queries = queries_of(tile);
+                             return sees(queries.first + queries.count - 1, first_position(key_tile));
+                           });
   }
 
   /// Fills a tile's rows with a head's columns, times `factor`; zeros where row_of(place) is negative, and beyond.

@@ -6,21 +6,22 @@
 
 #include "dist/differentiable.h"
 #include "dist/on_device.h"
+#include "dist/select_rows.h"
 
 namespace ut::dist {
 namespace {
 
 void add(RowNumbers& rows, const RowNumbers& more) { rows.insert(rows.end(), more.begin(), more.end()); }
 
-/// `fresh` [rows, c] are put in the slots `fresh_numbers`; returns what stands at `numbers` then. On the way back the
-/// gradients of other rows are left for who put those in.
-at::Tensor stored_rows(const std::shared_ptr<RowStore>& store, const at::Tensor& numbers, const at::Tensor& fresh,
-                       const at::Tensor& fresh_numbers) {
+/// `fresh` [rows, c] are put in the slots `fresh_numbers`; returns what stands at `numbers` then, in parts as
+/// add_rows() has them. On the way back the gradients of other rows are left for who put those in.
+at::Tensor stored_rows(const std::shared_ptr<RowStore>& store, const at::Tensor& numbers,
+                       std::vector<std::int64_t> parts, const at::Tensor& fresh, const at::Tensor& fresh_numbers) {
   store->put(fresh, fresh_numbers);
   return with_backward(store->rows().index_select(0, numbers), {fresh},
-                       [store, numbers, fresh_numbers](const at::Tensor& gradient) {
+                       [store, numbers, parts = std::move(parts), fresh_numbers](const at::Tensor& gradient) {
                          at::Tensor& gradients = store->gradients();
-                         gradients.index_add_(0, numbers, gradient.to(gradients.scalar_type()));
+                         add_rows(gradients, numbers, gradient.to(gradients.scalar_type()), parts);
                          return std::vector<at::Tensor>{store->take_gradients(fresh_numbers)};
                        });
 }
@@ -58,10 +59,10 @@ RunningNeighbours::Step RunningNeighbours::next_step(const HeldRows& held, std::
 /// come stands as well.
 KnownRows RunningNeighbours::bring(const Step& step, const at::Tensor& rows,
                                    const std::shared_ptr<RowStore>& store) const {
-  const at::Tensor out = stored_rows(store, step.to_send, rows, step.own);
+  const at::Tensor out = stored_rows(store, step.to_send, step.sent, rows, step.own);
   const at::Tensor come = all_to_all(out, step.sent, step.received, group_);
   return [store, come, arriving = step.arriving, device = group_.device()](const RowNumbers& numbers) {
-    return stored_rows(store, on_device(numbers, device), come, arriving);
+    return stored_rows(store, on_device(numbers, device), {std::ssize(numbers)}, come, arriving);
   };
 }
 

@@ -67,6 +67,15 @@ at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at
       [read, row, count = rows.size(0)](const at::Tensor& gradient) { return copied(gradient, read, row, count); });
 }
 
+void add_rows(const at::Tensor& to, const at::Tensor& index, const at::Tensor& rows,
+              std::span<const std::int64_t> parts) {
+  std::int64_t begin = 0;
+  for (const std::int64_t count : parts) {
+    if (count > 0) to.index_add_(0, index.narrow(0, begin, count), rows.narrow(0, begin, count));
+    begin += count;
+  }
+}
+
 at::Tensor places_in(const at::Tensor& order) {
   return at::empty_like(order).index_copy_(0, order, at::arange(order.size(0), order.options()));
 }

@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <span>
+
 namespace ut::dist {
 
 // Indices are where the rows are.
@@ -13,6 +16,11 @@ at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index);
 /// read[i] is the one that counts of row number row[i], both [n] int64 or undefined for i itself; neither names
 /// anything twice.
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at::Tensor& read, const at::Tensor& row);
+
+/// to[index[i]] += rows[i] [n, c], part after part, whose lengths are `parts` and none of which names a row twice: a
+/// device adds them up in the same order each time, then. `index` [n] int64. No graph is made.
+void add_rows(const at::Tensor& to, const at::Tensor& index, const at::Tensor& rows,
+              std::span<const std::int64_t> parts);
 
 /// Where each of `order` [n] int64, which names 0 to n - 1 once each, has 0, 1, …: [n] int64.
 at::Tensor places_in(const at::Tensor& order);

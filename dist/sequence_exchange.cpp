@@ -46,7 +46,14 @@ class CutExchange final : public SequenceExchange {
   Neighbours neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const override {
     const Halo& halo = halo_for(before, after);
     if (group().size() == 1) return {rows, {}, halo.table};
-    return {rows, all_to_all(rows.index_select(0, halo.to_send), halo.sent, halo.received, group()), halo.table};
+    const at::Tensor out = differentiable(
+        rows, [&](const at::Tensor& all) { return all.index_select(0, halo.to_send); },
+        [index = halo.to_send, parts = halo.sent, sizes = rows.sizes().vec()](const at::Tensor& gradient) {
+          at::Tensor of_rows = at::zeros(sizes, gradient.options());
+          add_rows(of_rows, index, gradient, parts);
+          return of_rows;
+        });
+    return {rows, all_to_all(out, halo.sent, halo.received, group()), halo.table};
   }
 
   at::Tensor sum(const at::Tensor& values) const override { return all_sum(values, group()); }

@@ -26,6 +26,7 @@
 #include "launcher/process/system_error.h"
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/run/run_directory.h"
+#include "launcher/start/choose_ranks.h"
 #include "launcher/start/rank_environment.h"
 #include "launcher/start/run_on_ranks.h"
 #include "launcher/start/spawn.h"

@@ -33,6 +33,73 @@ OptionEntry babi_task() {
   return entry;
 }
 
+void add_babi(Table& table) {
+  table.add("Task", command_train, true,
+            {babi_task(),
+             one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
+                    [](auto& o) -> auto& { return o.task.babi_size; }, {"auto", "1k", "10k"}),
+             whole(
+                 "babi-memory", "bAbI: newest facts kept of a story; 0: all",
+                 [](auto& o) -> auto& { return o.task.babi_memory; }, 0)});
+}
+
+void add_agreement(Table& table) {
+  table.add("Task", command_train, true,
+            {one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
+                    [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
+             share(
+                 "agreement-train-share",
+                 "agreement: of each numpred.test.N, trained on instead of tested on; for want of numpred.train",
+                 [](auto& o) -> auto& { return o.task.agreement_train_share; })});
+}
+
+void add_lambada(Table& table) {
+  table.add("Task", command_train, true,
+            {one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
+                    [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
+             whole(
+                 "lambada-context",
+                 "lambada: learns from every word of the training text that stands among so many before it; 0: from "
+                 "the last word of each line",
+                 [](auto& o) -> auto& { return o.task.lambada_context; }, 0, 1 << 20),
+             whole(
+                 "lambada-common", "lambada: of these, the most frequent words, none is asked for",
+                 [](auto& o) -> auto& { return o.task.lambada_common; }, 0, 1 << 24),
+             whole(
+                 "lambada-names", "lambada: symbols that tell a passage's words outside the vocabulary apart; 0: one",
+                 [](auto& o) -> auto& { return o.task.lambada_names; }, 0, 1 << 16),
+             whole(
+                 "vocabulary-size", "lambada: words kept, the most frequent of the training text",
+                 [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24)});
+}
+
+void add_generated(Table& table) {
+  table.add("Task", command_train, true,
+            {whole(
+                 "train-length", "copy, reverse, addition: longest input in training",
+                 [](auto& o) -> auto& { return o.task.train_length; }, 1),
+             whole(
+                 "execute-length", "execute-…: digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
+                 [](auto& o) -> auto& { return o.task.execute_length; }, 0),
+             whole(
+                 "execute-nesting", "execute-…: operations of a program, one around the other",
+                 [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
+             one_of("execute-source", "execute-program: whose programs",
+                    [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
+             whole(
+                 "train-examples", "generated tasks: examples to train on",
+                 [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
+             whole(
+                 "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
+  table.add("Task", command_train | command_evaluate, true,
+            {changeable(whole(
+                 "evaluation-length", "copy, reverse, addition: longest input in evaluation",
+                 [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
+             changeable(whole(
+                 "evaluation-examples", "generated tasks: examples of each evaluation split",
+                 [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1, most_examples))});
+}
+
 }  // namespace
 
 /// Which files of a directory say the same in two languages; `ut data sentencepiece` takes them too.
@@ -73,58 +140,10 @@ void add_task(Table& table) {
                 [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names()))});
   table.add("Task", run_commands | command_export | command_data_sentencepiece | command_data_check, true,
             {changeable(data_directory())});
-  table.add("Task", command_train, true,
-            {babi_task(),
-             one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
-                    [](auto& o) -> auto& { return o.task.babi_size; }, {"auto", "1k", "10k"}),
-             whole(
-                 "babi-memory", "bAbI: newest facts kept of a story; 0: all",
-                 [](auto& o) -> auto& { return o.task.babi_memory; }, 0),
-             one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
-                    [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
-             share(
-                 "agreement-train-share",
-                 "agreement: of each numpred.test.N, trained on instead of tested on; for want of numpred.train",
-                 [](auto& o) -> auto& { return o.task.agreement_train_share; }),
-             one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
-                    [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
-             whole(
-                 "lambada-context",
-                 "lambada: learns from every word of the training text that stands among so many before it; 0: from "
-                 "the last word of each line",
-                 [](auto& o) -> auto& { return o.task.lambada_context; }, 0, 1 << 20),
-             whole(
-                 "lambada-common", "lambada: of these, the most frequent words, none is asked for",
-                 [](auto& o) -> auto& { return o.task.lambada_common; }, 0, 1 << 24),
-             whole(
-                 "lambada-names", "lambada: symbols that tell a passage's words outside the vocabulary apart; 0: one",
-                 [](auto& o) -> auto& { return o.task.lambada_names; }, 0, 1 << 16),
-             whole(
-                 "vocabulary-size", "lambada: words kept, the most frequent of the training text",
-                 [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24),
-             whole(
-                 "train-length", "copy, reverse, addition: longest input in training",
-                 [](auto& o) -> auto& { return o.task.train_length; }, 1),
-             whole(
-                 "execute-length", "execute-…: digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
-                 [](auto& o) -> auto& { return o.task.execute_length; }, 0),
-             whole(
-                 "execute-nesting", "execute-…: operations of a program, one around the other",
-                 [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
-             one_of("execute-source", "execute-program: whose programs",
-                    [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
-             whole(
-                 "train-examples", "generated tasks: examples to train on",
-                 [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
-             whole(
-                 "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
-  table.add("Task", command_train | command_evaluate, true,
-            {changeable(whole(
-                 "evaluation-length", "copy, reverse, addition: longest input in evaluation",
-                 [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
-             changeable(whole(
-                 "evaluation-examples", "generated tasks: examples of each evaluation split",
-                 [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1, most_examples))});
+  add_babi(table);
+  add_agreement(table);
+  add_lambada(table);
+  add_generated(table);
 }
 
 }  // namespace ut::launcher::option_groups

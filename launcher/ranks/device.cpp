@@ -94,8 +94,10 @@ RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist
   agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
   if (device.cuda) {
     use_gpu(device.gpu);
-    // As matrix products are, too; the library's choice for recurrent layers is less.
-    at::globalContext().setFloat32Precision(at::Float32Backend::CUDA, at::Float32Op::RNN, at::Float32Precision::IEEE);
+    // Sums of products are float32's, also where the library would make them in less.
+    at::Context& library = at::globalContext();
+    library.setFloat32Precision(at::Float32Backend::CUDA, at::Float32Op::RNN, at::Float32Precision::IEEE);
+    library.setAllowBF16ReductionCuBLAS(false);
   }
   return device;
 }

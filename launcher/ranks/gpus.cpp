@@ -36,7 +36,7 @@ VisibleGpus find_gpus() {
       return {.in_build = true,
               .count = 0,
               .problem = fmt::format("GPU {} has compute capability {}.{}; kernels are for "
-                                     "{}.0 and later",
+                                     "{}.0 and later, and CUDA_VISIBLE_DEVICES can leave it out",
                                      gpu, capability / 10, capability % 10, least_capability / 10)};
   return {.in_build = true, .count = count, .problem = count == 0 ? "CUDA finds none" : ""};
 }

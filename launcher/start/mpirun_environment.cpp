@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
 namespace {

@@ -19,6 +19,7 @@
 #include "launcher/ranks/device.h"
 #include "launcher/ranks/rank_checks.h"
 #include "launcher/ranks/rank_hosts.h"
+#include "launcher/start/choose_ranks.h"
 #include "launcher/start/library_warnings.h"
 
 namespace ut::launcher {

@@ -30,8 +30,8 @@
 #include "launcher/run/metrics.h"
 #include "launcher/start/mpirun_environment.h"
 #include "launcher/start/mpirun_errors.h"
-#include "launcher/start/rank_environment.h"
 #include "launcher/start/relays.h"
+#include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "launcher/start/rank_environment.h"
+#include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
 

@@ -60,10 +60,10 @@ const at::Device gpu(at::kCUDA, 0);
 
 TEST(VarlenKernel, IsChosenByDeviceTypeAndDropout) {
   EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 64, false), VarlenKernel::flash);
-  EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 256, false), VarlenKernel::flash);
+  EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 192, false), VarlenKernel::flash);
   EXPECT_EQ(varlen_kernel(gpu, at::kFloat, 64, false), VarlenKernel::memory_efficient);
   EXPECT_EQ(varlen_kernel(gpu, at::kFloat, 4, false), VarlenKernel::memory_efficient);
-  EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 264, false), VarlenKernel::memory_efficient) << "too wide for flash";
+  EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 200, false), VarlenKernel::memory_efficient) << "too wide for flash";
   EXPECT_EQ(varlen_kernel(gpu, at::kBFloat16, 4, false), VarlenKernel::none) << "heads are not aligned";
   EXPECT_EQ(varlen_kernel(gpu, at::kFloat, 6, false), VarlenKernel::none) << "heads are not aligned";
   EXPECT_EQ(varlen_kernel(gpu, at::kDouble, 64, false), VarlenKernel::none) << "not in float64";

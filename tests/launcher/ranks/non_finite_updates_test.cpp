@@ -27,7 +27,7 @@ TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
   NonFiniteUpdates updates(options);
   for (int turn = 0; turn < 2; ++turn) {
     updates.went_well();
-    for (int left_out = 0; left_out < 2; ++left_out) EXPECT_NO_THROW(updates.left_out(*model, 1, true, *world));
+    for (int update = 0; update < 2; ++update) EXPECT_NO_THROW(updates.left_out(*model, 1, true, *world));
   }
   EXPECT_THROW(updates.left_out(*model, 1, true, *world), FailureOfRank);
   updates.resume(1);  // as many were left out when the run was stopped

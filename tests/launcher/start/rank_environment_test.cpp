@@ -1,17 +1,13 @@
 #include "launcher/start/rank_environment.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "tests/bad_input.h"
+#include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 Environment environment_of(std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const char* name) -> const char* {
@@ -25,13 +21,6 @@ void expect_rank(std::map<std::string, std::string> variables, std::int64_t rank
   EXPECT_TRUE(found.is_rank);
   EXPECT_EQ(found.rank, rank);
   EXPECT_EQ(found.world, world);
-}
-
-Options options_with(std::int64_t ranks, std::int64_t sequence_parallel = 1) {
-  Options options;
-  options.ranks = ranks;
-  options.sequence_parallel = sequence_parallel;
-  return options;
 }
 
 TEST(RankEnvironment, SaysTheNumberAmongTheRanksOfAHost) {
@@ -76,63 +65,7 @@ TEST(RankEnvironment, IsNotABatchScriptsShell) {
                      .is_rank);
 }
 
-TEST(Ranks, AreWhatWasAskedForOrStarted) {
-  const RankEnvironment none;
-  EXPECT_EQ(choose_ranks(options_with(0), none), 1);
-  EXPECT_EQ(choose_ranks(options_with(3), none), 3);
-  EXPECT_EQ(choose_ranks(options_with(0), {true, 0, 4}), 4);
-  EXPECT_EQ(choose_ranks(options_with(4), {true, 0, 4}), 4);
-  EXPECT_EQ(choose_ranks(options_with(4), {true, 0, 0}), 0);
-}
-
-TEST(Ranks, OfARecordYieldToMpirun) {
-  Options options = options_with(0);
-  options.recorded_ranks = 2;
-  EXPECT_EQ(choose_ranks(options, {}), 2);
-  EXPECT_EQ(choose_ranks(options, {true, 0, 5}), 5);
-}
-
-TEST(Ranks, OfASequenceAreTheRecordsWhereTheyDivideAllRanks) {
-  Options options = options_with(0);
-  options.sequence_parallel = 0;
-  options.recorded_sequence_parallel = 3;
-  EXPECT_EQ(choose_sequence_parallel(options, 6), 3);
-  EXPECT_EQ(choose_sequence_parallel(options, 4), 0) << "ut plan chooses";
-  options.exchange.form = dist::ExchangeForm::heads;
-  options.model.heads = 2;
-  EXPECT_THAT(tests::bad_input([&] { choose_sequence_parallel(options, 6); }),
-              testing::HasSubstr("--exchange heads: 3 ranks cannot share"));
-  options.plan_exchange = true;
-  EXPECT_EQ(choose_sequence_parallel(options, 6), 3) << "another form is chosen";
-  options.sequence_parallel = 2;
-  EXPECT_EQ(choose_sequence_parallel(options, 4), 2);
-}
-
-TEST(Ranks, OtherThanStartedAreRefusedWithBothNumbers) {
-  EXPECT_THAT(tests::bad_input([] {
-                choose_ranks(options_with(2), {true, 0, 4});
-              }),
-              AllOf(HasSubstr("--ranks: 2"), HasSubstr("started 4")));
-}
-
-TEST(Ranks, SequenceRanksMustDivideThem) {
-  EXPECT_EQ(choose_ranks(options_with(4, 2), {}), 4);
-  EXPECT_THAT(tests::bad_input([] { choose_ranks(options_with(2, 4), {}); }),
-              AllOf(HasSubstr("--sequence-parallel: 4"), HasSubstr("is 2")));
-  EXPECT_NE(tests::bad_input([] { choose_ranks(options_with(4, 3), {}); }), "");
-}
-
-TEST(Ranks, FillTheHostsUnlessAskedOtherwise) {
-  const std::vector<Host> hosts = {{"one", 2}, {"two", 4}};
-  EXPECT_EQ(choose_ranks(options_with(0), {}, hosts), 6);
-  EXPECT_EQ(choose_ranks(options_with(3), {}, hosts), 3);
-  Options options = options_with(7);
-  options.hostfile = "/my/hosts";
-  EXPECT_THAT(tests::bad_input([&] { choose_ranks(options, {}, hosts); }),
-              AllOf(HasSubstr("--ranks: 7"), HasSubstr("6 slots"), HasSubstr("/my/hosts")));
-}
-
-TEST(RankEnvironment, ATerminalIsWhatTheParentSaw) {
+TEST(TerminalColumns, AreWhatTheParentSaw) {
   EXPECT_EQ(terminal_columns(environment_of({{"UT_TERMINAL", "120"}, {"OMPI_COMM_WORLD_RANK", "0"}})), 120);
   EXPECT_EQ(terminal_columns(environment_of({{"OMPI_COMM_WORLD_RANK", "0"}})), 0);
 }

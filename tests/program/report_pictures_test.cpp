@@ -1,0 +1,140 @@
+// `ut report`: one picture alone.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/program/reported_runs.h"
+
+namespace ut::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class ReportPicture : public Report {};
+
+TEST_F(ReportPicture, PicturesOfCurvesNeedNoModel) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n", "task = copy\n");
+  const std::string run = directory_ / "run";
+  EXPECT_EQ(run_ut("report --svg loss " + run).errors, "");
+  EXPECT_TRUE(std::filesystem::exists(run + "/loss.svg"));
+  for (const std::string picture : {"attention", "attention-source", "ponder-words"})
+    expect_report_refused(run + " --svg " + picture, "no checkpoint yet");
+}
+
+TEST_F(ReportPicture, PerplexityIsDrawnWhereARunHasIt) {
+  write_run("run",
+            "{\"update\":1,\"split\":\"validation\",\"perplexity\":7.4}\n"
+            "{\"update\":2,\"split\":\"validation\",\"perplexity\":6}\n");
+  write_run("other", "{\"update\":1,\"loss\":2.5}\n");
+  const std::string picture = drawn((directory_ / "run") + " --svg perplexity");
+  EXPECT_THAT(picture, HasSubstr("Perplexity on the validation split"));
+  EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
+  expect_report_refused((directory_ / "other") + " --svg perplexity", "needs one of a language model");
+}
+
+TEST_F(ReportPicture, DrawsEveryPictureAlone) {
+  train_reverse("run");
+  const std::string table = write_scaling_table();
+  for (const std::string name :
+       {"loss", "score", "learning-rate", "gradient-norm", "rows-per-second", "ponder", "ponder-histogram", "running",
+        "ponder-words", "attention", "attention-decoder", "attention-source", "scaling"}) {
+    SCOPED_TRACE(name);
+    const std::string file = directory_ / (name + ".svg");
+    const Outcome drawn =
+        run_ut(fmt::format("report {} --scaling {} --svg {} --out {}", directory_ / "run", table, name, file));
+    ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
+    EXPECT_THAT(base::read_file(file), testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    EXPECT_THAT(base::read_file(file), testing::Not(HasSubstr("NaN")));
+    if (is_there("rsvg-convert")) {
+      EXPECT_EQ(run_shell("rsvg-convert " + file).exit_code, 0);
+    }
+  }
+}
+
+TEST_F(ReportPicture, AttentionOfOneStepLayerOrHead) {
+  train_reverse("run", "--block-layers 2");
+  const std::string attention = (directory_ / "run") + " --svg attention-decoder ";
+  const std::string all = drawn(attention);
+  EXPECT_THAT(all, testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">step 3<"), HasSubstr(">head 1<")));
+  EXPECT_EQ(drawn(attention + "--layer 1"), all);
+  EXPECT_NE(drawn(attention + "--layer 2"), all);
+  EXPECT_THAT(drawn(attention + "--step 2"),
+              testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">head 1<"), HasSubstr(">head 2<"),
+                             testing::Not(HasSubstr(">step 3<"))));
+  EXPECT_THAT(drawn(attention + "--head 2"),
+              testing::AllOf(HasSubstr(">step 2<"), HasSubstr(">step 3<"), HasSubstr(">head 2<"),
+                             testing::Not(HasSubstr(">head 1<"))));
+  const std::string one_map = drawn(attention + "--step 3 --head 2");
+  EXPECT_THAT(one_map, testing::AllOf(HasSubstr("attention, step 3"), HasSubstr(">says next ↓<")));
+  EXPECT_NE(drawn(attention + "--step 3 --head 1"), one_map);
+  expect_report_refused(attention + "--step 4", "--step 4: not there, needs one of 1, 2, 3");
+  expect_report_refused(attention + "--layer 3", "--layer 3: not there, needs one of 1, 2");
+  expect_report_refused(attention + "--head 3", "--head 3: not there, needs one of 1, 2");
+}
+
+TEST_F(ReportPicture, SaysWhereMapsLeaveNoRoomForWords) {
+  train_reverse("run", "--evaluation-length 300");
+  const std::string command = "report --example-rows 300 --svg attention " + (directory_ / "run");
+  const std::string words = "class=\"word\"";
+  const Outcome all = run_ut(command);
+  EXPECT_THAT(all.errors, HasSubstr("attention.svg: so many maps leave no room for words; --step or --head draws"));
+  EXPECT_THAT(base::read_file(directory_ / "run/attention.svg"), testing::Not(HasSubstr(words)));
+  const Outcome one = run_ut(command + " --step 1 --head 1");
+  EXPECT_EQ(one.errors, "");
+  EXPECT_THAT(base::read_file(directory_ / "run/attention.svg"), HasSubstr(words));
+}
+
+TEST_F(ReportPicture, PonderTimesOfOneStack) {
+  train_reverse("both", "--decoder-halting act-copy");
+  train_reverse("one");
+  write_run("recorded",
+            "{\"update\":1,\"ponder\":{\"encoder\":{\"mean\":1,\"sd\":0,\"histogram\":[4],\"running\":[1]},"
+            "\"decoder\":{\"mean\":2,\"sd\":0,\"histogram\":[0,4],\"running\":[1,1]}}}\n");
+  const std::string words = (directory_ / "both") + " --svg ponder-words";
+  const std::string histogram = (directory_ / "recorded") + " --svg ponder-histogram";
+  const std::string running = (directory_ / "recorded") + " --svg running";
+  for (const std::string& picture : {words, histogram, running}) {
+    SCOPED_TRACE(picture);
+    EXPECT_EQ(drawn(picture + " --stack encoder"), drawn(picture));
+    EXPECT_NE(drawn(picture + " --stack decoder"), drawn(picture));
+  }
+  for (const std::string picture : {"ponder-words", "running"})
+    expect_report_refused((directory_ / "one") + " --stack decoder --svg " + picture,
+                          "--stack decoder: not there, needs one of encoder");
+}
+
+TEST_F(ReportPicture, APictureIsOfTheExampleThatIsAskedFor) {
+  train_reverse("run");
+  const std::string command = fmt::format("report {} --svg attention --first-example ", directory_ / "run");
+  EXPECT_EQ(run_ut(command + "7").output, (directory_ / "run/attention.svg") + ": attention of example 7\n");
+  expect_refused(run_ut(command + "20"), HasSubstr("--first-example 20: the split has 20 examples, numbered from 0"));
+}
+
+TEST_F(ReportPicture, ScalingOfOneKindMayBeOfSeveralCurves) {
+  const std::string table =
+      directory_
+          .write("scaling.csv",
+                 "kind,size,ranks,exchange,efficiency,curve\nweak-data,256:4,1,none,1,\"weak-data 256:4, 2 × 40\""
+                 "\nweak-data,256:4,1,none,1,\"weak-data 256:4, 2 × 80\"\n")
+          .string();
+  const std::string file = directory_ / "scaling.svg";
+  const Outcome drawn = run_ut(fmt::format("report --scaling {} --svg scaling --out {}", table, file));
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
+  for (const char* curve : {"weak-data 256:4, 2 × 40", "weak-data 256:4, 2 × 80"})
+    EXPECT_THAT(base::read_file(file), HasSubstr(curve));
+}
+
+TEST_F(ReportPicture, APictureAsPngOrWhatItTakes) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n");
+  const std::string command = fmt::format("report {} --no-model --png loss", directory_ / "run");
+  const Outcome without = run_shell(fmt::format("PATH=/nowhere {} {}", std::getenv("UT"), command));
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_EQ(without.errors, "ut: --png: needs the program rsvg-convert (Debian's librsvg2-bin); or take --svg\n");
+  if (!is_there("rsvg-convert")) GTEST_SKIP() << "no rsvg-convert here (Debian's librsvg2-bin)";
+  ASSERT_EQ(run_ut(command).exit_code, 0);
+  EXPECT_THAT(base::read_file(directory_ / "run/loss.png"), testing::StartsWith("\x89PNG"));
+}
+
+}  // namespace
+}  // namespace ut::tests
