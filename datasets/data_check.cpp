@@ -270,6 +270,19 @@ DataCheck check_data(const TaskOptions& options) {
   return found;
 }
 
+/// The directories in this one that have what looks like training text, for a message; or nothing.
+std::string where_training_text_is(const fs::path& directory) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& below : fs::directory_iterator(directory))
+    if (below.is_directory() &&
+        std::ranges::any_of(fs::directory_iterator(below), [](const fs::directory_entry& entry) {
+          return entry.is_regular_file() && entry.path().filename().string().starts_with("train.");
+        }))
+      found.push_back(below.path().string());
+  std::ranges::sort(found);
+  return found.empty() ? "" : fmt::format("; there is training text in {}", fmt::join(found, ", "));
+}
+
 std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   const fs::path directory = data_directory(options.data, "data");
   const auto holds = [](const std::function<void()>& find) {
@@ -292,8 +305,8 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   if (tasks.empty())
     throw base::BadInput(
         fmt::format("{}: no files of a known task ({}); of parallel text give the languages and the names: "
-                    "--source-language, --target-language, --train-set",
-                    options.data, fmt::join(file_task_names(), ", ")));
+                    "--source-language, --target-language, --train-set{}",
+                    options.data, fmt::join(file_task_names(), ", "), where_training_text_is(directory)));
   return tasks;
 }
 

@@ -176,11 +176,11 @@ def note(row, made):
     minutes = sorted(60 * result["hours"] for result in results)
     meshes = sorted({result["mesh"] for result in results if "mesh" in result})
     parts = [f"{len(made)} run{'s' if len(made) > 1 else ''}", f"seed{'s' if len(seeds) > 1 else ''} {span(seeds)}"]
-    transitions = {trained_with(result).get("transition", "feed-forward") for result in results} - {"feed-forward"}
+    transitions = {trained_with(result).get("transition", "feed-forward") for result in results}
     if parameters:
         parts.append(f"{span(parameters)} parameters")
-    if transitions:
-        parts.append(f"transition {', '.join(sorted(transitions))}")
+    if transitions != {"feed-forward"}:
+        parts.append(f"transition {' and '.join(sorted(transitions))}")
     if flops:
         parts.append(f"{in_flop(flops)} an update")
     took = "under a minute" if minutes[-1] < 1 else f"{span([f'{max(one, 1):.0f}' for one in minutes])} minutes"

@@ -20,6 +20,7 @@
 #include "core/gemm.h"
 #include "launcher/plan/probe.h"
 #include "launcher/process/build_info.h"
+#include "launcher/process/cores.h"
 #include "launcher/process/readable.h"
 #include "launcher/process/run_program.h"
 #include "launcher/ranks/device.h"
@@ -62,16 +63,17 @@ std::string speeds(const Link& link) {
                      readable(link.gather.back().size, "B"));
 }
 
-constexpr int most_cores = 1024;
+constexpr int most_cores = 8192;  // Linux has no more
 
 /// The cores that this process may use, as words of bits.
 std::vector<std::int64_t> allowed_cores() {
   std::vector<std::int64_t> words(most_cores / 64, 0);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return words;
+  std::vector<cpu_set_t> sets(most_cores / CPU_SETSIZE);  // the kernel refuses fewer than the machine may have
+  const std::size_t bytes = sets.size() * sizeof(cpu_set_t);
+  if (sched_getaffinity(0, bytes, sets.data()) != 0) return words;
   for (int core = 0; core < most_cores; ++core)
-    if (CPU_ISSET(core, &set)) words[static_cast<std::size_t>(core / 64)] |= std::int64_t{1} << core % 64;
+    if (CPU_ISSET_S(core, bytes, sets.data()))
+      words[static_cast<std::size_t>(core / 64)] |= std::int64_t{1} << core % 64;
   return words;
 }
 
@@ -181,6 +183,9 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
       fmt::format("{} a rank (OMP_NUM_THREADS {}), {} of {} cores allowed", base::counted(mine.back(), "thread"),
                   variable == nullptr ? "not set" : variable, count_bits(allowed_cores()), cores_of_host()),
       ""};
+  const std::int64_t with_time = usable_cores();  // as the host of rank 0 has it
+  if (with_time < count_bits(allowed_cores()))
+    finding.seen += fmt::format(", whose container has the time of {}", with_time);
   for (std::size_t host = 0; host < hosts.names.size() && finding.is_well(); ++host) {
     std::vector<std::int64_t> together(most_cores / 64, 0);
     std::int64_t threads = 0;
@@ -189,8 +194,9 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
       for (std::size_t word = 0; word < together.size(); ++word) together[word] |= ranks[rank][word];
       threads += ranks[rank].back();
     }
-    if (threads <= count_bits(together)) continue;
-    finding.seen += fmt::format("; on {} {} threads share {} cores", hosts.names[host], threads, count_bits(together));
+    const std::int64_t cores = std::min(count_bits(together), host == 0 ? with_time : count_bits(together));
+    if (threads <= cores) continue;
+    finding.seen += fmt::format("; on {} {} threads share {} cores", hosts.names[host], threads, cores);
     finding.remedy =
         "fewer ranks or --threads; where cores are left unused, mpirun --bind-to none or --map-by slot:PE=N";
   }

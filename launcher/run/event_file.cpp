@@ -133,6 +133,20 @@ std::string histogram_of(const std::vector<std::int64_t>& counts) {
       .content();
 }
 
+/// What TensorBoard shows of a record, and of each group in it, under names that begin so.
+void add(const nlohmann::ordered_json& record, const std::string& begin, StepSummary& summary) {
+  for (const auto& [key, value] : record.items())
+    if (value.is_number() && key != "update") summary.scalars[begin + key] = value.get<double>();
+  if (record.contains("ponder"))
+    for (const auto& [stack, counts] : record["ponder"].items()) {
+      summary.scalars[begin + "ponder/" + stack] = counts.at("mean").get<double>();
+      summary.scalars[begin + "ponder_sd/" + stack] = counts.at("sd").get<double>();
+      summary.histograms[begin + "ponder/" + stack] = counts.at("histogram").get<std::vector<std::int64_t>>();
+    }
+  if (record.contains("groups"))
+    for (const auto& [name, of_group] : record["groups"].items()) add(of_group, begin + name + "/", summary);
+}
+
 /// tensorflow.Summary of one value = 1, of which tag = 1.
 std::string summary_of_value(const std::string& tag, Message value) {
   return Message().bytes(1, value.bytes(1, tag).content()).content();
@@ -147,14 +161,7 @@ std::string event_record(const std::string& data) {
 
 StepSummary summary_of(const nlohmann::ordered_json& record) {
   StepSummary summary;
-  const std::string group = record.contains("split") ? record["split"].get<std::string>() + "/" : "";
-  for (const auto& [key, value] : record.items())
-    if (value.is_number() && key != "update") summary.scalars[group + key] = value.get<double>();
-  if (!record.contains("ponder")) return summary;
-  for (const auto& [stack, counts] : record["ponder"].items()) {
-    summary.scalars[group + "ponder/" + stack] = counts.at("mean").get<double>();
-    summary.histograms[group + "ponder/" + stack] = counts.at("histogram").get<std::vector<std::int64_t>>();
-  }
+  add(record, record.contains("split") ? record["split"].get<std::string>() + "/" : "", summary);
   return summary;
 }
 

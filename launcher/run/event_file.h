@@ -18,8 +18,9 @@ struct StepSummary {
   std::map<std::string, std::vector<std::int64_t>> histograms;
 };
 
-/// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, ponder times under `ponder/` and the
-/// stack's, both of a split after the split's name.
+/// A record of metrics.jsonl as TensorBoard shows it: numbers under their keys, of ponder times the mean under
+/// `ponder/` and the stack's, their deviation under `ponder_sd/`; of a split after the split's name, of a group in it
+/// after both.
 StepSummary summary_of(const nlohmann::ordered_json& record);
 
 /// A file of TensorBoard's in a directory of such files, to which a run writes what its steps came to.

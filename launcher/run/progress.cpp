@@ -82,7 +82,8 @@ std::optional<double> Progress::seconds_left(const ShownUpdate& report) const {
   const auto left = report.max_updates - report.update;
   if (done <= 0 || left <= 0) return std::nullopt;
   const double seconds = std::chrono::duration<double>(*shown_at_ - *first_at_).count();
-  return seconds / static_cast<double>(done) * static_cast<double>(left);
+  const double needed = seconds / static_cast<double>(done) * static_cast<double>(left);
+  return std::min(needed, report.seconds_allowed.value_or(needed));
 }
 
 void Progress::clear_line() {

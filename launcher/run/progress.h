@@ -17,8 +17,9 @@ struct ShownUpdate {
   double learning_rate = 0;
   double rows_per_second = 0;
   double gradient_norm = 0;
-  std::optional<double> score;   // best validation score so far
-  std::optional<double> ponder;  // mean steps of a position
+  std::optional<double> score;            // best validation score so far
+  std::optional<double> ponder;           // mean steps of a position
+  std::optional<double> seconds_allowed;  // more of training, whatever it comes to
 };
 
 /// One line about an update, such as

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "base/error.h"
 #include "launcher/options/option_checks.h"
+#include "launcher/process/cores.h"
 
 namespace ut::launcher {
 namespace {
 
 /// More would spend minutes on starting, and all memory.
 constexpr std::int64_t ranks_a_core = 32;
-
-std::int64_t cores() { return std::max<std::int64_t>(1, std::thread::hardware_concurrency()); }
 
 }  // namespace
 
@@ -40,10 +38,9 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
   if (!hosts.empty() && ranks > slots)
     throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
                                      ranks, slots, options.hostfile));
-  if (hosts.empty() && !environment.is_rank && ranks > ranks_a_core * cores())
+  if (const std::int64_t cores = usable_cores(); hosts.empty() && !environment.is_rank && ranks > ranks_a_core * cores)
     throw base::BadInput(fmt::format("--ranks: {} {}, needs at most {} on the {} cores of this machine", ranks,
-                                     options.ranks > 0 ? "given" : "in the run's record", ranks_a_core * cores(),
-                                     cores()));
+                                     options.ranks > 0 ? "given" : "in the run's record", ranks_a_core * cores, cores));
   if (environment.is_rank) {
     if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
       throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",

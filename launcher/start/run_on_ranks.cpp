@@ -13,6 +13,7 @@
 #include "datasets/make_task.h"
 #include "dist/mpi.h"
 #include "launcher/plan/mesh_by_plan.h"
+#include "launcher/process/cores.h"
 #include "launcher/process/kept_memory.h"
 #include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
@@ -21,6 +22,7 @@
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/start/choose_ranks.h"
 #include "launcher/start/library_warnings.h"
+#include "launcher/start/mpirun_environment.h"
 
 namespace ut::launcher {
 namespace {
@@ -59,7 +61,7 @@ std::shared_ptr<dist::Watchdog> make_watchdog(std::int64_t timeout, std::int64_t
   return std::make_shared<dist::Watchdog>(limit, [=, &update](const std::string& what) {
     say_failure(
         rank, update,
-        fmt::format("waited {} s for the other ranks in {} (--timeout): a host or link is down, or a rank hangs",
+        fmt::format("waited {} s for the other ranks in {} (--timeout): one of those hangs, or a host or link is down",
                     limit.count(), what));
     std::_Exit(1);
   });
@@ -86,8 +88,11 @@ void check_world(const dist::Communicator& world, const RankEnvironment& environ
         fmt::format("--ranks: {} given, but {} were started; leave --ranks out", options.ranks, world.size()));
 }
 
+/// LibTorch looks at OMP_NUM_THREADS and at the cores, not at how much of their time a container has.
 void set_threads(const Options& options) {
-  if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
+  if (options.threads > 0) return at::set_num_threads(static_cast<int>(options.threads));
+  const auto most = static_cast<int>(usable_cores());
+  if (std::getenv(threads_variable) == nullptr && at::get_num_threads() > most) at::set_num_threads(most);
 }
 
 /// The mesh as the options have it, after a data set that is the same on all ranks has been read, and the command in

@@ -18,10 +18,10 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "launcher/process/cores.h"
 #include "launcher/process/say.h"
 #include "launcher/process/signal_set.h"
 #include "launcher/process/standard_input.h"
@@ -228,7 +228,7 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   if (!mpirun_path)
     throw base::BadInput(fmt::format(
         "--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
-  const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  const std::int64_t cores = usable_cores();
   const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
   const auto command =
       mpirun_command(request, *mpirun_path, executable, ::geteuid() == 0, variables_for_hosts(environ));

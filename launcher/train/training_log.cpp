@@ -43,6 +43,23 @@ bool TrainingLog::has_records() const { return std::filesystem::file_size(direct
 
 bool TrainingLog::has(const nlohmann::ordered_json& values) const { return metrics_->has(values); }
 
+void TrainingLog::start() {
+  since_record_ = Stopwatch();
+  waited_for_ranks_before_ = session_.mesh.waited_seconds();
+}
+
+void TrainingLog::pause() {
+  since_pause_ = Stopwatch();
+  waited_at_pause_ = session_.mesh.waited_seconds();
+}
+
+void TrainingLog::go_on() {
+  since_record_.leave_out(since_pause_.seconds());
+  const dist::WaitedSeconds now = session_.mesh.waited_seconds();
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    waited_for_ranks_before_.at(purpose) += now.at(purpose) - waited_at_pause_.at(purpose);
+}
+
 void TrainingLog::take(const ShownUpdate& update, std::int64_t rows, const Pondered& pondered) {
   rows_ += rows;
   pondered_.add(pondered);
@@ -59,6 +76,12 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
   if (directory_ == nullptr) return;
   const double seconds = std::max(1e-9, since_record_.seconds());
   const double input_wait = waited - std::exchange(waited_before_, waited);
+  const dist::WaitedSeconds for_ranks = session_.mesh.waited_seconds();
+  const dist::WaitedSeconds before = std::exchange(waited_for_ranks_before_, for_ranks);
+  const auto share_waited = [&](dist::Purpose purpose) {
+    const auto which = static_cast<std::size_t>(purpose);
+    return (for_ranks.at(which) - before.at(which)) / seconds;
+  };
   since_record_ = Stopwatch();
   rows_ = 0;
   nlohmann::ordered_json record{{"update", last_.update},
@@ -67,6 +90,8 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
                                 {"gradient_norm", last_.gradient_norm},
                                 {"rows_per_s", last_.rows_per_second},
                                 {"input_wait_share", input_wait / seconds},
+                                {"exchange_wait_share", share_waited(dist::Purpose::exchange)},
+                                {"gradients_wait_share", share_waited(dist::Purpose::gradients)},
                                 {"hours", hours}};
   if (!pondered.is_empty()) {
     mean_ponder_ = pondered.mean();

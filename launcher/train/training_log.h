@@ -42,10 +42,10 @@ class TrainingLog {
   void record_updates(const core::Steps& steps, double waited, double hours);
   void show(bool last);
 
-  /// Time that is not training's: rows per second are.
-  void leave_out(double seconds) { since_record_.leave_out(seconds); }
-  /// Training begins.
-  void start() { since_record_ = Stopwatch(); }
+  /// Training begins, and pauses: time and waiting from there to go_on() are not its own.
+  void start();
+  void pause();
+  void go_on();
 
  private:
   const Session& session_;
@@ -55,11 +55,14 @@ class TrainingLog {
   std::optional<Progress> progress_;
 
   Stopwatch since_record_;
+  Stopwatch since_pause_;
   ShownUpdate last_;
   bool is_behind_ = false;
   std::int64_t rows_ = 0;  // since the last record, as the next
   Pondered pondered_;
-  double waited_before_ = 0;           // for input, in seconds
+  double waited_before_ = 0;  // for input, in seconds
+  dist::WaitedSeconds waited_for_ranks_before_{};
+  dist::WaitedSeconds waited_at_pause_{};
   std::optional<double> mean_ponder_;  // of the last record
 };
 

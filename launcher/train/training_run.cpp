@@ -156,6 +156,7 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.learning_rate = result.learning_rate;
   shown.gradient_norm = result.gradient_norm.item<double>();
   if (best_) shown.score = best_->score;
+  if (options.max_hours > 0) shown.seconds_allowed = 3600 * (options.max_hours - hours());
   look_at(shown.loss, shown.gradient_norm, result);
   session_.update = update();
   stop_ = sums[1].item<double>() > 0;
@@ -211,10 +212,10 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
 }
 
 void TrainingRun::evaluate() {
-  const Stopwatch evaluating;
+  log_->pause();
   const std::optional<Evaluation> result = score(datasets::Split::validation);
   if (!result) return;
-  log_->leave_out(evaluating.seconds());
+  log_->go_on();
   evaluated_at_ = update();
   const BestScore found{result->accuracy(), result->loss, update()};
   const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
@@ -258,13 +259,13 @@ void TrainingRun::write_checkpoint() {
   if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
   check_finite(*model_, optimizer_, written_at_, session_.mesh.world());
   written_at_ = update();
-  const Stopwatch writing;
+  log_->pause();
   run_on_first(session_.mesh.world(), [&] {
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                  session_.options.keep_every);
   });
-  log_->leave_out(writing.seconds());
+  log_->go_on();
 }
 
 bool TrainingRun::finished() const { return stop_ || !limit().empty(); }

@@ -1,7 +1,9 @@
 #include "launcher/train/training_size.h"
 
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
@@ -19,18 +21,21 @@ constexpr double most_rows = 200'000;
 TrainingSize::TrainingSize(const core::Model& model, const Session& session)
     : session_(session),
       parameters_(model.parameters().elements()),
-      table_parameters_(table_parameters(model.options())) {
+      table_parameters_(table_parameters(model.options())),
+      threads_(at::get_num_threads()) {
   const Options& options = session.options;
   datasets::TrainingBatches batches(*session.task, batch_options(options), options.seed);
   for (; updates_ < std::min(most_updates, options.max_updates) && rows_ < most_rows; ++updates_) {
     const datasets::Batch batch = batches.next();
     const FlopsRange flops = flops_of_update(model.options(), batch);
     rows_ += static_cast<double>(batch.rows());
+    examples_ += static_cast<double>(batch.examples.size());
     flops_ = {flops_.least + flops.least, flops_.most + flops.most, flops_.encoder_step + flops.encoder_step,
               flops_.decoder_step + flops.decoder_step};
   }
   const auto count = static_cast<double>(updates_);
   rows_ /= count;
+  examples_ /= count;
   flops_ = {flops_.least / count, flops_.most / count, flops_.encoder_step / count, flops_.decoder_step / count};
 }
 
@@ -40,20 +45,24 @@ std::vector<std::string> TrainingSize::describe() const {
   const int ranks = mesh.world().size();
   std::vector<std::string> lines;
   lines.push_back(session_.task->description());
-  lines.push_back(fmt::format(
-      "{} parameters ({} of them the table of symbols), {} (data-parallel {}, sequence-parallel {})", parameters_,
-      table_parameters_, base::counted(ranks, "rank"), mesh.data_parallel(), mesh.sequence_parallel()));
+  lines.push_back(
+      fmt::format("{} parameters ({} of them the table of symbols), {} (data-parallel {}, sequence-parallel {}), {}{}",
+                  parameters_, table_parameters_, base::counted(ranks, "rank"), mesh.data_parallel(),
+                  mesh.sequence_parallel(), base::counted(threads_, "thread"), ranks > 1 ? " each" : ""));
   lines.push_back(fmt::format("{} in the matrix products of an update of {:.0f} rows, the mean of the first {}",
                               launcher::describe(flops_), rows_, updates_));
-  if (const auto idle = mesh.data_parallel() - options.batch; options.batch_rows == 0 && idle > 0)
-    lines.push_back(fmt::format("--batch {} leaves {} of {} ranks without work", options.batch,
-                                idle * mesh.sequence_parallel(), ranks));
+  const bool by_rows = options.batch_rows > 0;
+  const auto examples = by_rows ? static_cast<std::int64_t>(std::ceil(examples_)) : options.batch;
+  if (const auto idle = mesh.data_parallel() - examples; idle > 0)
+    lines.push_back(fmt::format("--batch{} {} leaves {} of {} ranks without work", by_rows ? "-rows" : "",
+                                by_rows ? options.batch_rows : options.batch, idle * mesh.sequence_parallel(), ranks));
   return lines;
 }
 
 nlohmann::ordered_json TrainingSize::to_json() const {
   return {{"parameters", parameters_},
           {"table_parameters", table_parameters_},
+          {"threads", threads_},
           {"rows", rows_},
           {"flops_per_update", {flops_.least, flops_.most}},
           {"flops_per_step", {{"encoder", flops_.encoder_step}, {"decoder", flops_.decoder_step}}}};

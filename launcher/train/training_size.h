@@ -17,15 +17,18 @@ class TrainingSize {
 
   /// A line for each thing that a person wants to know before training begins.
   std::vector<std::string> describe() const;
-  /// {"parameters", "table_parameters", "rows", "flops_per_update": [least, most], "flops_per_step": {stack: number}}
+  /// {"parameters", "table_parameters", "threads", "rows", "flops_per_update": [least, most], "flops_per_step": {stack:
+  /// number}}
   nlohmann::ordered_json to_json() const;
 
  private:
   const Session& session_;
   std::int64_t parameters_;
   std::int64_t table_parameters_;
-  std::int64_t updates_ = 0;  // that the two below are the means of
+  std::int64_t threads_;      // of this rank
+  std::int64_t updates_ = 0;  // that the three below are the means of
   double rows_ = 0;
+  double examples_ = 0;
   FlopsRange flops_{};
 };
 

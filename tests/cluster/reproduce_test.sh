@@ -262,6 +262,9 @@ for line in 'all, of t-1, t-2 alone: Two 10.00 (2/2), One 5.00 (1/2).' \
   'Two: 2 runs, seed 1, transition separable-convolution, 2.5 GFLOP an update, under a minute each.'; do
   grep -qFx "$line" <<<"$printed" || fail "no line $line: $printed"
 done
+sed -i '/"transition"/s/"transition": "separable-convolution"//' "$place/out/common/small/one/t-2/seed-1/result.json"
+printed=$(made_up common --report)
+grep -q '^One: .* transition feed-forward and separable-convolution,' <<<"$printed" || fail "not both: $printed"
 
 cp -r "$place/tables/digits" "$place/tables/wrong"
 sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"

@@ -18,6 +18,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -226,6 +227,12 @@ TEST_F(CheckedData, EveryFileThatCannotBeReadIsNamed) {
 TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {
   EXPECT_THAT(tests::bad_input([&] { tasks(); }), HasSubstr("no files of a known task"));
   EXPECT_THAT(check("translation").errors, SizeIs(3));
+}
+
+TEST_F(CheckedData, WhereTextLiesBelowIsSaid) {
+  directory_.write("raw/train.de", "ein Haus\n");
+  directory_.write("notes/readme", "a house\n");
+  EXPECT_THAT(tests::bad_input([&] { tasks(); }), EndsWith("; there is training text in " + (directory_ / "raw")));
 }
 
 }  // namespace

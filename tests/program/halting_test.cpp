@@ -71,6 +71,9 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
     EXPECT_FALSE(record.at("ponder").contains("decoder"));
     EXPECT_GE(record.at("input_wait_share").get<double>(), 0);
     EXPECT_LT(record.at("input_wait_share").get<double>(), 0.5) << "made while the update before is worked on";
+    EXPECT_GT(record.at("exchange_wait_share").get<double>(), 0);
+    EXPECT_GT(record.at("gradients_wait_share").get<double>(), 0);
+    EXPECT_LT(record.at("exchange_wait_share").get<double>() + record.at("gradients_wait_share").get<double>(), 1);
   }
   EXPECT_EQ(updates.size(), 4);
   for (const json& score : records_of(run_, "split")) expect_ponder_times(score.at("ponder").at("encoder"));

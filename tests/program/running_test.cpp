@@ -50,6 +50,18 @@ TEST_F(Running, WaitsForALateInputAsLongAsItTakes) {
   EXPECT_EQ(std::ranges::count(late.output, '\n'), 1);
 }
 
+TEST_F(Running, SaysThatRanksAreLeftWithoutWorkAndHowManyThreadsTheyHave) {
+  for (const auto& [batch, said] : {std::pair("--batch 3", "--batch 3 leaves 1 of 4 ranks without work"),
+                                    std::pair("--batch-rows 30", "--batch-rows 30 leaves [12] of 4 ranks without")}) {
+    const Outcome outcome =
+        run_ut(addition(2, "--evaluation-examples 4", batch) +
+               "--threads 1 --ranks 4 --sequence-parallel 1 --run-dir '" + (directory_ / batch) + "'");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, testing::ContainsRegex(said));
+    EXPECT_THAT(outcome.output, HasSubstr("4 ranks (data-parallel 4, sequence-parallel 1), 1 thread each"));
+  }
+}
+
 TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
   const Outcome outcome =
       run_shell(fmt::format("OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 {} {} "

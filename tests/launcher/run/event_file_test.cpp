@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "base/file.h"
 #include "tests/temporary_directory.h"
 #include "tests/umask.h"
@@ -25,6 +28,25 @@ TEST(EventFile, AFileIsReadAfterThoseThatAreThere) {
   { EventFile(scratch.path(), 2).add(2, {{{"loss", 1}}, {}}); }
   for (const char* name : {"events.out.tfevents.4000000001.ut", "events.out.tfevents.4000000002.ut"})
     EXPECT_NE(base::read_file(scratch / name).find("loss"), std::string::npos);
+}
+
+TEST(EventFile, GroupsOfAScoreHaveNamesOfTheirOwn) {
+  const auto ponder = [](double mean, double deviation) {
+    return nlohmann::ordered_json{
+        {"encoder", {{"mean", mean}, {"sd", deviation}, {"histogram", {1, 3}}, {"running", {1.0, 0.75}}}}};
+  };
+  const StepSummary summary =
+      summary_of({{"update", 7},
+                  {"split", "test"},
+                  {"accuracy", 0.5},
+                  {"ponder", ponder(1.75, 0.4)},
+                  {"groups", {{"task 2", {{"accuracy", 0.25}, {"sequences", 8}, {"ponder", ponder(2, 0.5)}}}}}});
+  const std::map<std::string, double> expected{
+      {"test/accuracy", 0.5},         {"test/ponder/encoder", 1.75},     {"test/ponder_sd/encoder", 0.4},
+      {"test/task 2/accuracy", 0.25}, {"test/task 2/ponder/encoder", 2}, {"test/task 2/ponder_sd/encoder", 0.5},
+      {"test/task 2/sequences", 8}};
+  EXPECT_EQ(summary.scalars, expected);
+  EXPECT_EQ(summary.histograms.at("test/task 2/ponder/encoder"), (std::vector<std::int64_t>{1, 3}));
 }
 
 TEST(EventFile, FollowsTheUmask) {

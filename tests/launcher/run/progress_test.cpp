@@ -73,6 +73,16 @@ TEST(Progress, TimeLeftFollowsThePace) {
   EXPECT_NE(watched.out.str().find("eta 1m40s "), std::string::npos) << watched.out.str();
 }
 
+TEST(Progress, TimeLeftIsNoMoreThanTheRunMayTake) {
+  Watched watched(0);
+  watched.progress.report(report_of(1000), false);
+  watched.now += 100s;
+  ShownUpdate report = report_of(3000);
+  report.seconds_allowed = 45;
+  watched.progress.report(report, false);
+  EXPECT_NE(watched.out.str().find("eta 45s "), std::string::npos) << watched.out.str();
+}
+
 TEST(Progress, OnATerminalTheLineIsRewrittenAndMessagesDoNotGarbleIt) {
   Watched watched(200);
   watched.progress.report(report_of(1), false);
