@@ -20,6 +20,7 @@ struct Case {
   std::string says;  // after `ut: rank N on host H`
   int rank = 1;      // whose fault it is
   int told_of = 1;   // the rank that the message names
+  int check_ranks = 1000;
 };
 
 // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's
@@ -44,6 +45,8 @@ std::vector<Case> cases() {
     for (const int rank : {0, 1})
       all.push_back({"flip", ranks, fmt::format("after update 25: its [^\n]+ has other bits than on {}[^\n]*", others),
                      rank, ranks > 2 ? rank : 1});
+    all.push_back(
+        {"flip", ranks, fmt::format("after update 24: its [^\n]+ has other bits than on {}[^\n]*", others), 1, 1, 4});
     all.push_back({"stop", ranks, "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[^\n]*"});
   }
   if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
@@ -63,11 +66,11 @@ TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
   ASSERT_EQ(run_ut(small_training(all_updates) + mesh + "--run-dir " + whole).exit_code, 0);
   Account account;
   const std::string run = directory_ / "run";
-  const FaultyRun faulty = run_with_fault(
-      fmt::format("{}:{}:23", tried.kind, tried.rank),
-      // Ranks are compared before each checkpoint, too.
-      small_training(all_updates) + mesh + "--quiet --on-nonfinite stop --check-ranks 1000 --timeout 10 ", run,
-      std::chrono::seconds(hangs ? 30 : 20));
+  const FaultyRun faulty = run_with_fault(fmt::format("{}:{}:23", tried.kind, tried.rank),
+                                          // Ranks are compared before each checkpoint, too.
+                                          fmt::format("{}{}--quiet --on-nonfinite stop --check-ranks {} --timeout 10 ",
+                                                      small_training(all_updates), mesh, tried.check_ranks),
+                                          run, std::chrono::seconds(hangs ? 30 : 20));
   EXPECT_EQ(faulty.outcome.exit_code, 1);
   // Of a rank that hangs another one tells.
   EXPECT_THAT(faulty.outcome.errors,
@@ -82,7 +85,8 @@ TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Rank, testing::ValuesIn(cases()), [](const auto& test) {
-  return fmt::format("{}_of_{}_on_{}", test.param.kind, test.param.ranks, test.param.rank);
+  return fmt::format("{}_of_{}_on_{}_checked_{}", test.param.kind, test.param.ranks, test.param.rank,
+                     test.param.check_ranks);
 });
 
 class Updates : public testing::Test {
@@ -93,9 +97,9 @@ class Updates : public testing::Test {
 TEST_F(Updates, WithGradientsThatAreNotFiniteAreLeftOut) {
   const std::string run = directory_ / "run";
   Account account;
-  const FaultyRun faulty =
-      run_with_fault("nan:1:12", small_training(30) + "--ranks 2 --sequence-parallel 2 --exchange broadcast ", run,
-                     std::chrono::seconds(30));
+  const FaultyRun faulty = run_with_fault(
+      "nan:1:12", small_training(30) + "--ranks 2 --sequence-parallel 2 --exchange broadcast --keep-checkpoints 9 ",
+      run, std::chrono::seconds(30));
   account.tried(1, faulty.seconds);
   EXPECT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;
   EXPECT_THAT(faulty.outcome.output, testing::HasSubstr("is not finite, from rank 1 on host "));
@@ -103,6 +107,8 @@ TEST_F(Updates, WithGradientsThatAreNotFiniteAreLeftOut) {
   const std::vector<double> losses = losses_of(run);
   ASSERT_EQ(losses.size(), 30);
   for (const double loss : losses) EXPECT_TRUE(std::isfinite(loss));
+  for (const int update : {5, 10, 15, 20, 25, 30})
+    EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/checkpoints/update-{:08}", run, update))) << update;
 }
 
 TEST_F(Updates, OfARankWhoseDataIsWrongAreNotBegun) {

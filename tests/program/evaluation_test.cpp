@@ -172,6 +172,9 @@ TEST_F(EvaluationOfCopy, SearchesAsItIsTold) {
   const std::vector<std::string> short_outputs = decoded("--checkpoint update-50 --decode-extra 0");
   for (std::size_t line = 0; line < inputs().size(); ++line)
     EXPECT_LE(short_outputs[line].size(), inputs()[line].size() + 1) << inputs()[line];  // a source has an end mark
+  for (const std::string beam : {"", " --beam 3"})
+    EXPECT_EQ(decoded("--checkpoint update-50 --decode-extra 0 --ranks 2 --sequence-parallel 1" + beam),
+              decoded("--checkpoint update-50 --decode-extra 0" + beam));
 }
 
 TEST(Evaluation, OfFewerExamplesHasSomeOfEachGroup) {

@@ -34,6 +34,15 @@ std::vector<Mesh> meshes_of(const std::string& dtype) {
   return {{2, 1}, {2, 2}, {4, 2}, {4, 1}, {4, 4}, {3, 3}};
 }
 
+/// How many positions took 1, 2, … steps in each update, over all ranks.
+std::vector<nlohmann::json> ponder_of(const std::string& run) {
+  std::vector<nlohmann::json> counts;
+  for (const nlohmann::json& record : records_of(run, "loss"))
+    if (record.contains("ponder"))
+      for (const auto& [stack, ponder] : record.at("ponder").items()) counts.push_back(ponder.at("histogram"));
+  return counts;
+}
+
 class Training : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   /// The task's options; makes its data where it needs files.
@@ -81,6 +90,9 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
     EXPECT_THAT(outcome.output, testing::HasSubstr(fmt::format("{} ranks,", ranks)));
     expect_equal_losses(losses_of(one_rank), losses_of(run), tolerance);
     expect_equal_parameters(one_rank, run, tolerance);
+    if (dtype == "float64") {
+      EXPECT_EQ(ponder_of(one_rank), ponder_of(run));
+    }
   }
 }
 

@@ -28,7 +28,7 @@ class ResumedRun : public testing::Test {
 TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
   for (const std::string batch : {"--batch 8", "--batch-rows 60 --batch-window 20"}) {
     const auto training = [&batch](int updates) {
-      return addition(updates, "--evaluate-every 10 --evaluation-examples 40", batch);
+      return addition(updates, "--evaluate-every 10 --evaluation-examples 40 --random-offset 50", batch);
     };
     const std::string whole = directory_ / "whole";
     std::filesystem::remove_all(whole);
@@ -44,6 +44,27 @@ TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
       expect_equal_parameters(whole, run, ranks.empty() ? 0 : 1e-9);
     }
   }
+}
+
+/// Updates that are left out in a row count over a break.
+TEST_F(ResumedRun, CountsWhatItLeavesOutOverABreak) {
+  const std::string run = directory_ / "run";
+  std::string training = addition(20, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run;
+  training.replace(training.find("float64"), 7, "float32");
+  ASSERT_EQ(run_ut(training).exit_code, 0);
+  const auto left_out = [&run](const std::string& update) {
+    return nlohmann::json::parse(base::read_file(run + "/checkpoints/update-000000" + update + "/state.json"))
+        .at("left_out_in_a_row")
+        .get<std::int64_t>();
+  };
+  EXPECT_EQ(left_out("20"), 0);
+  const Outcome begun = run_ut("train --resume --learning-rate 1e15 --max-updates 24 --run-dir " + run);
+  ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+  const std::int64_t before = left_out("24");
+  ASSERT_GT(before, 0);
+  const Outcome ended = run_ut("train --resume --max-updates 60 --run-dir " + run);
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr(fmt::format("after update {}: ", 24 + 10 - before)));
 }
 
 /// A rate far too large spoils the parameters in an update whose own loss and gradients are still finite.
@@ -171,6 +192,32 @@ TEST_F(ResumedRun, ThatIsDoneSaysSoAndIsTestedOnce) {
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
   expect_refused(run_ut("train --resume --max-updates 3 --run-dir " + run),
                  HasSubstr("--max-updates 3: the run is at update 4"));
+}
+
+TEST_F(ResumedRun, SaysThatTheDataHasOtherExamples) {
+  const std::string run = directory_ / "run";
+  const auto passages = [this](int count) {
+    std::string text;
+    for (int passage = 0; passage < count; ++passage) text += "one two three\n";
+    for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
+      directory_.write(file, text);
+  };
+  passages(20);
+  ASSERT_EQ(run_ut(fmt::format("train --task lambada --lambada-form language-model --data {} --d-model 8 --heads 2 "
+                               "--ffn 8 --steps 1 --batch 4 --max-updates 2 --evaluation-limit 4 --run-dir {}",
+                               directory_.path().string(), run))
+                .exit_code,
+            0);
+  passages(25);
+  EXPECT_THAT(run_ut("train --resume --max-updates 3 --run-dir " + run).output,
+              HasSubstr("the data has changed: 20 training examples so far, 25 from now on\n"));
+}
+
+TEST_F(ResumedRun, SaysWhichRateALongerCosineHas) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(30) + "--schedule cosine --run-dir " + run).exit_code, 0);
+  EXPECT_THAT(run_ut("train --resume --max-updates 40 --run-dir " + run).output,
+              testing::ContainsRegex("the learning rate is 0\\.000[0-9]+ from here on, not (0|[0-9.]+e-[0-9]+)\n"));
 }
 
 TEST_F(ResumedRun, SaysWhatChangesAndWhatIsDroppedWhenItGoesOn) {

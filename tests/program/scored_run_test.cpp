@@ -183,6 +183,34 @@ TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
 }
 
 /// Nor does the best one go because of it.
+/// The best, far from the newest, is scored again on two ranks; training goes on from the newest.
+TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
+  const std::string run = directory_ / "run";
+  const std::string other = directory_ / "other";
+  const std::string ranks = " --ranks 2 --sequence-parallel 1 --run-dir ";
+  ASSERT_EQ(run_ut(addition(4, "--evaluate-every 2 --evaluation-examples 40") + ranks + run).exit_code, 0);
+  const Outcome worse = run_ut("train --resume --learning-rate 10 --max-updates 6" + ranks + run);
+  ASSERT_EQ(worse.exit_code, 0) << worse.errors;
+  for (const nlohmann::json& record : records_of(run, "test_loss"))
+    EXPECT_NEAR(record.at("test_loss").get<double>(),
+                json_of_ut("evaluate --json --teacher-forced --run-dir " + run).at("loss").get<double>(), 1e-9)
+        << "of two ranks, by one";
+  std::filesystem::copy(run, other, std::filesystem::copy_options::recursive);
+  ASSERT_EQ(run_ut("train --resume --max-updates 8" + ranks + run).exit_code, 0);
+  const Outcome again = run_ut("train --resume --max-updates 8 --evaluation-limit 20" + ranks + other);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.output,
+              testing::ContainsRegex("scored on other examples from now on: update [24], the best so far"));
+  expect_equal_losses(losses_of(run), losses_of(other), 1e-12);
+  const auto best = nlohmann::json::parse(base::read_file(other + "/checkpoints/update-00000008/state.json"));
+  EXPECT_LE(best.at("best_update"), 4);
+  EXPECT_NEAR(best.at("best_loss").get<double>(),
+              json_of_ut("evaluate --json --teacher-forced --split validation --evaluation-limit 20 --run-dir " + other)
+                  .at("loss")
+                  .get<double>(),
+              1e-9);
+}
+
 TEST_F(ScoredRun, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
   const std::string said = "scored on other examples from now on: update 4, the best so far: validation ";
   for (const std::string others : {"--evaluation-limit 3", "--evaluation-length 3", "--evaluation-examples 30"}) {

@@ -26,10 +26,19 @@ class StoppedRun : public testing::Test {
 TEST_F(StoppedRun, WhoseTimeIsOverDoesNoMoreWhenItGoesOn) {
   const std::string run = directory_ / "run";
   const std::string options = addition(1000000, "--evaluate-every 0 --evaluation-examples 2") + "--max-hours 0.0003 ";
+  const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(run_ut(options + "--run-dir " + run).exit_code, 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double hours = records_of(run, "hours").back().at("hours").get<double>();
+  EXPECT_GE(hours, 0.0003);
+  EXPECT_LE(hours, took.count() / 3600);
   const std::string latest = base::read_file(run + "/checkpoints/latest");
   EXPECT_EQ(run_ut("train --resume --run-dir " + run).exit_code, 0);
   EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), latest);
+  const auto updates = static_cast<std::int64_t>(losses_of(run).size());
+  ASSERT_EQ(
+      run_ut(fmt::format("train --resume --max-hours 0 --max-updates {} --run-dir {}", updates + 2, run)).exit_code, 0);
+  EXPECT_GE(records_of(run, "hours").back().at("hours").get<double>(), hours) << "those before count, too";
 }
 
 TEST_F(StoppedRun, StopsOnRequestWithACheckpointAndGoesOn) {

@@ -24,11 +24,12 @@ constexpr const char* four_examples = "--train-examples 4 --batch 4";
 class Update : public testing::Test {
  protected:
   /// The records of so many updates.
-  std::vector<json> updates(int count, const std::string& options, const std::string& batch = four_examples,
-                            const std::string& pace = "--learning-rate 1e-30 --evaluate-every 0") {
+  std::vector<json> updates(
+      int count, const std::string& options, const std::string& batch = four_examples,
+      const std::string& pace = "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4") {
     std::filesystem::remove_all(run_);
     const Outcome trained =
-        run_ut(fmt::format("train --task addition --train-length 7 --evaluation-length 7 --evaluation-examples 4 "
+        run_ut(fmt::format("train --task addition --train-length 7 --evaluation-length 7 "
                            "--d-model 16 --heads 2 --ffn 24 --dtype float64 --log-every 1 "
                            "--schedule constant --max-updates {} {} {} {} --run-dir {}",
                            count, batch, pace, options, run_));
@@ -64,10 +65,29 @@ TEST_F(Update, HasTheMeanLossOfALabel) {
 }
 
 TEST_F(Update, IsTheSameInParts) {
-  const json whole = updates(1, "--dropout 0").at(0);
-  const json parts = updates(1, "--dropout 0 --accumulate 2", "--train-examples 4 --batch 2").at(0);
-  EXPECT_NEAR(loss(parts), loss(whole), unmoved);
-  EXPECT_NEAR(parts.at("gradient_norm").get<double>(), whole.at("gradient_norm").get<double>(), unmoved);
+  for (const std::string by_chance : {"--dropout 0", "--dropout 0.2 --random-offset 9"}) {
+    const json whole = updates(1, by_chance).at(0);
+    const json parts = updates(1, by_chance + " --accumulate 2", "--train-examples 4 --batch 2").at(0);
+    EXPECT_NEAR(loss(parts), loss(whole), unmoved);
+    EXPECT_NEAR(parts.at("gradient_norm").get<double>(), whole.at("gradient_norm").get<double>(), unmoved);
+  }
+}
+
+/// Of updates that are all alike: seconds that rows a second give add up to the training's, without its evaluations.
+TEST_F(Update, SaysHowManyRowsASecondItMade) {
+  for (const bool evaluates : {false, true}) {
+    const int count = evaluates ? 40 : 300;
+    const auto records =
+        updates(count, "--dropout 0", four_examples,
+                fmt::format("--learning-rate 1e-30 --evaluate-every {} --evaluation-examples 400", evaluates ? 1 : 0));
+    const double rows = records_of(run_, "flops_per_update").at(0).at("rows").get<double>();
+    double seconds = 0;
+    for (const json& record : records) seconds += rows / record.at("rows_per_s").get<double>();
+    const double all = 3600 * records.back().at("hours").get<double>();
+    EXPECT_LT(seconds, evaluates ? 0.5 * all : 1.01 * all);
+    EXPECT_GT(seconds, evaluates ? 0 : 0.1 * all);
+    for (const json& record : records) EXPECT_LE(record.at("input_wait_share").get<double>(), 1.01);
+  }
 }
 
 TEST_F(Update, WarmsThePonderTimesWeightUp) {
@@ -85,7 +105,8 @@ TEST_F(Update, WarmsThePonderTimesWeightUp) {
 }
 
 TEST_F(Update, WarmsTheLearningRateUp) {
-  const auto records = updates(6, "", four_examples, "--learning-rate 4e-30 --warmup 4 --evaluate-every 0");
+  const auto records =
+      updates(6, "", four_examples, "--learning-rate 4e-30 --warmup 4 --evaluate-every 0 --evaluation-examples 4");
   for (std::size_t update = 0; update < records.size(); ++update)
     EXPECT_DOUBLE_EQ(records.at(update).at("learning_rate").get<double>(),
                      1e-30 * std::min(4.0, static_cast<double>(update + 1)));
@@ -93,15 +114,17 @@ TEST_F(Update, WarmsTheLearningRateUp) {
 
 TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
   const auto records =
-      updates(60, "", four_examples, "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluate-every 2");
+      updates(60, "", four_examples,
+              "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluation-examples 4 --evaluate-every 2");
   EXPECT_LT(records.size(), 60);
   EXPECT_EQ(records.size() % 2, 0);
   EXPECT_GE(records_of(run_, "validation_loss").back().at("accuracy").get<double>(), 0.05);
 }
 
 TEST_F(Update, ThatAnEvaluationMakesTheLastIsRecorded) {
-  const auto records = updates(
-      60, "", four_examples, "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluate-every 2 --log-every 1000");
+  const auto records = updates(60, "", four_examples,
+                               "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluation-examples 4 "
+                               "--evaluate-every 2 --log-every 1000");
   ASSERT_EQ(records.size(), 1);
   EXPECT_EQ(records.front().at("update"), records_of(run_, "validation_loss").back().at("update"));
 }

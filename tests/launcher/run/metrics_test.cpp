@@ -37,6 +37,13 @@ TEST(Metrics, LaterAndTornLinesAreDroppedOnResuming) {
             "{\"update\":10}\n{\"update\":20}\n{\"split\":\"test\",\"update\":20}\n{\"update\":15}\n{\"update\":21}\n");
 }
 
+TEST(Metrics, AMeanOfUpdatesIsDroppedWithAnyOfThem) {
+  const tests::TemporaryDirectory scratch;
+  const auto path = scratch.write("metrics.jsonl", "{\"updates\":[30,20]}\n{\"updates\":[20,10]}\n");
+  truncate_after(path, 20);
+  EXPECT_EQ(base::read_file(path), "{\"updates\":[20,10]}\n");
+}
+
 TEST(Metrics, ATornLineIsDroppedEvenWhereItReadsWhole) {
   const tests::TemporaryDirectory scratch;
   const auto path = scratch.write("metrics.jsonl", "{\"update\":1}\n{\"update\":2}");
