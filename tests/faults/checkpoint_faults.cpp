@@ -220,12 +220,27 @@ TEST_F(Checkpoints, OfTheBestThatAreDamagedGiveWayToWhatComes) {
       std::filesystem::remove_all(best);
     else
       base::write_file_whole(best / "model.safetensors", "damaged");
+    run_with_fault("kill:1:3", "train --resume --max-updates 35 ", run_, std::chrono::seconds(30));
+    EXPECT_FALSE(std::filesystem::exists(checkpoints / "best")) << "of what is gone";
+    EXPECT_EQ(run_ut("evaluate --run-dir " + run_).exit_code, 0);
     const Outcome outcome = run_ut("train --resume --max-updates 35 --run-dir " + run_);
     account.tried(0, 0);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, HasSubstr("the best so far, update 20, is gone, or was altered or cut short"));
     EXPECT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000035");
   }
+}
+
+TEST_F(Checkpoints, ThatWereGivenUpAreNotTheLatestWhereAKillComesBeforeTheNext) {
+  Account account;
+  const std::string mesh = "--ranks 2 --sequence-parallel 2 ";
+  ASSERT_EQ(run_ut(small_training(20) + "--keep-checkpoints 9 " + mesh + "--run-dir " + run_).exit_code, 0);
+  const FaultyRun killed =
+      run_with_fault("kill:1:2", "train --resume --checkpoint update-10 " + mesh, run_, std::chrono::seconds(30));
+  account.tried(1, killed.seconds);
+  EXPECT_EQ(core::find_checkpoint(run_ + "/checkpoints", "latest").filename(), "update-00000010");
+  resume(run_, 20);
+  EXPECT_EQ(losses_of(run_).size(), 20);
 }
 
 TEST_F(Checkpoints, OfAnotherFormatAreRefused) {

@@ -145,6 +145,21 @@ TEST_F(LanguageModel, RanksTheFormsOfAVerb) {
 }
 
 /// The word after "by" is asked for, and in the test texts no word but that was ever seen.
+/// What does not stand in a passage has no probability to give it.
+TEST_F(LanguageModel, PointingIsNotSmoothed) {
+  std::string passages;
+  for (int passage = 0; passage < 40; ++passage)
+    passages += fmt::format("a{0} b{1} c a{0}\n", passage % 7, passage % 5);
+  for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
+    directory_.write(file, passages);
+  const Outcome outcome = run_ut(fmt::format(
+      "train --task lambada --lambada-form pointing --data {} --d-model 8 --heads 2 --ffn 8 --steps 1 --batch 40 "
+      "--dropout 0 --dtype float64 --learning-rate 1e-30 --schedule constant --max-updates 1 --run-dir {}",
+      directory_.path().string(), run()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_NEAR(losses_of(run()).at(0), evaluate("--split train").at("loss").get<double>(), 1e-9);
+}
+
 TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
   const auto passages = [&](int count, char kind) {
     std::string text;
