@@ -275,9 +275,10 @@ std::string where_training_text_is(const fs::path& directory) {
   std::vector<std::string> found;
   for (const fs::directory_entry& below : fs::directory_iterator(directory))
     if (below.is_directory() &&
-        std::ranges::any_of(fs::directory_iterator(below), [](const fs::directory_entry& entry) {
-          return entry.is_regular_file() && entry.path().filename().string().starts_with("train.");
-        }))
+        std::ranges::any_of(fs::directory_iterator(below, fs::directory_options::skip_permission_denied),
+                            [](const fs::directory_entry& entry) {
+                              return entry.is_regular_file() && entry.path().filename().string().starts_with("train.");
+                            }))
       found.push_back(below.path().string());
   std::ranges::sort(found);
   return found.empty() ? "" : fmt::format("; there is training text in {}", fmt::join(found, ", "));
