@@ -7,6 +7,15 @@
 #include <limits>
 
 namespace ut::launcher {
+namespace {
+
+rusage usage() {
+  rusage so_far{};
+  getrusage(RUSAGE_SELF, &so_far);
+  return so_far;
+}
+
+}  // namespace
 
 void keep_freed_memory() {
   malloc_trim(0);                          // what was freed so far is given back
@@ -18,10 +27,8 @@ void keep_freed_memory() {
 
 void throw_when_out_of_memory() { FLAGS_caffe2_use_fatal_for_enforce = false; }
 
-std::int64_t page_faults() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_minflt;
-}
+std::int64_t page_faults() { return usage().ru_minflt; }
+
+std::int64_t most_memory() { return 1024 * usage().ru_maxrss; }
 
 }  // namespace ut::launcher

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "launcher/process/kept_memory.h"
 #include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
@@ -92,6 +93,7 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
                                 {"input_wait_share", input_wait / seconds},
                                 {"exchange_wait_share", share_waited(dist::Purpose::exchange)},
                                 {"gradients_wait_share", share_waited(dist::Purpose::gradients)},
+                                {"memory_bytes", most_memory()},
                                 {"hours", hours}};
   if (!pondered.is_empty()) {
     mean_ponder_ = pondered.mean();

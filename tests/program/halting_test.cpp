@@ -71,6 +71,8 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
     EXPECT_FALSE(record.at("ponder").contains("decoder"));
     EXPECT_GE(record.at("input_wait_share").get<double>(), 0);
     EXPECT_LT(record.at("input_wait_share").get<double>(), 0.5) << "made while the update before is worked on";
+    EXPECT_GT(record.at("memory_bytes").get<double>(), 50e6) << "LibTorch alone has more";
+    EXPECT_LT(record.at("memory_bytes").get<double>(), 2e9);
     EXPECT_GT(record.at("exchange_wait_share").get<double>(), 0);
     EXPECT_GT(record.at("gradients_wait_share").get<double>(), 0);
     EXPECT_LT(record.at("exchange_wait_share").get<double>() + record.at("gradients_wait_share").get<double>(), 1);
