@@ -194,7 +194,7 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
       for (std::size_t word = 0; word < together.size(); ++word) together[word] |= ranks[rank][word];
       threads += ranks[rank].back();
     }
-    const std::int64_t cores = std::min(count_bits(together), host == 0 ? with_time : count_bits(together));
+    const std::int64_t cores = host == 0 ? std::min(count_bits(together), with_time) : count_bits(together);
     if (threads <= cores) continue;
     finding.seen += fmt::format("; on {} {} threads share {} cores", hosts.names[host], threads, cores);
     finding.remedy =

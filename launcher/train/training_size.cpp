@@ -29,7 +29,7 @@ TrainingSize::TrainingSize(const core::Model& model, const Session& session)
     const datasets::Batch batch = batches.next();
     const FlopsRange flops = flops_of_update(model.options(), batch);
     rows_ += static_cast<double>(batch.rows());
-    examples_ += static_cast<double>(batch.examples.size());
+    examples_ += static_cast<double>(batch.examples.size()) / static_cast<double>(batch.parts.size());
     flops_ = {flops_.least + flops.least, flops_.most + flops.most, flops_.encoder_step + flops.encoder_step,
               flops_.decoder_step + flops.decoder_step};
   }

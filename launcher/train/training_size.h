@@ -28,7 +28,7 @@ class TrainingSize {
   std::int64_t threads_;      // of this rank
   std::int64_t updates_ = 0;  // that the three below are the means of
   double rows_ = 0;
-  double examples_ = 0;
+  double examples_ = 0;  // of a micro-batch
   FlopsRange flops_{};
 };
 

@@ -51,8 +51,10 @@ TEST_F(Running, WaitsForALateInputAsLongAsItTakes) {
 }
 
 TEST_F(Running, SaysThatRanksAreLeftWithoutWorkAndHowManyThreadsTheyHave) {
-  for (const auto& [batch, said] : {std::pair("--batch 3", "--batch 3 leaves 1 of 4 ranks without work"),
-                                    std::pair("--batch-rows 30", "--batch-rows 30 leaves [12] of 4 ranks without")}) {
+  for (const auto& [batch, said] :
+       {std::pair("--batch 3", "--batch 3 leaves 1 of 4 ranks without work"),
+        std::pair("--batch-rows 30", "--batch-rows 30 leaves [12] of 4 ranks without"),
+        std::pair("--batch-rows 30 --accumulate 2", "--batch-rows 30 leaves [12] of 4 ranks without")}) {
     const Outcome outcome =
         run_ut(addition(2, "--evaluation-examples 4", batch) +
                "--threads 1 --ranks 4 --sequence-parallel 1 --run-dir '" + (directory_ / batch) + "'");
