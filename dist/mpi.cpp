@@ -6,24 +6,39 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "dist/mpi_error.h"
+#include "dist/roll_call.h"
 #include "dist/row_tensors.h"
+#include "dist/watchdog.h"
 
 namespace ut::dist {
+
+/// What watches over a session's waits.
+struct MpiWatch {
+  explicit MpiWatch(Patience patience)
+      : watchdog(patience.limit, [this, late = std::move(patience.late)](const std::string& call) {
+          const RollCall* const asked = roll_call;
+          late(call, asked != nullptr ? asked->absent() : std::nullopt);
+        }) {}
+
+  void begin_roll_calls() { roll_call = &held.emplace(MPI_COMM_WORLD, watchdog); }
+
+  std::optional<RollCall> held;
+  std::atomic<RollCall*> roll_call = nullptr;  // once MPI is initialised
+  Watchdog watchdog;                           // last: its thread uses the others
+};
+
 namespace {
 
-void check(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  std::string text(MPI_MAX_ERROR_STRING, '\0');
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw std::runtime_error(fmt::format("{}: {}", call, text.substr(0, static_cast<std::size_t>(length))));
-}
+Watchdog* watchdog_of(const std::shared_ptr<MpiWatch>& watch) { return watch ? &watch->watchdog : nullptr; }
+RollCall* roll_call_of(const std::shared_ptr<MpiWatch>& watch) { return watch ? watch->roll_call.load() : nullptr; }
 
 MPI_Datatype datatype(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
@@ -79,8 +94,8 @@ void for_each_chunk(const at::Tensor& tensor, const Use& use) {
 class RowType {
  public:
   explicit RowType(const at::Tensor& rows) {
-    check(MPI_Type_contiguous(static_cast<int>(row_elements(rows)), datatype(rows), &type_), "MPI_Type_contiguous");
-    check(MPI_Type_commit(&type_), "MPI_Type_commit");
+    check_mpi(MPI_Type_contiguous(static_cast<int>(row_elements(rows)), datatype(rows), &type_), "MPI_Type_contiguous");
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
   ~RowType() { MPI_Type_free(&type_); }
   RowType(const RowType&) = delete;
@@ -93,12 +108,12 @@ class RowType {
 
 class MpiCommunicator final : public Communicator {
  public:
-  /// Takes over `communicator`. The watchdog, if there is one, watches over its collectives.
-  MpiCommunicator(MPI_Comm communicator, std::shared_ptr<Watchdog> watchdog)
-      : communicator_(communicator), watchdog_(std::move(watchdog)) {
-    check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
+  /// Takes over `communicator`, whose collectives are watched over, if `watch` is given.
+  MpiCommunicator(MPI_Comm communicator, std::shared_ptr<MpiWatch> watch)
+      : communicator_(communicator), watch_(std::move(watch)) {
+    check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(communicator_, &size_), "MPI_Comm_size");
   }
   ~MpiCommunicator() override { MPI_Comm_free(&communicator_); }
   MpiCommunicator(const MpiCommunicator&) = delete;
@@ -110,8 +125,10 @@ class MpiCommunicator final : public Communicator {
   void all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
     const WaitingCall waiting(*this, purpose, "MPI_Allreduce");
+    waiting.for_all_ranks();
     for_each_chunk(tensor, [&](void* data, int count) {
-      check(MPI_Allreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_), "MPI_Allreduce");
+      check_mpi(MPI_Allreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_),
+                "MPI_Allreduce");
     });
     add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
   }
@@ -120,20 +137,20 @@ class MpiCommunicator final : public Communicator {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
     const auto requests = std::make_shared<std::vector<MPI_Request>>();
     for_each_chunk(tensor, [&](void* data, int count) {
-      check(MPI_Iallreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_,
-                           &requests->emplace_back(MPI_REQUEST_NULL)),
-            "MPI_Iallreduce");
+      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_,
+                               &requests->emplace_back(MPI_REQUEST_NULL)),
+                "MPI_Iallreduce");
     });
     add_sent(purpose, 2 * bytes_of(tensor) * (size_ - 1) / size_);
     return [this, tensor, requests, purpose] {
       const WaitingCall waiting(*this, purpose, "MPI_Iallreduce");
-      check(MPI_Waitall(static_cast<int>(requests->size()), requests->data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      waiting.until_done(*requests);
     };
   }
 
   void progress() override {
     int arrived = 0;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
 
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
@@ -151,14 +168,14 @@ class MpiCommunicator final : public Communicator {
     };
     const auto pending = std::make_shared<Pending>(local, counts);
     const at::Tensor& mine = pending->mine;
-    check(MPI_Iallgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), pending->row.get(),
-                          pending->all.data_ptr(), pending->parts.counts.data(), pending->parts.begins.data(),
-                          pending->row.get(), communicator_, &pending->request),
-          "MPI_Iallgatherv");
+    check_mpi(MPI_Iallgatherv(mine.const_data_ptr(), static_cast<int>(mine.size(0)), pending->row.get(),
+                              pending->all.data_ptr(), pending->parts.counts.data(), pending->parts.begins.data(),
+                              pending->row.get(), communicator_, &pending->request),
+              "MPI_Iallgatherv");
     add_sent(purpose, bytes_of(mine) * (size_ - 1));
     return [this, pending, purpose] {
       const WaitingCall waiting(*this, purpose, "MPI_Iallgatherv");
-      check(MPI_Wait(&pending->request, MPI_STATUS_IGNORE), "MPI_Wait");
+      waiting.until_done({&pending->request, 1});
       return pending->all;
     };
   }
@@ -174,10 +191,11 @@ class MpiCommunicator final : public Communicator {
       at::Tensor rows = arriving.all.narrow(0, parts.begins[from], parts.counts[from]);
       if (root == rank_) rows.copy_(mine);
       MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, &request), "MPI_Ibcast");
+      check_mpi(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, &request),
+                "MPI_Ibcast");
       arriving.arrived.emplace_back([this, rows, row, request, purpose]() mutable {
         const WaitingCall waiting(*this, purpose, "MPI_Ibcast");
-        check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+        waiting.until_done({&request, 1});
       });
     }
     add_sent(purpose, bytes_of(mine) * (size_ - 1));
@@ -197,16 +215,16 @@ class MpiCommunicator final : public Communicator {
     };
     const Parts counted(std::array{rows.size(0), received});
     const auto pending = std::make_shared<Pending>(rows, received);
-    check(MPI_Irecv(pending->theirs.data_ptr(), counted.counts[1], pending->row.get(), rank_at(-distance), 0,
-                    communicator_, &pending->requests[0]),
-          "MPI_Irecv");
-    check(MPI_Isend(pending->mine.const_data_ptr(), counted.counts[0], pending->row.get(), rank_at(distance), 0,
-                    communicator_, &pending->requests[1]),
-          "MPI_Isend");
+    check_mpi(MPI_Irecv(pending->theirs.data_ptr(), counted.counts[1], pending->row.get(), rank_at(-distance), 0,
+                        communicator_, &pending->requests[0]),
+              "MPI_Irecv");
+    check_mpi(MPI_Isend(pending->mine.const_data_ptr(), counted.counts[0], pending->row.get(), rank_at(distance), 0,
+                        communicator_, &pending->requests[1]),
+              "MPI_Isend");
     if (rank_at(distance) != rank_) add_sent(purpose, bytes_of(pending->mine));
     return [this, pending, purpose] {
       const WaitingCall waiting(*this, purpose, "MPI_Isend, MPI_Irecv");
-      check(MPI_Waitall(2, pending->requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+      waiting.until_done(pending->requests);
       return pending->theirs;
     };
   }
@@ -219,19 +237,21 @@ class MpiCommunicator final : public Communicator {
     at::Tensor result = new_rows(source, in.total);
     const RowType row(source);
     const WaitingCall waiting(*this, purpose, "MPI_Alltoallv");
-    check(MPI_Alltoallv(source.const_data_ptr(), out.counts.data(), out.begins.data(), row.get(), result.data_ptr(),
-                        in.counts.data(), in.begins.data(), row.get(), communicator_),
-          "MPI_Alltoallv");
+    waiting.for_all_ranks();
+    check_mpi(MPI_Alltoallv(source.const_data_ptr(), out.counts.data(), out.begins.data(), row.get(), result.data_ptr(),
+                            in.counts.data(), in.begins.data(), row.get(), communicator_),
+              "MPI_Alltoallv");
     const std::int64_t kept = sent[static_cast<std::size_t>(rank_)];
     add_sent(purpose, (out.total - kept) * row_elements(source) * static_cast<std::int64_t>(source.element_size()));
     return result;
   }
 
   std::unique_ptr<Communicator> split(int color) override {
-    const Watchdog::Wait wait(watchdog_.get(), "MPI_Comm_split");
+    const Watchdog::Wait wait(watchdog_of(watch_), "MPI_Comm_split");
+    wait_for_all_ranks(communicator_, roll_call_of(watch_));
     MPI_Comm part = MPI_COMM_NULL;
-    check(MPI_Comm_split(communicator_, color, rank_, &part), "MPI_Comm_split");
-    return std::make_unique<MpiCommunicator>(part, watchdog_);
+    check_mpi(MPI_Comm_split(communicator_, color, rank_, &part), "MPI_Comm_split");
+    return std::make_unique<MpiCommunicator>(part, watch_);
   }
 
  private:
@@ -239,40 +259,50 @@ class MpiCommunicator final : public Communicator {
   class WaitingCall {
    public:
     WaitingCall(MpiCommunicator& group, Purpose purpose, const char* call)
-        : watched_(group.watchdog_.get(), call), counted_(group, purpose) {}
+        : group_(group), watched_(watchdog_of(group.watch_), call), counted_(group, purpose) {}
+
+    void until_done(std::span<MPI_Request> requests) const { wait_for(requests, roll_call_of(group_.watch_)); }
+    /// Before a call that ends by itself once all are here: in one that waits for a late rank, this one could not look
+    /// about.
+    void for_all_ranks() const { wait_for_all_ranks(group_.communicator_, roll_call_of(group_.watch_)); }
 
    private:
+    const MpiCommunicator& group_;
     Watchdog::Wait watched_;
     Waiting counted_;
   };
 
   MPI_Comm communicator_;
-  std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<MpiWatch> watch_;
   int rank_ = 0;
   int size_ = 1;
 };
 
 }  // namespace
 
-MpiSession::MpiSession(std::shared_ptr<Watchdog> watchdog) : watchdog_(std::move(watchdog)) {
-  const Watchdog::Wait wait(watchdog_.get(), "MPI_Init");
+MpiSession::MpiSession(std::optional<Patience> patience) {
+  if (patience) watch_ = std::make_shared<MpiWatch>(*std::move(patience));
+  const Watchdog::Wait wait(watchdog_of(watch_), "MPI_Init");
   int provided = MPI_THREAD_SINGLE;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-  if (provided >= MPI_THREAD_SERIALIZED) return;
-  MPI_Finalize();  // nobody else will
-  throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_SERIALIZED) {
+    MPI_Finalize();  // nobody else will
+    throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
+  }
+  if (watch_ != nullptr) watch_->begin_roll_calls();
 }
 
 MpiSession::~MpiSession() {
-  const Watchdog::Wait wait(watchdog_.get(), "MPI_Finalize");
+  const Watchdog::Wait wait(watchdog_of(watch_), "MPI_Finalize");
+  if (RollCall* roll_call = roll_call_of(watch_)) roll_call->end();
   MPI_Finalize();
 }
 
 std::unique_ptr<Communicator> MpiSession::world() const {
-  const Watchdog::Wait wait(watchdog_.get(), "MPI_Comm_dup");
+  const Watchdog::Wait wait(watchdog_of(watch_), "MPI_Comm_dup");
   MPI_Comm copy = MPI_COMM_NULL;
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
-  return std::make_unique<MpiCommunicator>(copy, watchdog_);
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
+  return std::make_unique<MpiCommunicator>(copy, watch_);
 }
 
 void MpiSession::abort(int exit_code) {

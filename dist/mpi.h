@@ -1,19 +1,39 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "dist/communicator.h"
-#include "dist/watchdog.h"
 
 namespace ut::dist {
+
+struct AbsentRank {
+  int rank = 0;
+  std::string host;
+};
+
+/// How long a rank waits for others.
+struct Patience {
+  std::chrono::milliseconds limit;
+  /// What to do about a longer wait: called once, from a thread of its own, with the call that waits and with the ranks
+  /// that do not wait as well, where they could be asked. The waiting thread is still in there, so all that helps is to
+  /// say so and to end the process.
+  std::function<void(const std::string& call, const std::optional<std::vector<AbsentRank>>& absent)> late;
+};
+
+struct MpiWatch;
 
 /// MPI for the life of this object: initialised for calls from several threads, one at a time (autograd runs a
 /// backward pass on threads of its own), and finalised at its end. At most one in a program.
 class MpiSession {
  public:
-  /// All that waits for other ranks is watched over by the watchdog, if one is given.
+  /// All that waits for other ranks is watched over, if there is an end to patience.
   /// Throws std::runtime_error where MPI cannot be initialised so.
-  explicit MpiSession(std::shared_ptr<Watchdog> watchdog = nullptr);
+  explicit MpiSession(std::optional<Patience> patience = {});
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
@@ -25,7 +45,7 @@ class MpiSession {
   [[noreturn]] static void abort(int exit_code);
 
  private:
-  std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<MpiWatch> watch_;
 };
 
 }  // namespace ut::dist

@@ -20,6 +20,12 @@ class Watchdog {
   /// Time in which the process is stopped (by a batch system, or Ctrl-Z) does not count.
   Watchdog(std::chrono::milliseconds limit, Late late);
 
+  /// How long the wait under way has lasted, as far as was looked; 0: not for long, or there is none. From any thread.
+  std::chrono::milliseconds waited() const;
+  std::chrono::milliseconds limit() const { return limit_; }
+  /// The number of the wait under way, or of the last one; 0: none has begun. From any thread.
+  std::uint64_t wait() const { return waits_; }
+
   /// As long as this lives, `what`, a string that outlives the watchdog, is being waited for. One wait at a time.
   class Wait {
    public:
@@ -34,13 +40,15 @@ class Watchdog {
   };
 
  private:
-  void watch(const std::stop_token& stop) const;
+  void watch(const std::stop_token& stop);
 
   std::chrono::milliseconds limit_;
   Late late_;
   std::atomic<const char*> waiting_for_ = nullptr;
   std::atomic<std::uint64_t> waits_ = 0;  // begun so far: tells a long wait from many short ones
-  std::jthread thread_;                   // last: it uses the others
+  std::atomic<std::uint64_t> seen_ = 0;   // the wait that was under way when last looked
+  std::atomic<std::chrono::milliseconds> waited_ = std::chrono::milliseconds(0);  // of that one
+  std::jthread thread_;                                                           // last: it uses the others
 };
 
 }  // namespace ut::dist

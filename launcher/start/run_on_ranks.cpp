@@ -2,13 +2,16 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 #include <thread>
+#include <vector>
 
 #include "datasets/make_task.h"
 #include "dist/mpi.h"
@@ -52,19 +55,29 @@ void say_failure(std::int64_t rank, std::int64_t update, const std::string& caus
   end_all(ranks, 1);
 }
 
+/// Whom a rank has waited for in vain.
+std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& absent) {
+  if (!absent) return "one of those hangs, or a host or link is down";
+  if (absent->empty()) return "all of those wait, too: a link has lost what was sent";
+  constexpr std::size_t most = 4;
+  std::vector<std::string> late;
+  for (const auto& [rank, host] : *absent | std::views::take(most))
+    late.push_back(fmt::format("rank {} on host {}", rank, host));
+  if (absent->size() > most) late.push_back(fmt::format("{} more", absent->size() - most));
+  return fmt::format("late: {} (at work for longer, hanging or cut off)", fmt::join(late, ", "));
+}
+
 /// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not be able to
 /// reach them, and is in use by the thread that waits. They end with this one or, cut off from it, for the same reason.
-std::shared_ptr<dist::Watchdog> make_watchdog(std::int64_t timeout, std::int64_t rank,
-                                              const std::atomic<std::int64_t>& update) {
+dist::Patience patience(std::int64_t timeout, std::int64_t rank, const std::atomic<std::int64_t>& update) {
   // mpirun takes two seconds to end the others: they are not to say it again.
   const auto limit = std::chrono::seconds(timeout + 3 * std::min<std::int64_t>(rank, 5));
-  return std::make_shared<dist::Watchdog>(limit, [=, &update](const std::string& what) {
-    say_failure(
-        rank, update,
-        fmt::format("waited {} s for the other ranks in {} (--timeout): one of those hangs, or a host or link is down",
-                    limit.count(), what));
-    std::_Exit(1);
-  });
+  return {limit, [=, &update](const std::string& call, const std::optional<std::vector<dist::AbsentRank>>& absent) {
+            say_failure(rank, update,
+                        fmt::format("waited {} s for the other ranks in {} (--timeout): {}", limit.count(), call,
+                                    who_is_late(absent)));
+            std::_Exit(1);
+          }};
 }
 
 /// Without PMIx, Open MPI cannot start under srun, and says so in many lines from every rank.
@@ -125,7 +138,7 @@ void say_of_rank(std::int64_t rank, const std::string& host, std::int64_t update
 
 int refuse_on_ranks(const std::string& why, const RankEnvironment& environment) {
   const std::atomic<std::int64_t> update = -1;
-  const dist::MpiSession mpi(make_watchdog(Options().timeout, environment.rank, update));
+  const dist::MpiSession mpi(patience(Options().timeout, environment.rank, update));
   const std::unique_ptr<dist::Communicator> world = mpi.world();
   try {
     agree(*world, [&] { throw base::BadInput(why); });
@@ -142,7 +155,7 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
   check_ranks_can_meet(environment);
   std::atomic<std::int64_t> update = -1;
   std::optional<dist::MpiSession> mpi;
-  if (environment.is_rank) mpi.emplace(make_watchdog(options.timeout, environment.rank, update));
+  if (environment.is_rank) mpi.emplace(patience(options.timeout, environment.rank, update));
   int rank = static_cast<int>(environment.rank);
   int ranks = static_cast<int>(environment.world);
   std::unique_ptr<dist::Communicator> world;

@@ -19,6 +19,21 @@ TEST(Watchdog, SaysWhatIsWaitedForTooLong) {
   EXPECT_EQ(said.get_future().get(), "all-reduce");
 }
 
+TEST(Watchdog, KnowsHowLongAWaitHasLasted) {
+  Watchdog watchdog(milliseconds(2000), [](const std::string&) {});
+  EXPECT_EQ(watchdog.waited(), milliseconds(0)) << "no wait yet";
+  {
+    const Watchdog::Wait wait(&watchdog, "all-reduce");
+    std::this_thread::sleep_for(milliseconds(600));
+    EXPECT_GE(watchdog.waited(), milliseconds(100));
+    EXPECT_LE(watchdog.waited(), milliseconds(600));
+  }
+  EXPECT_EQ(watchdog.waited(), milliseconds(0)) << "it is over";
+  const Watchdog::Wait next(&watchdog, "all-reduce");
+  EXPECT_EQ(watchdog.waited(), milliseconds(0)) << "the next has just begun";
+  EXPECT_EQ(watchdog.wait(), 2);
+}
+
 TEST(Watchdog, LetsShortWaitsAndWorkBetweenThemPass) {
   std::atomic<int> said = 0;
   Watchdog watchdog(milliseconds(400), [&](const std::string&) { ++said; });

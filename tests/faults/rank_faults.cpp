@@ -47,7 +47,10 @@ std::vector<Case> cases() {
                      rank, ranks > 2 ? rank : 1});
     all.push_back(
         {"flip", ranks, fmt::format("after update 24: its [^\n]+ has other bits than on {}[^\n]*", others), 1, 1, 4});
-    all.push_back({"stop", ranks, "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[^\n]*"});
+    all.push_back(
+        {"stop", ranks,
+         "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[A-Za-z_, ]+ \\(--timeout\\): late: rank "
+         "1 on host [^\n ]+ \\(at work for longer, hanging or cut off\\)"});
   }
   if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
   return all;
