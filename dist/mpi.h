@@ -18,6 +18,7 @@ struct AbsentRank {
 
 /// How long a rank waits for others.
 struct Patience {
+  std::string host;  // where this rank runs
   std::chrono::milliseconds limit;
   /// What to do about a longer wait: called once, from a thread of its own, with the call that waits and with the ranks
   /// that do not wait as well, where they could be asked. The waiting thread is still in there, so all that helps is to
@@ -31,7 +32,7 @@ struct MpiWatch;
 /// backward pass on threads of its own), and finalised at its end. At most one in a program.
 class MpiSession {
  public:
-  /// All that waits for other ranks is watched over, if there is an end to patience.
+  /// With `patience`, every call that waits for other ranks has a deadline.
   /// Throws std::runtime_error where MPI cannot be initialised so.
   explicit MpiSession(std::optional<Patience> patience = {});
   ~MpiSession();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
+#include <numeric>
 
 #include "dist/mpi_error.h"
 
@@ -13,11 +13,10 @@ namespace {
 constexpr int question = 1;
 constexpr int answer = 2;
 
-std::vector<std::string> hosts_of_ranks(MPI_Comm world, int ranks) {
-  using Name = std::array<char, MPI_MAX_PROCESSOR_NAME + 1>;
+std::vector<std::string> hosts_of_ranks(const std::string& host, MPI_Comm world, int ranks) {
+  using Name = std::array<char, 256>;
   Name mine{};
-  int length = 0;
-  check_mpi(MPI_Get_processor_name(mine.data(), &length), "MPI_Get_processor_name");
+  host.copy(mine.data(), mine.size() - 1);
   std::vector<Name> all(static_cast<std::size_t>(ranks));
   check_mpi(MPI_Allgather(mine.data(), sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, world),
             "MPI_Allgather");
@@ -28,38 +27,39 @@ std::vector<std::string> hosts_of_ranks(MPI_Comm world, int ranks) {
 
 }  // namespace
 
-RollCall::RollCall(MPI_Comm world, const Watchdog& watchdog) : watchdog_(watchdog) {
+RollCall::RollCall(const std::string& host, MPI_Comm world, const Watchdog& watchdog) : watchdog_(watchdog) {
   check_mpi(MPI_Comm_dup(world, &world_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   int ranks = 0;
   check_mpi(MPI_Comm_rank(world_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(world_, &ranks), "MPI_Comm_size");
-  hosts_ = hosts_of_ranks(world_, ranks);
+  hosts_ = hosts_of_ranks(host, world_, ranks);
+  sent_.resize(hosts_.size());
 }
 
 void RollCall::look() {
   const auto waited = watchdog_.waited();
   if (waited.count() == 0) return;
-  hear();
+  while (const auto heard = next_message()) take(*heard);
   constexpr std::chrono::milliseconds time_to_answer{3000};
   if (waited >= watchdog_.limit() - std::min(time_to_answer, watchdog_.limit() / 2)) ask();
 }
 
-void RollCall::hear() {
-  while (true) {
-    int there = 0;
-    MPI_Status status;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &there, &status), "MPI_Iprobe");
-    if (there == 0) return;
-    std::uint64_t wait = 0;
-    check_mpi(MPI_Recv(&wait, 1, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, world_, MPI_STATUS_IGNORE),
-              "MPI_Recv");
-    if (status.MPI_TAG == question) {
-      send(wait, status.MPI_SOURCE, answer);
-    } else if (const std::scoped_lock lock(mutex_); wait == asked_in_) {
-      present_.at(static_cast<std::size_t>(status.MPI_SOURCE)) = true;
-    }
-  }
+std::optional<RollCall::Message> RollCall::next_message() {
+  int there = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_, &there, &status), "MPI_Iprobe");
+  if (there == 0) return std::nullopt;
+  Message message{status.MPI_SOURCE, status.MPI_TAG, 0};
+  check_mpi(MPI_Recv(&message.wait, 1, MPI_UINT64_T, message.rank, message.tag, world_, MPI_STATUS_IGNORE), "MPI_Recv");
+  ++received_;
+  return message;
+}
+
+void RollCall::take(const Message& message) {
+  if (message.tag == question) return send(message.wait, message.rank, answer);
+  const std::scoped_lock lock(mutex_);
+  if (message.wait == asked_in_) present_.at(static_cast<std::size_t>(message.rank)) = true;
 }
 
 void RollCall::ask() {
@@ -77,7 +77,9 @@ void RollCall::ask() {
 
 void RollCall::send(std::uint64_t wait, int rank, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(&sent_.emplace_back(wait), 1, MPI_UINT64_T, rank, tag, world_, &request), "MPI_Isend");
+  if (MPI_Isend(&on_way_.emplace_back(wait), 1, MPI_UINT64_T, rank, tag, world_, &request) != MPI_SUCCESS)
+    return;  // who cannot be reached does not answer
+  ++sent_.at(static_cast<std::size_t>(rank));
   check_mpi(MPI_Request_free(&request), "MPI_Request_free");
 }
 
@@ -91,12 +93,11 @@ std::optional<std::vector<AbsentRank>> RollCall::absent() const {
 }
 
 void wait_for(std::span<MPI_Request> requests, RollCall* roll_call) {
-  int done = 0;
-  while (true) {
-    check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-              "MPI_Testall");
-    if (done != 0) return;
-    if (roll_call != nullptr) roll_call->look();
+  const auto count = static_cast<int>(requests.size());
+  if (roll_call == nullptr) return check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  for (int done = 0; done == 0;) {
+    check_mpi(MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done == 0) roll_call->look();
   }
 }
 
@@ -108,6 +109,10 @@ void wait_for_all_ranks(MPI_Comm group, RollCall* roll_call) {
 
 void RollCall::end() {
   wait_for_all_ranks(world_, this);
+  std::vector<int> to_come(hosts_.size());
+  check_mpi(MPI_Alltoall(sent_.data(), 1, MPI_INT, to_come.data(), 1, MPI_INT, world_), "MPI_Alltoall");
+  const int all = std::accumulate(to_come.begin(), to_come.end(), 0);
+  while (received_ < all) next_message();  // questions of waits that are over
   check_mpi(MPI_Comm_free(&world_), "MPI_Comm_free");
 }
 

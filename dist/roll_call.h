@@ -21,7 +21,8 @@ namespace ut::dist {
 class RollCall {
  public:
   /// Collective over `world`, of which it keeps a copy. `watchdog` is of this rank's waits, and outlives all calls.
-  RollCall(MPI_Comm world, const Watchdog& watchdog);
+  /// `host`: where this rank runs.
+  RollCall(const std::string& host, MPI_Comm world, const Watchdog& watchdog);
 
   /// To be called again and again by who waits.
   void look();
@@ -33,21 +34,30 @@ class RollCall {
   void end();
 
  private:
-  void hear();
+  struct Message {
+    int rank;
+    int tag;
+    std::uint64_t wait;  // in which it was asked
+  };
+
+  std::optional<Message> next_message();
+  void take(const Message& message);
   void ask();
   void send(std::uint64_t wait, int rank, int tag);
 
   const Watchdog& watchdog_;
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0;
-  std::vector<std::string> hosts_;  // [ranks]
-  std::deque<std::uint64_t> sent_;  // what was sent, kept where it lies: nobody waits until it has arrived
-  mutable std::mutex mutex_;        // guards what follows
-  std::uint64_t asked_in_ = 0;      // the wait in which the others were asked last
-  std::vector<bool> present_;       // [ranks]
+  std::vector<std::string> hosts_;    // [ranks]
+  std::deque<std::uint64_t> on_way_;  // what was sent, kept where it lies: nobody waits until it has arrived
+  std::vector<int> sent_;             // [ranks]: messages so far
+  int received_ = 0;                  // messages so far
+  mutable std::mutex mutex_;          // guards what follows
+  std::uint64_t asked_in_ = 0;        // the wait in which the others were asked last
+  std::vector<bool> present_;         // [ranks]
 };
 
-/// Waits until all `requests` are done, taking part in roll calls meanwhile, where there are any.
+/// Waits until all `requests` are done, taking part in roll calls meanwhile, if one is given.
 void wait_for(std::span<MPI_Request> requests, RollCall* roll_call);
 /// Waits until all ranks of the group are here: before a call that, once they are, ends by itself.
 void wait_for_all_ranks(MPI_Comm group, RollCall* roll_call);

@@ -9,8 +9,9 @@
 
 namespace ut::dist {
 
-/// Notices that a wait for other ranks does not end, because a host or a link is down or a rank hangs. It leaves the
-/// wait itself alone: most calls that wait can neither be interrupted nor given a deadline.
+/// Notices that a wait for other ranks does not end, because a host or a link is down or a rank hangs. It cannot end
+/// the wait: MPI has calls, to initialise it or to make a communicator, that can neither be interrupted nor given a
+/// deadline.
 class Watchdog {
  public:
   /// What to do about it: called once, from the watchdog's own thread, with the name of what is waited for. The waiting
@@ -20,7 +21,8 @@ class Watchdog {
   /// Time in which the process is stopped (by a batch system, or Ctrl-Z) does not count.
   Watchdog(std::chrono::milliseconds limit, Late late);
 
-  /// How long the wait under way has lasted, as far as was looked; 0: not for long, or there is none. From any thread.
+  /// How long the wait under way has lasted, counted in the intervals at which the watchdog looks; 0: there is none, or
+  /// it has lasted for less than two. From any thread.
   std::chrono::milliseconds waited() const;
   std::chrono::milliseconds limit() const { return limit_; }
   /// The number of the wait under way, or of the last one; 0: none has begun. From any thread.

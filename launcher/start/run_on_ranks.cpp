@@ -57,14 +57,14 @@ void say_failure(std::int64_t rank, std::int64_t update, const std::string& caus
 
 /// Whom a rank has waited for in vain.
 std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& absent) {
-  if (!absent) return "one of those hangs, or a host or link is down";
-  if (absent->empty()) return "all of those wait, too: a link has lost what was sent";
+  if (!absent) return "a rank hangs, or a host or link is down";
+  if (absent->empty()) return "all of them wait, too: a message was lost, or they wait in different collectives";
   constexpr std::size_t most = 4;
   std::vector<std::string> late;
   for (const auto& [rank, host] : *absent | std::views::take(most))
     late.push_back(fmt::format("rank {} on host {}", rank, host));
   if (absent->size() > most) late.push_back(fmt::format("{} more", absent->size() - most));
-  return fmt::format("late: {} (at work for longer, hanging or cut off)", fmt::join(late, ", "));
+  return fmt::format("late: {} (still at work, hanging or out of reach)", fmt::join(late, ", "));
 }
 
 /// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not be able to
@@ -72,7 +72,8 @@ std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& abse
 dist::Patience patience(std::int64_t timeout, std::int64_t rank, const std::atomic<std::int64_t>& update) {
   // mpirun takes two seconds to end the others: they are not to say it again.
   const auto limit = std::chrono::seconds(timeout + 3 * std::min<std::int64_t>(rank, 5));
-  return {limit, [=, &update](const std::string& call, const std::optional<std::vector<dist::AbsentRank>>& absent) {
+  return {host_name(), limit,
+          [=, &update](const std::string& call, const std::optional<std::vector<dist::AbsentRank>>& absent) {
             say_failure(rank, update,
                         fmt::format("waited {} s for the other ranks in {} (--timeout): {}", limit.count(), call,
                                     who_is_late(absent)));

@@ -50,7 +50,7 @@ std::vector<Case> cases() {
     all.push_back(
         {"stop", ranks,
          "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[A-Za-z_, ]+ \\(--timeout\\): late: rank "
-         "1 on host [^\n ]+ \\(at work for longer, hanging or cut off\\)"});
+         "1 on host [^\n ]+ \\(still at work, hanging or out of reach\\)"});
   }
   if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
   return all;
