@@ -9,6 +9,7 @@
 #include "launcher/commands.h"
 #include "launcher/plan/mesh_choice.h"
 #include "launcher/plan/probe.h"
+#include "launcher/process/cores.h"
 #include "launcher/process/readable.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"

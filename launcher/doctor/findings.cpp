@@ -4,11 +4,9 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -61,26 +59,6 @@ std::string speeds(const Link& link) {
   return fmt::format("{} a round; {}/s gathered, {}/s summed, of {}", readable_seconds(link.latency),
                      readable(link.gather.back().per_second, "B"), readable(link.reduce.back().per_second, "B"),
                      readable(link.gather.back().size, "B"));
-}
-
-constexpr int most_cores = 8192;  // Linux has no more
-
-/// The cores that this process may use, as words of bits.
-std::vector<std::int64_t> allowed_cores() {
-  std::vector<std::int64_t> words(most_cores / 64, 0);
-  std::vector<cpu_set_t> sets(most_cores / CPU_SETSIZE);  // the kernel refuses fewer than the machine may have
-  const std::size_t bytes = sets.size() * sizeof(cpu_set_t);
-  if (sched_getaffinity(0, bytes, sets.data()) != 0) return words;
-  for (int core = 0; core < most_cores; ++core)
-    if (CPU_ISSET_S(core, bytes, sets.data()))
-      words[static_cast<std::size_t>(core / 64)] |= std::int64_t{1} << core % 64;
-  return words;
-}
-
-std::int64_t count_bits(const std::vector<std::int64_t>& words) {
-  std::int64_t bits = 0;
-  for (const std::int64_t word : words) bits += std::popcount(static_cast<std::uint64_t>(word));
-  return bits;
 }
 
 /// Writes a file of this rank's own. Empty where that works, else why not.
@@ -181,20 +159,20 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
   Finding finding{
       "cores",
       fmt::format("{} a rank (OMP_NUM_THREADS {}), {} of {} cores allowed", base::counted(mine.back(), "thread"),
-                  variable == nullptr ? "not set" : variable, count_bits(allowed_cores()), cores_of_host()),
+                  variable == nullptr ? "not set" : variable, count_cores(allowed_cores()), cores_of_host()),
       ""};
   const std::int64_t with_time = usable_cores();  // as the host of rank 0 has it
-  if (with_time < count_bits(allowed_cores()))
+  if (with_time < count_cores(allowed_cores()))
     finding.seen += fmt::format(", whose container has the time of {}", with_time);
   for (std::size_t host = 0; host < hosts.names.size() && finding.is_well(); ++host) {
-    std::vector<std::int64_t> together(most_cores / 64, 0);
+    std::vector<std::int64_t> together(mine.size() - 1, 0);
     std::int64_t threads = 0;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       if (hosts.of_rank[rank] != host) continue;
       for (std::size_t word = 0; word < together.size(); ++word) together[word] |= ranks[rank][word];
       threads += ranks[rank].back();
     }
-    const std::int64_t cores = host == 0 ? std::min(count_bits(together), with_time) : count_bits(together);
+    const std::int64_t cores = host == 0 ? std::min(count_cores(together), with_time) : count_cores(together);
     if (threads <= cores) continue;
     finding.seen += fmt::format("; on {} {} threads share {} cores", hosts.names[host], threads, cores);
     finding.remedy =

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
+#include "launcher/process/cores.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/shared_values.h"
@@ -122,8 +123,6 @@ std::string describe_source(const Hosts& hosts) {
 }
 
 }  // namespace
-
-std::int64_t cores_of_host() { return std::max<std::int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)); }
 
 Link probe_link(Communicator& group) {
   const std::int64_t ranks = group.size();

@@ -24,7 +24,4 @@ double probe_overhead(const MachineNumbers& numbers, const Workload& work);
 /// Collectives of a group of at least two ranks. Collective; the same on each rank.
 Link probe_link(dist::Communicator& group);
 
-/// Cores of this host, whichever of them this process may use.
-std::int64_t cores_of_host();
-
 }  // namespace ut::launcher

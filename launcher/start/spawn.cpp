@@ -195,6 +195,7 @@ int exit_code(const Ended& ended, const std::optional<std::string>& who, const S
 std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
                                         const std::string& executable, bool as_root,
                                         const std::vector<std::string>& variables) {
+  // mpirun would bind each rank to one core, which all its threads would share.
   std::vector<std::string> command = {mpirun, "--bind-to", "none"};
   if (request.hosts.empty()) {
     command.emplace_back("--oversubscribe");

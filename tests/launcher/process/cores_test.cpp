@@ -1,6 +1,7 @@
 #include "launcher/process/cores.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <thread>
 
@@ -15,9 +16,19 @@ TEST(Cores, AQuotaOfTimeIsSoManyCoresRoundedUp) {
     EXPECT_EQ(cores_of_quota(unlimited), std::nullopt) << unlimited;
 }
 
-TEST(Cores, AreNoMoreThanTheMachines) {
+TEST(Cores, AreThoseThatTheProcessMayRunOn) {
   EXPECT_GE(usable_cores(), 1);
-  EXPECT_LE(usable_cores(), std::thread::hardware_concurrency());
+  EXPECT_LE(usable_cores(), cores_of_host());
+  std::int64_t usable = 0;
+  std::thread([&usable] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // of this thread alone
+    usable = usable_cores();
+    EXPECT_EQ(count_cores(allowed_cores()), 1);
+  }).join();
+  EXPECT_EQ(usable, 1);
 }
 
 }  // namespace
