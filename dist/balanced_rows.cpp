@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
-
-#include "base/span.h"
+#include <numeric>
 
 namespace ut::dist {
+namespace {
+
+/// [ranks]: how many rows each is to have. What is over goes to those that hold most, so that it need not move.
+std::vector<std::size_t> quotas(const std::vector<RowNumbers>& held, std::size_t rows) {
+  std::vector<std::size_t> ranks(held.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::ranges::stable_sort(ranks, std::greater(), [&](std::size_t rank) { return held[rank].size(); });
+  std::vector<std::size_t> quota(held.size(), rows / held.size());
+  for (std::size_t over = 0; over < rows % held.size(); ++over) ++quota[ranks[over]];
+  return quota;
+}
+
+}  // namespace
 
 std::vector<RowNumbers> balanced(const std::vector<RowNumbers>& held, double balance) {
   const auto ranks = static_cast<std::int64_t>(held.size());
@@ -19,16 +32,13 @@ std::vector<RowNumbers> balanced(const std::vector<RowNumbers>& held, double bal
   const bool as_even_as_can_be = most * ranks < rows + ranks;
   if (balance == 0 || as_even_as_can_be || static_cast<double>(most * ranks) <= balance * static_cast<double>(rows))
     return {};
-  const auto quota = [&](std::size_t r) {
-    const base::Span part = base::share(rows, static_cast<int>(r), static_cast<int>(ranks));
-    return static_cast<std::size_t>(part.end - part.begin);
-  };
+  const std::vector<std::size_t> quota = quotas(held, static_cast<std::size_t>(rows));
   std::vector<RowNumbers> result = held;
   RowNumbers spare;
   for (std::size_t r = 0; r < result.size(); ++r)
-    for (; result[r].size() > quota(r); result[r].pop_back()) spare.push_back(result[r].back());
+    for (; result[r].size() > quota[r]; result[r].pop_back()) spare.push_back(result[r].back());
   for (std::size_t r = 0; r < result.size(); ++r) {
-    for (; result[r].size() < quota(r); spare.pop_back()) result[r].push_back(spare.back());
+    for (; result[r].size() < quota[r]; spare.pop_back()) result[r].push_back(spare.back());
     std::ranges::sort(result[r]);
   }
   return result;
