@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <string>
@@ -85,14 +88,6 @@ std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, Story
   return text;
 }
 
-void write(const std::filesystem::path& file, const std::string& text) {
-  try {
-    base::write_file_whole(file, text);
-  } catch (const std::exception& error) {
-    throw base::BadInput(fmt::format("{}; a directory that can be written to is needed", error.what()));
-  }
-}
-
 /// All of them or none, and then no directory where it is new.
 void write(const std::map<std::filesystem::path, std::string>& files, const std::filesystem::path& directory,
            bool is_new_directory) {
@@ -101,10 +96,10 @@ void write(const std::map<std::filesystem::path, std::string>& files, const std:
     for (const auto& [file, text] : files) {
       if (text.empty()) continue;
       const bool is_new = !base::is_there(file);
-      write(file, text);
+      base::write_file_whole(file, text);
       if (is_new) made.push_back(file);
     }
-  } catch (const base::BadInput&) {
+  } catch (const std::exception&) {
     for (const auto& file : made) std::filesystem::remove(file);
     if (is_new_directory) std::filesystem::remove(directory);
     throw;
@@ -130,6 +125,9 @@ void write_stories(const StoryOptions& options) {
   if (std::error_code ignored; !std::filesystem::is_directory(options.out, ignored))
     throw base::BadInput(
         fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
+  if (::access(options.out.c_str(), W_OK) != 0)
+    throw base::BadInput(fmt::format("--out {}: cannot be written to: {}; a directory that can be is needed",
+                                     options.out.string(), std::strerror(errno)));
   struct SplitFile {
     std::string_view name;
     StorySplit split;

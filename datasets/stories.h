@@ -21,7 +21,8 @@ struct StoryOptions {
 /// Writes stories about a ship's crew in bAbI's file format, under the names that the task `babi` reads as task 1, 2
 /// or 3 (`qa1_one-supporting-fact_train.txt`, `…_valid.txt`, `…_test.txt`). A pure function of the options; no story
 /// occurs twice, nor in two of these files a question after the same facts. Throws base::BadInput where an option is
-/// out of range, the directory cannot be written to, or has such files with other stories.
+/// out of range, the directory cannot be written to, or has such files with other stories, and another exception where
+/// writing fails: then no new file is left.
 void write_stories(const StoryOptions& options);
 
 }  // namespace ut::datasets

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <exception>
 #include <filesystem>
 
 #include "base/counted.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "base/shell_word.h"
 #include "datasets/data_check.h"
@@ -49,11 +47,7 @@ int data_sentencepiece(const Options& options) {
   check_output_file("--out", file, "\n\x0e\n\x05<pad>");  // before it is made
   const std::string model = datasets::train_subwords(options.task, options.data.pieces);
   const datasets::Subwords subwords(model, file);
-  try {
-    base::write_file_whole(file, model);
-  } catch (const std::exception& error) {
-    throw base::BadInput(fmt::format("--out {}; a file that can be written is needed", error.what()));
-  }
+  base::write_file_whole(file, model);
   if (!options.quiet)
     fmt::print("{}: SentencePiece model, {}, {} symbols\n", file, options.data.pieces.kind,
                subwords.vocabulary().size());
