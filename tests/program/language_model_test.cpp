@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/philox.h"
+#include "tests/program/passages.h"
 #include "tests/program/program.h"
 #include "tests/program/refused.h"
 
@@ -106,8 +107,7 @@ TEST_F(LanguageModel, PerplexityIsOfWordsInTheVocabulary) {
 }
 
 TEST_F(LanguageModel, ASplitThatThereIsNotIsRefused) {
-  for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
-    directory_.write(file, "a b\n");
+  write_passages(directory_, "a b\n");
   train("lambada --lambada-form language-model", 1);
   expect_refused(run_ut("evaluate --split control --run-dir " + run()), HasSubstr("--split control"));
 }
@@ -150,8 +150,7 @@ TEST_F(LanguageModel, PointingIsNotSmoothed) {
   std::string passages;
   for (int passage = 0; passage < 40; ++passage)
     passages += fmt::format("a{0} b{1} c a{0}\n", passage % 7, passage % 5);
-  for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
-    directory_.write(file, passages);
+  write_passages(directory_, passages);
   const Outcome outcome = run_ut(fmt::format(
       "train --task lambada --lambada-form pointing --data {} --d-model 8 --heads 2 --ffn 8 --steps 1 --batch 40 "
       "--dropout 0 --dtype float64 --learning-rate 1e-30 --schedule constant --max-updates 1 --run-dir {}",

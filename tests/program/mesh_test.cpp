@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/program/passages.h"
 #include "tests/program/program.h"
 
 namespace ut::tests {
@@ -61,8 +62,7 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
           passages += fmt::format("w{} ", (passage * 7 + word * word * 3) % 11);
         passages += fmt::format("w{}\n", passage * 7 % 11);  // the first again
       }
-      for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
-        directory_.write(file, passages);
+      write_passages(directory_, passages);
       return "--task lambada --data " + directory_.path().string() + halting + "act-copy --lambada-form " +
              (model == "pointing" ? "pointing" : "language-model");
     }

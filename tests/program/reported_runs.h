@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "tests/program/passages.h"
 #include "tests/program/program.h"
 #include "tests/program/refused.h"
 
@@ -49,8 +50,7 @@ class Report : public testing::Test {
   }
 
   void train_language_model(const std::string& name) const {
-    for (const char* file : {"train.txt", "lambada_development_plain_text.txt", "lambada_test_plain_text.txt"})
-      directory_.write(file, "the owl saw the cat and the dog\nthe dog saw the cat and the owl\n");
+    write_passages(directory_, "the owl saw the cat and the dog\nthe dog saw the cat and the owl\n");
     const Outcome trained = run_ut(
         fmt::format("train --task lambada --lambada-form language-model --data {} {} --halting act-copy --max-steps 3 "
                     "--max-updates 10 --run-dir {}",

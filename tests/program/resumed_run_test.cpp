@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "tests/program/addition.h"
+#include "tests/program/passages.h"
 #include "tests/program/program.h"
 #include "tests/program/refused.h"
 
@@ -199,8 +200,7 @@ TEST_F(ResumedRun, SaysThatTheDataHasOtherExamples) {
   const auto passages = [this](int count) {
     std::string text;
     for (int passage = 0; passage < count; ++passage) text += "one two three\n";
-    for (const char* file : {"lambada_development_plain_text.txt", "lambada_test_plain_text.txt", "train.txt"})
-      directory_.write(file, text);
+    write_passages(directory_, text);
   };
   passages(20);
   ASSERT_EQ(run_ut(fmt::format("train --task lambada --lambada-form language-model --data {} --d-model 8 --heads 2 "
