@@ -119,6 +119,8 @@ std::string what_is_missing(const ReportOptions& given, const std::string& pictu
   if (picture == "attention-decoder") return "the first model has no decoder; needs attention, or another first run";
   if (picture == "attention-source")
     return "the first model has no decoder that looks at a source; needs another first run";
+  if (picture == "steps")
+    return "no run has been evaluated with two numbers of steps; needs ut evaluate --steps N twice";
   if (picture == "perplexity") return "no run has recorded it; needs one of a language model";
   return "no run has recorded it; needs one whose metrics.jsonl has it";
 }

@@ -16,6 +16,7 @@ const std::vector<std::string>& picture_names() {
                                               "attention",
                                               "attention-decoder",
                                               "attention-source",
+                                              "steps",
                                               "scaling"};
   return names;
 }

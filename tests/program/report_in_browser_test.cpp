@@ -114,6 +114,8 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
   train_stories("one");
   train_stories("two", "--seed 2 --learning-rate 0.002");
   train_reverse("three");
+  for (const int steps : {2, 3})
+    EXPECT_EQ(run_ut(fmt::format("evaluate --run-dir {} --steps {}", directory_ / "three", steps)).exit_code, 0);
   const std::string page = directory_ / "page.html";
   const std::string table = write_scaling_table();
   const Outcome made = run_ut(fmt::format("report {} {} {} --scaling {} --out {}", directory_ / "one",
@@ -122,7 +124,7 @@ TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
   const json found = in_browser(page, page_helpers + R"(
     const result = {};
     result.shapes = {};
-    for (const name of ['loss', 'score', 'learning-rate', 'gradient-norm', 'rows-per-second', 'ponder', 'scaling'])
+    for (const name of ['loss', 'score', 'learning-rate', 'gradient-norm', 'rows-per-second', 'ponder', 'steps', 'scaling'])
       result.shapes[name] = count(name, 'path.line');
     for (const name of ['ponder-histogram', 'running', 'ponder-words']) result.shapes[name] = count(name, 'rect.bar');
     result.cells = count('attention', 'rect.cell');

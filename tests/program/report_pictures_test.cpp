@@ -33,12 +33,35 @@ TEST_F(ReportPicture, PerplexityIsDrawnWhereARunHasIt) {
   expect_report_refused((directory_ / "other") + " --svg perplexity", "needs one of a language model");
 }
 
+TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n", "steps = 4\n");
+  const std::string of_steps = (directory_ / "run") + " --svg steps";
+  expect_report_refused(of_steps, "needs ut evaluate --steps N twice");
+  const auto evaluated = [](int steps, double accuracy, const std::string& split) {
+    return fmt::format(
+        "{{\"split\":\"{}\",\"accuracy\":{},\"sequence_accuracy\":0,\"encoder_steps\":{},\"scoring\":"
+        "\"decoded\"}}\n",
+        split, accuracy, steps);
+  };
+  directory_.write("run/evaluations.jsonl", evaluated(4, 0.5, "test") + evaluated(4, 0.25, "validation"));
+  expect_report_refused(of_steps, "needs ut evaluate --steps N twice");
+  directory_.write("run/evaluations.jsonl", evaluated(8, 1, "test") + evaluated(4, 0.25, "validation") +
+                                                evaluated(4, 0.5, "test") + evaluated(2, 0, "test"));
+  const std::string picture = drawn(of_steps);
+  EXPECT_THAT(picture, testing::AllOf(HasSubstr(">in training</text>"), HasSubstr(">run, whole sequences</text>"),
+                                      HasSubstr(">2</text>"), HasSubstr(">4</text>"), HasSubstr(">8</text>")));
+  // From the lower left (58, 340), where no step is right, through the middle to the upper right, by steps.
+  EXPECT_THAT(picture, testing::ContainsRegex("d=\"M58\\.0 340\\.0L247\\.[0-9] [0-9.]+L626\\.0 [0-9.]+\""));
+}
+
 TEST_F(ReportPicture, DrawsEveryPictureAlone) {
   train_reverse("run");
+  for (const int steps : {2, 3})
+    EXPECT_EQ(run_ut(fmt::format("evaluate --run-dir {} --steps {}", directory_ / "run", steps)).exit_code, 0);
   const std::string table = write_scaling_table();
   for (const std::string name :
        {"loss", "score", "learning-rate", "gradient-norm", "rows-per-second", "ponder", "ponder-histogram", "running",
-        "ponder-words", "attention", "attention-decoder", "attention-source", "scaling"}) {
+        "ponder-words", "attention", "attention-decoder", "attention-source", "steps", "scaling"}) {
     SCOPED_TRACE(name);
     const std::string file = directory_ / (name + ".svg");
     const Outcome drawn =

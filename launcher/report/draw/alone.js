@@ -23,8 +23,9 @@ function alone(report, name) {
     spec = curve_spec(report, name, options);
     return spec.series.length ? lines(spec) : '';
   }
-  if (name === 'ponder' || name === 'scaling') {
-    spec = name === 'ponder' ? ponder_spec(report, options) : scaling_spec(report, options);
+  var whole = {ponder: ponder_spec, steps: steps_spec, scaling: scaling_spec}[name];
+  if (whole) {
+    spec = whole(report, options);
     return spec.series.length ? lines(spec) : '';
   }
   if (name === 'ponder-histogram' || name === 'running') {
@@ -45,7 +46,7 @@ function alone(report, name) {
 
 return {short: short, percent: percent, is_number: is_number, curves: curves, mark: mark, lines: lines, bars: bars,
   words: words, map: map, thumbnail: thumbnail, curve_spec: curve_spec, ponder_spec: ponder_spec,
-  histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, words_spec: words_spec,
+  histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, steps_spec: steps_spec, words_spec: words_spec,
   map_spec: map_spec, darkest: darkest, alone: alone};
 })();
 

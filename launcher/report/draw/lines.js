@@ -78,7 +78,7 @@ function curve(series, spec, frame) {
 
 // Curves. spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: what the axis
 // reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
-// caption: the page's, where a curve is dashed}.
+// marks: [[x, what is there]], caption: the page's, where a curve is dashed}.
 // Leaves spec.frame: where things are.
 function lines(spec) {
   var range = extent(spec);
@@ -86,6 +86,10 @@ function lines(spec) {
   frame.x = scale(range.x0, range.x1, frame.left, frame.right);
   frame.y = scale(range.y0, range.y1, frame.bottom, frame.top, spec.log);
   var body = axes(spec, frame, range);
+  (spec.marks || []).forEach(function (mark) {
+    body += line(frame.x(mark[0]), frame.top, frame.x(mark[0]), frame.bottom, 'axis dash') +
+      text(frame.x(mark[0]) + 5, frame.bottom - 8, mark[1], 'start', 'class="name"');
+  });
   spec.series.forEach(function (series) { body += curve(series, spec, frame); });
   var height = spec.height;
   if (spec.legend) {

@@ -63,6 +63,7 @@ function extent(spec) {
       take(point[0], point[2]);
     });
   });
+  (spec.marks || []).forEach(function (mark) { take(mark[0], NaN); });
   if (!isFinite(range.y0)) { range.y0 = spec.log ? 1 : 0; range.y1 = spec.log ? 10 : 1; }
   if (!spec.log) {
     if (is_number(spec.floor)) range.y0 = Math.min(range.y0, spec.floor);

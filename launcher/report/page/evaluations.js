@@ -43,6 +43,13 @@ const group_columns = [
   })
 ];
 
+function steps_card() {
+  const plot = plot_of('steps');
+  curve_cards.push(() => show_lines(plot,
+    draw.steps_spec(report, {width: width_of(plot), height: 330, hidden: shown.hidden, legend: true})));
+  return card('whole', 'Score by steps', plot);
+}
+
 function show_evaluations() {
   const all = report.runs.flatMap(run => run.evaluations.map(evaluation => ({run, evaluation})));
   if (!all.length) return;
@@ -51,5 +58,6 @@ function show_evaluations() {
   section('evaluations').append(make('h2', {}, 'Evaluations'), quiet('What ut evaluate found.'),
     table_of_runs(all, evaluation_columns.map(
       ([name, value, right]) => [name, ({evaluation}) => value(evaluation), right])));
+  if (draw.steps_spec(report, {}).series.length) section('evaluations').append(cards(steps_card()));
   if (groups.length) section('evaluations').append(make('h3', {}, 'By group'), table_of_runs(groups, group_columns));
 }
