@@ -11,8 +11,8 @@ struct Span {
 };
 
 /// Part number `part` of 0, …, length - 1 in `parts` spans, as even as can be; empty for some where there are more
-/// parts than numbers. `rounding`, one of 0, …, parts - 1, chooses those that get one more than others: of many lengths
-/// each part gets as much as any other only where it differs from length to length.
+/// parts than numbers. `rounding`, one of 0, …, parts - 1, chooses the parts that get one more: it is to differ from
+/// length to length, or the same parts would always get more.
 constexpr Span share(std::int64_t length, int part, int parts, std::int64_t rounding = 0) {
   return {(length * part + rounding) / parts, (length * (part + 1) + rounding) / parts};
 }

@@ -17,7 +17,9 @@ struct SharedOnTheWayBack {
   typename Tiles::Weights weights;
   typename Tiles::Weights gradients;
   Number log_sum[queries_of_tile];
-  Number mean[queries_of_tile];  // the product of an output and its gradient
+  // The product of an output and its gradient, which is the mean, by weight, of the weights' gradients: what the
+  // backward of softmax takes from each, d logit = weight (d weight - mean).
+  Number mean[queries_of_tile];
 };
 
 /// The logits of a tile and the gradients of its weights.

@@ -7,13 +7,18 @@
 
 namespace ut::core {
 
-/// The way there. A block sees to a tile of queries in one head.
+/// The way there: online softmax, as in FlashAttention. A block sees to a tile of queries in one head, and the keys
+/// pass in tiles. Of each query it keeps the largest logit m so far, s = the sum of exp(logit - m), and o = the sum of
+/// exp(logit - m) value; a tile with a larger logit m' first scales s and o by exp(m - m') (`factor`). At the end the
+/// output is o / s and log_sum = m + log s. With `met_before` these are merged with what earlier keys gave, each
+/// weighed by exp of its log_sum. Dropout takes weights out of o, not out of s. A tile's stages: its keys are loaded;
+/// logits; the largest, and values are loaded; weights; they are added up.
 template <class Number, class Given, int most>
 struct AttentionForward {
   using Tiles = AttentionTiles<Number, Given, most>;
   Tiles tiles;
   TileRows<Number> output;   // [query rows, heads * columns]
-  TileRows<Number> log_sum;  // [query rows, heads]: the logarithm of the sum of exp(logit)
+  TileRows<Number> log_sum;  // [query rows, heads]
   bool met_before;           // whether these two are over any keys so far; else nothing is in them yet
   std::int64_t query_tiles;
 

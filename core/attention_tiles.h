@@ -180,9 +180,8 @@ struct AttentionTiles {
         [this, key_tile](int place) { return tables.key_rows[key_tile * keys_of_tile + place]; }, rows);
   }
 
-  /// Products of the queries' rows with the keys', a thread's share of them: of queries as far from one another as
-  /// there are threads one below the other, and of keys as far as there are side by side. Of `count` queries and
-  /// `extent` keys; the others' are left, or are anything.
+  /// This thread's share of queries x keys^T: every threads_down-th query and every threads_across-th key, from its own
+  /// first ones on. What is beyond `count` queries or `extent` keys is undefined.
   constexpr void multiply(const QueryRows& left, const KeyRows& right, int count, int extent, int thread,
                           Weights& products) const {
     if (count <= threads_down) return multiply_down<1>(left, right, extent, thread, products);

@@ -66,8 +66,8 @@ class Block {
   at::Tensor attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,
                               const AttentionLayout& layout, const DropoutKey& key) const;
   AttentionSite attention_site(const DropoutKey& key, Site site) const;
-  /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives. `f` is given
-  /// the input of the copied rows too, which nothing but itself comes of.
+  /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives. `f` is also
+  /// given the input of the copied rows, of which only keys, values and windows are made; they have no output.
   template <class SubLayer>
   at::Tensor around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
                     Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const;

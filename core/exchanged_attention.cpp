@@ -63,8 +63,11 @@ class RowAttentionByBlocks final : public ExchangedAttention {
     at::Tensor query_gradient;  // over the blocks gone back to so far
   };
 
-  /// What was met so far, after one block and what was `before`: the queries where the block is the first, whose
-  /// gradient is whole when that is gone back to.
+  /// The node of the graph that one block of keys and values is, fed by the node `before`; the first by the queries.
+  /// Autograd goes back to the last block first. Weights are made again by the log_sum over all blocks, so the gradient
+  /// of the output is right for every block as it is: each node hands it on, and adds to the queries' gradient, which
+  /// the first, gone back to last, gives. All nodes have one output, which each block has changed; only the last is
+  /// read.
   static at::Tensor after(const at::Tensor& before, const at::Tensor& keys_values,
                           const std::shared_ptr<const RowSpans>& spans, const std::shared_ptr<WayBack>& back,
                           bool first) {

@@ -146,7 +146,7 @@ class Weights {
   std::int64_t columns_;  // of a head
 };
 
-/// The columns of one head, of keys (part 0) or values (part 1).
+/// Of a head's columns the rows of one sequence's keys: from keys.row on, every keys.stride-th.
 template <class Rows>
 auto of_keys(const Rows& rows, const KeySpan& keys) {
   return Rows{rows.row(keys.row), rows.stride * keys.stride};

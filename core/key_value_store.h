@@ -17,10 +17,11 @@ class KeyValueStore : public std::enable_shared_from_this<KeyValueStore> {
  public:
   explicit KeyValueStore(std::int64_t slots) : store_(slots) {}
 
-  /// Step number `step`, from 1. `fresh` [new rows, 2d]: keys beside values, of the rows that are kept in `slot` [new
-  /// rows] int64: all that were new in the step after, too. `query` [query rows, d] belongs to `layout`, whose keys
-  /// stand in their slots. Returns the heads' outputs [query rows, d]. Steps are made in their order, and go back, or
-  /// are made again to go back, in reverse, once; throws std::logic_error otherwise.
+  /// Step number `step`, from 1. `fresh` [new rows, 2d]: keys beside values, of the rows that this step puts into
+  /// `slot` [new rows] int64. All slots that the next step writes must be among them, so that going back a step
+  /// restores what was in these. `query` [query rows, d] belongs to `layout`, whose keys stand in their slots. Returns
+  /// the heads' outputs [query rows, d]. Steps are made in their order, and go back, or are made again to go back, in
+  /// reverse, once; throws std::logic_error otherwise.
   at::Tensor attend(std::int64_t step, const at::Tensor& query, const at::Tensor& fresh, const at::Tensor& slot,
                     const AttentionLayout& layout, const AttentionSite& site);
 

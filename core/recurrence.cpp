@@ -15,8 +15,8 @@
 namespace ut::core {
 namespace {
 
-/// Encoder's steps that the way back makes again together, where it makes them again: as many states less are kept
-/// while it is in the decoder, whose steps need more room.
+/// With --recompute step, the encoder's steps that are made again together: of so many one state is kept, while the
+/// backward pass is still in the decoder, whose steps need more memory.
 constexpr std::int64_t steps_kept_together = 2;
 
 /// What rows came to that have left the running set, in the order in which they did.
@@ -24,7 +24,9 @@ class HaltedRows {
  public:
   /// The last rows that `ponder` keeps the books of, from number `first`.
   void add(const Pondering& ponder, std::int64_t first) {
-    const auto of_them = [first](const at::Tensor& part) { return part.slice(0, first).clone(); };  // or all is kept
+    const auto of_them = [first](const at::Tensor& part) {
+      return part.slice(0, first).clone();
+    };  // else all stays in memory
     states_.push_back(of_them(ponder.mean()));
     updates_.push_back(of_them(ponder.updates()));
     costs_.push_back(of_them(ponder.cost()));
@@ -167,7 +169,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
     const std::int64_t still = parting.still.size(0);
     const bool all_stay = still == state.size(0);
     const at::Tensor order = all_stay ? parting.still : at::cat({parting.still, parting.stopped});
-    if (!all_stay) {  // before the mean takes the states, so that it and the next step keep the same ones
+    if (!all_stay) {  // before the mean takes the states: then it and the next step save the same tensor for backward
       state = dist::select_rows(state, order);
       ponder = ponder.in_order(order);
     }

@@ -16,8 +16,8 @@ namespace ut::core {
 struct Revised {
   at::Tensor state;    // [rows, d]
   at::Tensor updates;  // [rows] int64: the steps that each row took
-  at::Tensor cost;     // [rows] float64: its ponder time, updates + remainder; undefined without halting. In a loss on
-                       // all ranks or on none: what it comes from may lie on other ranks
+  at::Tensor cost;     // [rows] float64: its ponder time, updates + remainder; undefined without halting. To be part of
+                       // the loss on all ranks or on none: its backward pass is collective
 };
 
 /// Who looks on, where there is one.

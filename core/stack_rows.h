@@ -45,8 +45,8 @@ class StepRows {
   virtual at::Tensor mean_over_sequence(const at::Tensor& values) const = 0;
 };
 
-/// The rows that a stack revises step by step. Rows that have halted for good and are seen by others are copied: in the
-/// step after they halted, and only then, whoever sends rows of the local ones sends theirs too.
+/// The rows that a stack revises step by step. A row that has halted and is still seen by others is copied: in the step
+/// after it halted, and only then, its final state is sent along with the local rows' states.
 class StackRows : public std::enable_shared_from_this<StackRows> {
  public:
   virtual ~StackRows() = default;
@@ -68,7 +68,8 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
   virtual at::Tensor home(const at::Tensor& halted) const = 0;
 };
 
-/// Of a stack whose rows are the same at every step, or none of whose steps is made again: itself the step at hand.
+/// For stacks whose rows are the same at every step, or of which no step is made again: such a set of rows is itself
+/// the step at hand.
 class CurrentRows : public StackRows, public StepRows {
  public:
   std::shared_ptr<StepRows> step() override { return {shared_from_this(), this}; }

@@ -12,9 +12,9 @@
 
 namespace ut::dist {
 
-/// Rows under way between ranks, as nodes of the autograd graph: one where they leave, one where others come. What is
-/// done between the two is done while they travel; so it is on the way back, whose order is the reverse: where the
-/// others came their gradient leaves, and where the rows left theirs is waited for.
+/// A gather as two nodes of the autograd graph: this rank's rows leave at one, all ranks' arrive at the other, and what
+/// is done between the two is done while they travel. The backward pass goes the other way round: where rows arrived
+/// their gradient is sent back, and where rows left these gradients are waited for and summed.
 class Crossing {
  public:
   /// `rows` leave here.

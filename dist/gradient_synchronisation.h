@@ -24,9 +24,8 @@ class GradientSynchronisation {
   void progress() { world_.progress(); }
   /// All are complete: waits until they are summed. Collective.
   void finish();
-  /// Whether this rank's own gradients, before they were summed over ranks, were finite, as their sum over elements
-  /// says; of a single rank it is not looked at.
-  /// Waits for the device.
+  /// Whether this rank's own gradients, before they were summed over ranks, were finite, judged by their sum over
+  /// elements. True where there is one rank: nothing is summed over ranks, and nobody asks. Waits for the device.
   bool were_finite() const;
 
  private:

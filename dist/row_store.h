@@ -19,8 +19,8 @@ class RowStore {
 
   /// The gradients so far [slots, c], of dist::exact_type(), for who adds to them.
   at::Tensor& gradients();
-  /// Those of `slot` [rows] int64, as the rows' type: whole when the step goes back in which these were new, before
-  /// which other rows stood there, whose gradients start at zero. [rows, c]
+  /// Those of `slot` [rows] int64, as the rows' type [rows, c], which start anew from zero. To be called when the step
+  /// goes back that put these rows there: all later steps have added theirs, and before it other rows stood there.
   at::Tensor take_gradients(const at::Tensor& slot);
 
  private:

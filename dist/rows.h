@@ -37,8 +37,8 @@ struct Sequences {
 /// The rank that holds this position of the sequence with this id.
 int owner(std::int64_t sequence, std::int64_t position, std::int64_t length, int ranks, Cut cut = Cut::contiguous);
 
-/// The rows that `rank` of `ranks` holds of these sequences: of each as many as any other, or one more, which is
-/// another's from sequence to sequence. `rank` 0 of 1 holds all.
+/// The rows that `rank` of `ranks` holds of these sequences: equal shares of each; where a length does not divide,
+/// which ranks hold one more differs from sequence to sequence. `rank` 0 of 1 holds all.
 Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut = Cut::contiguous);
 
 /// Rows of a rank that are one span of each sequence.

@@ -19,8 +19,10 @@ struct Parting {
   at::Tensor copied;   // [rows] int64: those of them that rows which run on will see
 };
 
-/// The exchange among rows that halt one after another. Halted rows leave; what others still see of them is sent once
-/// more and kept. Every rank of the group keeps the same books of who holds what, so that only flags and rows travel.
+/// The exchange among rows that halt one after another. A row runs until, in some step, it halts: it is `stopped`, and
+/// leaves. If rows of its sequence run on it is `copied`: in the next step, once, its final state is sent along with
+/// their states. From then on the others keep its keys and values, and nothing more is sent of it. Every rank of the
+/// group keeps the same books of who holds what, from the same flags, so that only flags and rows travel.
 class RunningExchange {
  public:
   /// `all` lists every position of the group's sequences; held[rank] the numbers of the rows that a rank starts with,
