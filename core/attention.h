@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "core/kernels/row_attention.h"
+#include "core/kernels/varlen_attention.h"
 #include "core/parameters.h"
-#include "core/row_attention.h"
 #include "core/slotted_attention.h"
-#include "core/varlen_attention.h"
 #include "dist/rows.h"
 
 namespace ut::core {

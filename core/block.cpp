@@ -4,7 +4,7 @@
 #include <ATen/record_function.h>
 #include <fmt/format.h>
 
-#include "core/add_dropped.h"
+#include "core/kernels/add_dropped.h"
 
 namespace ut::core {
 

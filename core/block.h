@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/attention.h"
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/normalisation.h"
 #include "core/stack_rows.h"
 #include "core/transition.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/options.h"
 #include "core/parameters.h"
 #include "core/stack_rows.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/options.h"
 #include "core/parameters.h"
 #include "dist/rows.h"

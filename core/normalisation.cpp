@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "core/add_dropped.h"
-#include "core/gpu_rows.h"
-#include "core/normalised_sum.h"
+#include "core/kernels/add_dropped.h"
+#include "core/kernels/gpu_rows.h"
+#include "core/kernels/normalised_sum.h"
 #include "dist/differentiable.h"
 
 namespace ut::core {

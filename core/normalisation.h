@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/parameters.h"
 
 namespace ut::core {

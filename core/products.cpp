@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/gemm.h"
+#include "core/kernels/gemm.h"
 #include "core/parameters.h"
 #include "dist/differentiable.h"
 

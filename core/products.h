@@ -11,7 +11,7 @@ namespace ut::core {
 /// there, and so is all that is not a product: parameters, states, norms, softmax, sums over steps and ranks.
 at::ScalarType product_type(const ModelOptions& options);
 
-/// a b of matrices, without a graph: in float32 on the host by the library of core/gemm.h, else by LibTorch's.
+/// a b of matrices, without a graph: in float32 on the host by the library of core/kernels/gemm.h, else by LibTorch's.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 
 /// into += a b, of a matrix that lies in rows, or whose transpose does; in its type or in another.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/gpu_rows.h"
+#include "core/kernels/gpu_rows.h"
 #include "core/recompute.h"
 #include "dist/exact.h"
 #include "dist/on_device.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/attention_site.h"
+#include "core/kernels/attention_site.h"
 #include "dist/rows.h"
 
 namespace ut::core {

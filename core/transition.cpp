@@ -2,9 +2,9 @@
 
 #include <ATen/ATen.h>
 
-#include "core/depthwise.h"
+#include "core/kernels/depthwise.h"
+#include "core/kernels/relu_dropout.h"
 #include "core/products.h"
-#include "core/relu_dropout.h"
 
 namespace ut::core {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/parameters.h"
 #include "core/stack_rows.h"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <functional>
 
-#include "core/gemm.h"
+#include "core/kernels/gemm.h"
 #include "core/products.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/device.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/attention_tiles.h"
+#include "core/kernels/attention_tiles.h"
 #include "launcher/cost/step_rows.h"
 
 namespace ut::launcher {

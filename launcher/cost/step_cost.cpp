@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/host_attention.h"
+#include "core/kernels/host_attention.h"
 #include "launcher/cost/use_counts.h"
 
 namespace ut::launcher {

@@ -15,7 +15,7 @@
 #include <stdexcept>
 
 #include "base/counted.h"
-#include "core/gemm.h"
+#include "core/kernels/gemm.h"
 #include "launcher/plan/probe.h"
 #include "launcher/process/build_info.h"
 #include "launcher/process/cores.h"

@@ -1,4 +1,4 @@
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "launcher/options/option_groups.h"
 #include "launcher/options/option_kinds.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <functional>
 
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/products.h"
 #include "dist/rows.h"
 #include "dist/select_rows.h"

@@ -8,17 +8,17 @@
 #include <functional>
 #include <vector>
 
-#include "core/add_dropped.h"
 #include "core/attention.h"
-#include "core/depthwise.h"
-#include "core/dropout.h"
 #include "core/halting.h"
+#include "core/kernels/add_dropped.h"
+#include "core/kernels/depthwise.h"
+#include "core/kernels/dropout.h"
+#include "core/kernels/relu_dropout.h"
+#include "core/kernels/tile_product.h"
 #include "core/loss.h"
 #include "core/normalisation.h"
 #include "core/products.h"
-#include "core/relu_dropout.h"
 #include "core/stack_rows.h"
-#include "core/tile_product.h"
 #include "dist/rows.h"
 #include "dist/sequence_exchange.h"
 

@@ -3,11 +3,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "core/add_dropped.h"
+#include "core/kernels/add_dropped.h"
+#include "core/kernels/relu_dropout.h"
 #include "core/normalisation.h"
-#include "core/relu_dropout.h"
+#include "tests/core/kernels/row_setting.h"
 #include "tests/core/random_batch.h"
-#include "tests/core/row_setting.h"
 
 namespace ut::core {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/signals.h"
 #include "tests/core/random_batch.h"
 

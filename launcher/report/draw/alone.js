@@ -46,8 +46,8 @@ function alone(report, name) {
 
 return {short: short, percent: percent, is_number: is_number, curves: curves, mark: mark, lines: lines, bars: bars,
   words: words, map: map, thumbnail: thumbnail, curve_spec: curve_spec, ponder_spec: ponder_spec,
-  histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, steps_spec: steps_spec, words_spec: words_spec,
-  map_spec: map_spec, darkest: darkest, alone: alone};
+  histogram_spec: histogram_spec, running_spec: running_spec, scaling_spec: scaling_spec, steps_spec: steps_spec,
+  words_spec: words_spec, map_spec: map_spec, darkest: darkest, alone: alone};
 })();
 
 // What `ut report --svg` calls: the report as JSON text, the picture's name, the text of picture.css.

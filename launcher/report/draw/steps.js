@@ -29,9 +29,9 @@ function scores_by_steps(list, key, whole) {
 
 // What tells lists of one run apart.
 function way_of(evaluation) {
+  var changed = Object.keys(evaluation.options || {});
   return [evaluation.split, evaluation.scoring, evaluation.beam > 1 ? 'beam ' + evaluation.beam : '']
-    .concat(Object.keys(evaluation.options || {}).map(function (name) { return name + ' ' + evaluation.options[name]; }))
-    .filter(Boolean);
+    .concat(changed.map(function (name) { return name + ' ' + evaluation.options[name]; })).filter(Boolean);
 }
 
 function curves_by_steps(list, name, color) {
@@ -39,7 +39,8 @@ function curves_by_steps(list, name, color) {
     [{name: name + ', BLEU / 100', points: scores_by_steps(list, 'bleu', 100)}] :
     [{name: name, points: scores_by_steps(list, 'accuracy', 1)}];
   if (list[0].scoring === 'decoded')
-    scores.push({name: name + ', whole sequences', points: scores_by_steps(list, 'sequence_accuracy', 1), dash: true});
+    scores.push({name: name + ', whole sequences', dash: true,
+      points: scores_by_steps(list, 'sequence_accuracy', 1)});
   scores.forEach(function (one) { one.color = color; one.dots = true; });
   return scores.filter(function (one) { return one.points.length > 1; });
 }

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cmath>
+#include <type_traits>
+
+#include "core/kernels/attention_backward.h"
+#include "core/kernels/attention_forward.h"
+#include "core/kernels/attention_site.h"
+#include "core/kernels/gpu_attention.h"
+#include "core/kernels/tiled_spans.h"
+
+// What core/kernels/gpu_attention.h does, as work of blocks, for whoever runs them: kernels, and, on the host, tests.
+namespace ut::core {
+
+/// visit(an integral constant): the least number of columns that there are blocks for, of which a head has `columns`.
+template <class Number, class Visit>
+void with_head_columns(std::int64_t columns, const Visit& visit) {
+  if (columns <= 32) return visit(std::integral_constant<int, 32>());
+  if (columns <= 64) return visit(std::integral_constant<int, 64>());
+  if constexpr (most_head_columns < Number >> 64) visit(std::integral_constant<int, 128>());
+}
+
+/// What is computed of numbers of this type is of which: dist::exact_type().
+template <class Given>
+struct Exact {
+  using Type = Given;
+};
+template <>
+struct Exact<at::BFloat16> {
+  using Type = float;
+};
+
+template <class Number>
+TileRows<const Number> tile_rows(const at::Tensor& rows, std::int64_t first = 0) {
+  return {rows.const_data_ptr<Number>() + first, rows.stride(0)};
+}
+template <class Number>
+TileRows<Number> tile_rows_to_fill(const at::Tensor& rows, std::int64_t first = 0) {
+  return {rows.mutable_data_ptr<Number>() + first, rows.stride(0)};
+}
+
+/// Whether heads of so many columns begin in all rows where four numbers can be read at once.
+template <class Given>
+bool is_in_fours(const at::Tensor& rows, std::int64_t columns) {
+  const auto address = reinterpret_cast<std::uintptr_t>(rows.const_data_ptr<Given>());
+  return address % sizeof(Four<Given>) == 0 && rows.stride(0) % 4 == 0 && columns % 4 == 0;
+}
+
+template <class Number, class Given, int most>
+AttentionTiles<Number, Given, most> attention_tiles(const at::Tensor& query, const at::Tensor& keys_values,
+                                                    const TiledSpans& spans, const AttentionSite& site) {
+  const double rate = site.dropout.active ? site.dropout_rate : 0;
+  const std::int64_t columns = query.size(1) / site.heads;
+  return {.tables = spans.tables(),
+          .query_rows = tile_rows<Given>(query),
+          .key_rows = tile_rows<Given>(keys_values),
+          .value_rows = tile_rows<Given>(keys_values, query.size(1)),
+          .heads = site.heads,
+          .columns = columns,
+          .scale = static_cast<Number>(1 / std::sqrt(static_cast<double>(columns))),
+          .draw = row_draw(site.dropout, rate),
+          .first_head = site.dropout.first_head,
+          .kept_scale = static_cast<Number>(1 / (1 - rate)),
+          .in_fours = is_in_fours<Given>(query, columns) && is_in_fours<Given>(keys_values, columns)};
+}
+
+/// gpu_attend(): run(blocks).
+template <class Given, class Run>
+void attend_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
+                      const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum,
+                      const Run& run) {
+  using Number = typename Exact<Given>::Type;
+  with_head_columns<Number>(query.size(1) / site.heads, [&](auto most) {
+    run(AttentionForward<Number, Given, most>{
+        .tiles = attention_tiles<Number, Given, most>(query, keys_values, spans, site),
+        .output = tile_rows_to_fill<Number>(output),
+        .log_sum = tile_rows_to_fill<Number>(log_sum),
+        .met_before = met_before,
+        .query_tiles = spans.query_tiles()});
+  });
+}
+
+/// gpu_attend_backward(): run(blocks), and after all of them run(others). `mean` [query rows, heads] is filled.
+template <class Given, class Run>
+void attend_backward_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
+                               const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
+                               const at::Tensor& gradient, const at::Tensor& mean, const GradientOfRows& query_gradient,
+                               const GradientOfRows& keys_values_gradient, const Run& run) {
+  using Number = typename Exact<Given>::Type;
+  with_head_columns<Number>(query.size(1) / site.heads, [&](auto most) {
+    auto tiles = attention_tiles<Number, Given, most>(query, keys_values, spans, site);
+    tiles.in_fours = tiles.in_fours && is_in_fours<Given>(gradient, tiles.columns);
+    run(AttentionBackToQueries<Number, Given, most>{.tiles = tiles,
+                                                    .output = tile_rows<Number>(output),
+                                                    .log_sum = tile_rows<Number>(log_sum),
+                                                    .gradient = tile_rows<Given>(gradient),
+                                                    .mean = tile_rows_to_fill<Number>(mean),
+                                                    .query_gradient = tile_rows_to_fill<Number>(query_gradient.rows),
+                                                    .query_filled = query_gradient.filled,
+                                                    .query_tiles = spans.query_tiles()});
+    run(AttentionBackToKeys<Number, Given, most>{
+        .tiles = tiles,
+        .log_sum = tile_rows<Number>(log_sum),
+        .gradient = tile_rows<Given>(gradient),
+        .mean = tile_rows<Number>(mean),
+        .key_gradient = tile_rows_to_fill<Number>(keys_values_gradient.rows),
+        .value_gradient = tile_rows_to_fill<Number>(keys_values_gradient.rows, query.size(1)),
+        .keys_filled = keys_values_gradient.filled,
+        .key_tiles = spans.key_tiles()});
+  });
+}
+
+}  // namespace ut::core

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/kernels/normalised_sum.h"
+#include "core/kernels/row_threads.h"
+
+/// Row kernels on CUDA devices, on the current stream: the same draws as on the host, and, where nothing else is said,
+/// the same bits. float32 and float64. Tensors are contiguous, the tables of identities on their device; `draw` is of
+/// no row yet.
+namespace ut::core {
+
+/// Whether rows on this device have kernels: those here, in a build with CUDA; or on the host, too.
+bool has_gpu_rows(at::Device device);
+inline bool has_row_kernels(at::Device device) { return device.is_cpu() || has_gpu_rows(device); }
+
+/// dropout(x), the last dimension being a row's columns.
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const RowIdentities& identities);
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const WeightIdentities& identities);
+
+/// x + dropout(y), both [rows, columns].
+at::Tensor gpu_add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, const RowDraw& draw,
+                           const RowIdentities& identities);
+
+/// Overwrites `x` [rows, columns] with dropout(relu(x + bias)).
+void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const RowDraw& draw,
+                      const RowIdentities& identities);
+
+/// `gradient` where `output` is positive, times `scale`; 0 elsewhere.
+at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& gradient, double scale);
+
+/// Fills `made` with what core/kernels/normalised_sum.h says, with sums in another order than on the host.
+void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
+                        double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities,
+                        const NormalisedSum& made);
+/// Fills of_sum, and `partial` [rows / rows_summed_at_once, rounded up, 2, d] with what adds up to the gradients of
+/// scale and bias.
+void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
+                         const at::Tensor& of_sum, const at::Tensor& partial);
+
+/// Fills `result` [rows, columns] with what core/kernels/depthwise.h says of `known` rows that `table` [rows, width]
+/// names; products are rounded before they are added, which the host need not do, here and in the next.
+void gpu_depthwise(const at::Tensor& known, const at::Tensor& table, const at::Tensor& kernel,
+                   const at::Tensor& result);
+/// Fills `partial` [rows / rows_summed_at_once, rounded up, width, columns] with what adds up to the kernel's gradient.
+void gpu_depthwise_kernel_gradient(const at::Tensor& known, const at::Tensor& table, const at::Tensor& gradient,
+                                   const at::Tensor& partial);
+
+}  // namespace ut::core

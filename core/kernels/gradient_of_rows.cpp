@@ -1,0 +1,14 @@
+#include "core/kernels/gradient_of_rows.h"
+
+#include <ATen/ATen.h>
+
+#include "dist/exact.h"
+
+namespace ut::core {
+
+GradientOfRows new_gradient(const at::Tensor& like, bool written) {
+  const auto options = like.options().dtype(dist::exact_type(like.scalar_type()));
+  return {written ? at::empty(like.sizes(), options) : at::zeros(like.sizes(), options), !written};
+}
+
+}  // namespace ut::core

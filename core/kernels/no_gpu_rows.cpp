@@ -1,0 +1,36 @@
+#include <stdexcept>
+
+#include "core/kernels/gpu_rows.h"
+
+namespace ut::core {
+namespace {
+
+[[noreturn]] void not_there() { throw std::logic_error("a build without CUDA has no row kernels for it"); }
+
+}  // namespace
+
+bool has_gpu_rows(at::Device) { return false; }
+
+at::Tensor gpu_dropout(const at::Tensor&, double, const RowDraw&, const RowIdentities&) { not_there(); }
+at::Tensor gpu_dropout(const at::Tensor&, double, const RowDraw&, const WeightIdentities&) { not_there(); }
+at::Tensor gpu_add_dropped(const at::Tensor&, const at::Tensor&, double, const RowDraw&, const RowIdentities&) {
+  not_there();
+}
+void gpu_relu_dropout(const at::Tensor&, const at::Tensor&, double, const RowDraw&, const RowIdentities&) {
+  not_there();
+}
+at::Tensor gpu_scale_where_positive(const at::Tensor&, const at::Tensor&, double) { not_there(); }
+void gpu_normalised_sum(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double, double,
+                        const RowDraw&, const RowIdentities&, const NormalisedSum&) {
+  not_there();
+}
+void gpu_way_back_of_sum(const NormalisedSum&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                         const at::Tensor&) {
+  not_there();
+}
+void gpu_depthwise(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) { not_there(); }
+void gpu_depthwise_kernel_gradient(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) {
+  not_there();
+}
+
+}  // namespace ut::core

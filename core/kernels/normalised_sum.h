@@ -1,0 +1,32 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/kernels/row_threads.h"
+
+/// Layer normalisation of a sum of rows, one of them with dropout: one pass there and one back. Tensors are contiguous,
+/// all of one type, float32 or float64, and on one device, as the tables of identities; `draw` is of no row yet.
+namespace ut::core {
+
+constexpr std::int64_t rows_summed_at_once = 64;  // so that sums over rows do not depend on the number of threads
+
+/// What the normalisation of a sum leaves behind.
+struct NormalisedSum {
+  at::Tensor output;      // [rows, d]
+  at::Tensor normalised;  // [rows, d]: before scale and bias
+  at::Tensor factor;      // [rows]: 1 / sqrt(variance + epsilon)
+};
+
+struct NormalisedSumGradients {
+  at::Tensor of_sum;             // [rows, d]
+  at::Tensor of_scale_and_bias;  // [2, d]
+};
+
+/// scale * (x + dropout(y), normalised) + bias, of x and y [rows, d], scale and bias [d].
+NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
+                             double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities);
+
+/// From the gradient of the output [rows, d].
+NormalisedSumGradients way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient);
+
+}  // namespace ut::core

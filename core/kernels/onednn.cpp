@@ -1,0 +1,66 @@
+// float32's products by oneDNN, whose vectors are as wide as the processor's, whoever made it.
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "core/kernels/gemm.h"
+
+namespace ut::core {
+namespace {
+
+// As the library's header has them; LibTorch brings one of another version, which would come first.
+using Sgemm = int(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                  const float* a, std::int64_t stride_a, const float* b, std::int64_t stride_b, float beta, float* c,
+                  std::int64_t stride_c);
+struct Version {
+  int major, minor, patch;
+};
+
+struct Library {
+  Sgemm* sgemm;
+  Version version;
+};
+
+/// Kept apart from the oneDNN inside of LibTorch: linked to both, each would call some functions of the other's
+/// version.
+Library load() {
+  void* handle = dlopen(UT_ONEDNN_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (handle == nullptr)
+    throw std::runtime_error("oneDNN cannot be loaded (" + std::string(dlerror()) +
+                             "): install it, Debian's libdnnl-dev, or build with -DUT_ONEDNN=OFF");
+  const auto function = [handle](const char* name) {
+    void* found = dlsym(handle, name);
+    if (found == nullptr)
+      throw std::runtime_error("oneDNN has no function " + std::string(name) + " (" + UT_ONEDNN_LIBRARY +
+                               "): install Debian's libdnnl-dev, or build with -DUT_ONEDNN=OFF");
+    return found;
+  };
+  const auto version = reinterpret_cast<const Version* (*)()>(function("dnnl_version"));
+  return {reinterpret_cast<Sgemm*>(function("dnnl_sgemm")), *version()};
+}
+
+const Library& library() {
+  static const Library loaded = load();
+  return loaded;
+}
+
+}  // namespace
+
+void library_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,
+                  const Factor<float>& b, float kept, const MatrixRows<float>& c) {
+  const auto letter = [](const Factor<float>& factor) { return factor.transposed ? 'T' : 'N'; };
+  const int status = library().sgemm(letter(a), letter(b), rows, columns, inner, scale, a.rows.data, a.rows.stride,
+                                     b.rows.data, b.rows.stride, kept, c.data, c.stride);
+  if (status != 0) throw std::runtime_error("oneDNN's matrix product failed with status " + std::to_string(status));
+}
+
+std::string gemm_library() {
+  const Version& version = library().version;
+  return "oneDNN " + std::to_string(version.major) + '.' + std::to_string(version.minor) + '.' +
+         std::to_string(version.patch);
+}
+
+}  // namespace ut::core

@@ -1,0 +1,75 @@
+#include "core/kernels/row_attention.h"
+
+#include <ATen/ATen.h>
+#include <ATen/record_function.h>
+
+#include <utility>
+
+#include "core/kernels/gpu_attention.h"
+#include "core/kernels/gradient_of_rows.h"
+#include "core/kernels/host_attention.h"
+#include "dist/exact.h"
+
+namespace ut::core {
+namespace {
+
+/// The caller's, made where it is undefined.
+GradientOfRows gradient_in(at::Tensor& rows, const at::Tensor& like, bool written) {
+  if (rows.defined()) return {rows, true};
+  const GradientOfRows made = new_gradient(like, written);
+  rows = made.rows;
+  return made;
+}
+
+/// The same rows in this type, whose columns are one after the other.
+at::Tensor rows_in_order(const at::Tensor& rows, at::ScalarType type) {
+  const at::Tensor typed = rows.detach().to(type);
+  return typed.stride(1) == 1 ? typed : typed.contiguous();
+}
+
+/// In which type what is given is read: on the host the one that is computed with, which kernels of devices make of
+/// each number that they read.
+at::ScalarType type_read(const at::Tensor& given) {
+  return given.is_cpu() ? dist::exact_type(given.scalar_type()) : given.scalar_type();
+}
+
+}  // namespace
+
+bool has_row_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head) {
+  return device.is_cpu() || has_gpu_attention(device, dist::exact_type(type), columns_of_head);
+}
+
+RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
+    : type_(query.scalar_type()),
+      site_(site),
+      query_(rows_in_order(query, type_read(query))),
+      output_(at::empty(query_.sizes(), query_.options().dtype(dist::exact_type(type_)))),
+      log_sum_(at::empty({query_.size(0), site.heads}, output_.options())) {}
+
+void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
+  if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
+  RECORD_USER_SCOPE("attention");
+  const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
+  const bool met_before = std::exchange(met_, true);
+  if (spans.tiled) return gpu_attend(query_, seen, *spans.tiled, site_, met_before, output_, log_sum_);
+  host_attend(query_, seen, spans, site_, met_before, output_, log_sum_);
+}
+
+at::Tensor RowAttention::output() const { return met_ ? output_.to(type_) : at::zeros_like(output_, type_); }
+
+void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
+                           at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const {
+  const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
+  const bool meet = query_.size(0) > 0 && seen.size(0) > 0;
+  const bool meets_all = meet && spans.key_count() == seen.size(0);
+  const GradientOfRows of_query = gradient_in(query_gradient, query_, meet);
+  const GradientOfRows of_keys_values = gradient_in(keys_values_gradient, seen, meets_all);
+  if (!meet) return;
+  RECORD_USER_SCOPE("attention, backward");
+  const at::Tensor given = rows_in_order(gradient, query_.scalar_type());
+  if (spans.tiled)
+    return gpu_attend_backward(query_, seen, *spans.tiled, site_, output_, log_sum_, given, of_query, of_keys_values);
+  host_attend_backward(query_, seen, spans, site_, output_, log_sum_, given, of_query, of_keys_values);
+}
+
+}  // namespace ut::core

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/span.h"
+#include "core/kernels/tiled_spans.h"
+#include "dist/rows.h"
+
+namespace ut::core {
+
+/// The keys of one sequence, as rows with the same distance from each to the next; their positions ascend.
+struct KeySpan {
+  /// Keys of successive positions.
+  struct Run {
+    std::int64_t first;     // key
+    std::int64_t position;  // its position
+    std::int64_t count;
+  };
+
+  std::int64_t row = 0;  // of the first key
+  std::int64_t stride = 1;
+  std::int64_t count = 0;
+  std::vector<Run> runs;
+};
+
+/// Where each sequence's queries and keys stand, and who may see whom.
+struct RowSpans {
+  std::vector<base::Span> queries = {};     // [sequences]
+  std::vector<KeySpan> keys = {};           // [sequences]
+  std::vector<std::int64_t> sequence = {};  // [query rows]: identities
+  std::vector<std::int64_t> position = {};  // [query rows]
+  bool causal = false;                      // a query sees the keys of positions up to its own
+  std::optional<TiledSpans> tiled = {};     // instead of the others, where the rows are not the host's
+
+  std::int64_t key_count() const;
+};
+
+/// `place` [keys]: where each key stands among the rows, where that is not in this order. Nothing where a sequence's
+/// keys are not evenly spaced, on the host.
+std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
+                                          const std::optional<std::span<const std::int64_t>>& place = std::nullopt,
+                                          at::Device device = at::kCPU);
+
+}  // namespace ut::core

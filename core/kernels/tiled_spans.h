@@ -1,0 +1,38 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/kernels/attention_tiles.h"
+#include "dist/rows.h"
+
+namespace ut::core {
+
+/// Where each sequence's queries and keys stand, in tables on the device whose kernels read them.
+class TiledSpans {
+ public:
+  /// `queries` and `keys` list the same sequences. `place` [keys]: where each key stands among the rows, where that is
+  /// not in this order.
+  TiledSpans(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
+             const std::optional<std::span<const std::int64_t>>& place);
+
+  /// Readable as long as this is there.
+  TileTables tables() const;
+  std::int64_t query_tiles() const { return query_tiles_; }
+  std::int64_t key_tiles() const { return key_tiles_; }
+  std::int64_t keys() const { return keys_; }
+
+ private:
+  bool causal_;
+  std::int64_t query_tiles_ = 0;
+  std::int64_t key_tiles_ = 0;
+  std::int64_t keys_;
+  std::vector<std::int64_t> begins_;  // of each table in the one that has all
+  at::Tensor all_;                    // int64
+};
+
+}  // namespace ut::core

@@ -1,0 +1,162 @@
+// Attention over rows, block by block, against the composition of the library's operations.
+
+#include "core/kernels/row_attention.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "core/attention.h"
+#include "core/slotted_attention.h"
+#include "tests/core/random_batch.h"
+
+namespace ut::core {
+namespace {
+
+/// So many threads while this is there; more than there are sequences and heads share the queries of one.
+class Threads {
+ public:
+  explicit Threads(int count) { at::set_num_threads(count); }
+  ~Threads() { at::set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_ = at::get_num_threads();
+};
+
+struct AttentionSetting {
+  at::ScalarType type;
+  bool causal;
+  double rate;
+  int ranks;  // of which the middle one's queries are looked at
+  int threads = 1;
+};
+
+std::ostream& operator<<(std::ostream& stream, const AttentionSetting& setting) {
+  return stream << toString(setting.type) << (setting.causal ? "_causal" : "") << "_rate" << 100 * setting.rate
+                << "_ranks" << setting.ranks << "_threads" << setting.threads;
+}
+
+class AttentionOverRows : public testing::TestWithParam<AttentionSetting> {};
+
+TEST_P(AttentionOverRows, GivesWhatTheCompositionGives) {
+  const auto& [type, causal, rate, ranks, threads] = GetParam();
+  const Threads of_test(threads);
+  constexpr std::int64_t heads = 3;
+  constexpr std::int64_t d = 24;
+  const dist::Sequences sequences{{4, 9, 11, 30}, {1, 70, 7, 200}};
+  const dist::Rows queries = dist::rows_of(sequences, ranks / 2, ranks, dist::Cut::zigzag);
+  const dist::Rows keys = dist::rows_of(sequences, 0, 1);
+  const AttentionLayout layout(queries, keys, causal, at::kCPU);
+  const SlottedAttention reference(queries, keys, causal, at::kCPU);
+  const AttentionSite site{heads, rate, DropoutKey::for_update(3, 5).with_first_head(2)};
+  const at::Tensor weight = random_tensor({queries.count(), d}, 9).to(type);
+  std::vector<std::vector<at::Tensor>> results;
+  for (const bool plainly : {true, false}) {
+    const at::Tensor q = random_tensor({queries.count(), 2 * d}, 1).to(type).requires_grad_();
+    const at::Tensor kv = random_tensor({keys.count(), 3 * d}, 2).to(type).requires_grad_();
+    const at::Tensor query = 3 * q.narrow(1, d, d);         // sharp enough to say something
+    const at::Tensor keys_values = kv.narrow(1, d, 2 * d);  // a part of wider rows, as a projection's is
+    const at::Tensor result =
+        plainly ? reference.attend(query, keys_values, site) : layout.attend(query, keys_values, site);
+    (result * weight).sum().backward();
+    results.push_back({result.detach(), q.grad(), kv.grad()});
+  }
+  const double tolerance = type == at::kDouble ? 1e-11 : 2e-5;
+  for (std::size_t part = 0; part < 3; ++part)
+    EXPECT_LT((results[0][part] - results[1][part]).abs().max().item<double>(),
+              tolerance * results[0][part].abs().max().item<double>())
+        << "part " << part;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, AttentionOverRows,
+    testing::Values(AttentionSetting{at::kFloat, false, 0, 1}, AttentionSetting{at::kFloat, true, 0.3, 1},
+                    AttentionSetting{at::kDouble, false, 0.3, 1}, AttentionSetting{at::kDouble, true, 0.3, 3},
+                    AttentionSetting{at::kDouble, true, 0, 1}, AttentionSetting{at::kDouble, false, 0.3, 1, 40},
+                    AttentionSetting{at::kDouble, true, 0.3, 3, 40}),
+    testing::PrintToStringParamName());
+
+/// Memory that nobody wrote to is full of NaN while this is there.
+class PoisonedMemory {
+ public:
+  PoisonedMemory() {
+    at::globalContext().setDeterministicAlgorithms(true, true);
+    at::globalContext().setDeterministicFillUninitializedMemory(true);
+  }
+  ~PoisonedMemory() { at::globalContext().setDeterministicAlgorithms(false, false); }
+  PoisonedMemory(const PoisonedMemory&) = delete;
+  PoisonedMemory& operator=(const PoisonedMemory&) = delete;
+};
+
+class AttentionInParts : public testing::TestWithParam<std::tuple<bool, int>> {};
+
+/// The keys of three ranks, those of the last positions first, of which most queries see none; the rows between them
+/// are nobody's.
+TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
+  const auto& [causal, threads] = GetParam();
+  const Threads of_test(threads);
+  constexpr std::int64_t d = 6;
+  const PoisonedMemory poisoned;
+  const dist::Sequences sequences{{4, 9, 11, 30}, {1, 70, 7, 200}};
+  const dist::Rows rows = dist::rows_of(sequences, 0, 1);
+  const AttentionSite site{2, 0, DropoutKey::for_update(3, 5)};
+  const at::Tensor query = random_tensor({rows.count(), d}, 1).requires_grad_();
+  const at::Tensor keys_values = random_tensor({rows.count(), 2 * d}, 2).requires_grad_();
+  const at::Tensor gradient = random_tensor({rows.count(), d}, 3);
+  const at::Tensor expected = SlottedAttention(rows, rows, causal, at::kCPU).attend(query, keys_values, site);
+  expected.backward(gradient);
+
+  struct Part {
+    at::Tensor place;        // [keys]: among this part's rows, of which every other one is nobody's
+    at::Tensor whole_place;  // [keys]: among all keys
+    std::shared_ptr<const RowSpans> spans;
+    at::Tensor keys_values;
+  };
+  std::vector<Part> parts;
+  for (const int rank : {2, 1, 0}) {
+    const dist::Rows keys = dist::rows_of(sequences, rank, 3);
+    Part& part = parts.emplace_back();
+    part.place = 2 * at::arange(keys.count()) + 1;
+    std::vector<std::int64_t> first;
+    for (const std::int64_t sequence : dist::sequence_numbers(keys))
+      first.push_back(rows.offsets[static_cast<std::size_t>(sequence)]);
+    part.whole_place = at::tensor(first) + keys.position;
+    part.spans =
+        row_spans(rows, keys, causal,
+                  std::span(part.place.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(keys.count())));
+    part.keys_values = at::zeros({2 * keys.count() + 1, 2 * d}, gradient.options());
+    part.keys_values.index_copy_(0, part.place, keys_values.detach().index_select(0, part.whole_place));
+  }
+
+  RowAttention attention(query.detach(), site);
+  for (const Part& part : parts) attention.meet(part.keys_values, *part.spans);
+  const auto expect_near = [](const at::Tensor& result, const at::Tensor& wanted) {
+    EXPECT_LT((result - wanted).abs().max().item<double>(), 1e-12 * wanted.abs().max().item<double>());
+  };
+  expect_near(attention.output(), expected.detach());
+  at::Tensor of_query;
+  for (const Part& part : parts) {
+    at::Tensor of_part;
+    attention.go_back(gradient, part.keys_values, *part.spans, of_query, of_part);
+    expect_near(of_part.index_select(0, part.place), keys_values.grad().index_select(0, part.whole_place));
+    EXPECT_EQ(of_part.index_fill(0, part.place, 0).abs().max().item<double>(), 0) << "rows of nobody";
+  }
+  expect_near(of_query, query.grad());
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, AttentionInParts, testing::Combine(testing::Bool(), testing::Values(1, 40)),
+                         [](const auto& setting) {
+                           return fmt::format("{}_threads{}", std::get<0>(setting.param) ? "causal" : "all",
+                                              std::get<1>(setting.param));
+                         });
+
+}  // namespace
+}  // namespace ut::core
