@@ -270,44 +270,60 @@ DataCheck check_data(const TaskOptions& options) {
   return found;
 }
 
-/// The directories in this one that have what looks like training text, for a message; or nothing.
-std::string where_training_text_is(const fs::path& directory) {
-  std::vector<std::string> found;
-  for (const fs::directory_entry& below : fs::directory_iterator(directory))
-    if (below.is_directory() &&
-        std::ranges::any_of(fs::directory_iterator(below, fs::directory_options::skip_permission_denied),
-                            [](const fs::directory_entry& entry) {
-                              return entry.is_regular_file() && entry.path().filename().string().starts_with("train.");
-                            }))
-      found.push_back(below.path().string());
-  std::ranges::sort(found);
-  return found.empty() ? "" : fmt::format("; there is training text in {}", fmt::join(found, ", "));
-}
+namespace {
 
-std::vector<std::string> tasks_of_files(const TaskOptions& options) {
+std::vector<std::string> known_tasks(const TaskOptions& options) {
   const fs::path directory = data_directory(options.data, "data");
-  const auto holds = [](const std::function<void()>& find) {
+  const auto any_file = [&](std::string_view begins) {
+    return std::ranges::any_of(fs::directory_iterator(directory, fs::directory_options::skip_permission_denied),
+                               [&](const fs::directory_entry& entry) {
+                                 return entry.path().filename().string().starts_with(begins);
+                               });
+  };
+  const auto has_babi = [&] {
     try {
-      find();
+      find_babi_directory(options.data, options.babi_size);
       return true;
     } catch (const base::BadInput&) {
       return false;
     }
   };
   std::vector<std::string> tasks;
-  if (holds([&] { find_babi_directory(options.data, options.babi_size); })) tasks.emplace_back("babi");
+  if (has_babi()) tasks.emplace_back("babi");
   if (!find_agreement_directory(options.data, "language-model").empty()) tasks.emplace_back("agreement");
-  if (std::ranges::any_of(fs::directory_iterator(directory), [](const fs::directory_entry& entry) {
-        return entry.path().filename().string().starts_with("lambada_");
-      }))
-    tasks.emplace_back("lambada");
+  if (any_file("lambada_")) tasks.emplace_back("lambada");
   if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
     tasks.emplace_back("translation");
+  return tasks;
+}
+
+/// The directories in this one that have such data, or what looks like training text, for a message; or nothing.
+std::string where_data_is(const TaskOptions& options) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& below : fs::directory_iterator(options.data)) {
+    std::error_code unread;
+    if (!below.is_directory() || fs::directory_iterator(below, unread) == fs::directory_iterator()) continue;
+    TaskOptions there = options;
+    there.data = below.path().string();
+    there.train_sets.clear();
+    const bool has_text = std::ranges::any_of(fs::directory_iterator(below), [](const fs::directory_entry& entry) {
+      return entry.is_regular_file() && entry.path().filename().string().starts_with("train.");
+    });
+    if (has_text || !known_tasks(there).empty()) found.push_back(there.data);
+  }
+  std::ranges::sort(found);
+  return found.empty() ? "" : fmt::format("; there is data in {}", fmt::join(found, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> tasks_of_files(const TaskOptions& options) {
+  const std::vector<std::string> tasks = known_tasks(options);
   if (tasks.empty())
     throw base::BadInput(
         fmt::format("{}: no files of a known task ({}); of parallel text give the languages and the names: "
                     "--source-language, --target-language, --train-set{}",
-                    options.data, fmt::join(file_task_names(), ", "), where_training_text_is(directory)));
+                    options.data, fmt::join(file_task_names(), ", "), where_data_is(options)));
   return tasks;
 }
 

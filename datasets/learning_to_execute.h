@@ -14,7 +14,7 @@ namespace ut::datasets {
 ///   copy      target = the source's digits     doubled   twice          reverse    backwards
 /// In training the number of digits and of nested operations are uniform in 1..limit, each drawn for every example;
 /// in validation and test both are the limit. A hash of the source says which split it belongs to, and what belongs to
-/// another is drawn again: no program is in two splits.
+/// another is drawn again: no program is in two splits. A digit alone is not: in training each is there as often.
 class LearningToExecute final : public GeneratedTask {
  public:
   enum class Kind { program, control, addition, copy, doubled, reverse };

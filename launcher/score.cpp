@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "datasets/bleu.h"
@@ -21,7 +23,17 @@ int score_lines(const Options& options) {
       throw base::BadInput(fmt::format("{}: {} lines, but standard input has {}; needs a line for each",
                                        given.references[index], references[index].size(), lines.size()));
   const datasets::Bleu bleu = datasets::corpus_bleu(lines, references, given.bleu);
-  fmt::print("BLEU|{} = {}\n", datasets::bleu_signature(references.size(), given.bleu), datasets::describe(bleu));
+  const std::string signature = datasets::bleu_signature(references.size(), given.bleu);
+  if (options.json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"bleu", bleu.score},
+                                              {"bleu_signature", signature},
+                                              {"precisions", bleu.precisions},
+                                              {"brevity_penalty", bleu.brevity_penalty},
+                                              {"tokens", bleu.counts.length},
+                                              {"reference_tokens", bleu.counts.reference_length}}
+                           .dump());
+  else
+    fmt::print("BLEU|{} = {}\n", signature, datasets::describe(bleu));
   return 0;
 }
 

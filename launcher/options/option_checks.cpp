@@ -69,7 +69,7 @@ void check_together(const Options& options) {
   if (model.bfloat16_products && model.precision == core::Precision::float64)
     throw base::BadInput(
         "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
-  if (model.d_model % 2 != 0)
+  if (model.kind == core::ModelKind::universal && model.d_model % 2 != 0)
     throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
   const std::string& task = options.task.task;
   if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())

@@ -56,13 +56,6 @@ bool halts(const Options& options) {
 bool leaves(const Options& options) {
   return any_stack(options, [](core::Halting halting) { return halting == core::Halting::act_copy; });
 }
-/// How long a stack runs is then for --steps and --decoder-steps to say.
-bool runs_all_steps(const Options& options, core::Halting halting) {
-  return halting == core::Halting::none || options.max_steps == 0;
-}
-bool any_runs_all_steps(const Options& options) {
-  return any_stack(options, [&](core::Halting halting) { return runs_all_steps(options, halting); });
-}
 
 /// Where there is no task, as for `ut bench`, there are no options of tasks either.
 bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
@@ -95,19 +88,11 @@ const std::vector<Effect>& effects() {
       {{"balance"}, leaves, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, task_has_decoder, "a decoder; answers of one symbol have none"},
       {{"steps"},
-       [](const Options& o) { return any_runs_all_steps(o) || o.model.encoder_steps == o.max_steps; },
-       "--max-steps 0, or positions that do not halt"},
-      {{"steps"},
        [](const Options& o) { return task_has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
        "an encoder beside --decoder-steps; a language model has none"},
       {{"halting"},
        [](const Options& o) { return task_has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
        "an encoder beside --decoder-halting; a language model has none"},
-      {{"decoder-steps"},
-       [](const Options& o) {
-         return runs_all_steps(o, o.model.halting.decoder) || o.model.decoder_steps == o.max_steps;
-       },
-       "--max-steps 0, or a decoder whose positions do not halt"},
       {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
       {{"hostfile"},
        [](const Options& o) { return o.command != "plan" || (o.plan.machine.empty() && o.plan.calibration.empty()); },

@@ -9,7 +9,7 @@ OptionEntry decode_extra() {
   auto entry = without_default(whole(
       "decode-extra",
       "outputs are at most so many symbols longer than their source with its end mark; without it as the task has "
-      "them: generated ones no longer than the right output or, where nobody knows it, the task's longest; "
+      "them: generated ones end with the right output's end mark or, where nobody knows it, the task's longest; "
       "translations 50 longer than the source",
       [](auto& o) -> auto& { return o.decode_extra; }, 0, 1 << 20));
   entry.get = [get = entry.get](const Options& options) { return options.decode_extra < 0 ? "" : get(options); };
@@ -77,6 +77,8 @@ void add_score(Table& table) {
                            {"tokenised-split", BleuTokens::tokenised_split}}),
        flag(
            "lowercase", "upper and lower case are the same", [](auto& o) -> auto& { return o.score.bleu.lower_cased; }),
+       flag(
+           "json", "print the score as one JSON object", [](auto& o) -> auto& { return o.json; }),
        paths(
            "reference", "FILE", "the right lines; more than once where there are several translations",
            [](auto& o) -> auto& { return o.score.references; })});

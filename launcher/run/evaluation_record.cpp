@@ -47,9 +47,10 @@ nlohmann::ordered_json to_json(const Evaluation& found, const Session& session) 
   if (!found.pondered.is_empty()) json["ponder"] = to_json(found.pondered);
   add_groups(json, found, session);
   const bool is_language_model = !task.has_source();
-  if (found.scoring == Scoring::teacher_forced || !task.has_target() || is_language_model) json["loss"] = found.loss;
+  const bool has_loss = found.scoring == Scoring::teacher_forced || !task.has_target() || is_language_model;
+  if (has_loss && found.labels > 0) json["loss"] = found.loss;
   if (is_language_model) {
-    json["perplexity"] = found.perplexity();
+    if (found.labels > 0) json["perplexity"] = found.perplexity();
     json["labels"] = found.labels;  // that this is of: the others are outside the vocabulary
   }
   return json;

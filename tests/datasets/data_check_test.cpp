@@ -229,10 +229,14 @@ TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {
   EXPECT_THAT(check("translation").errors, SizeIs(3));
 }
 
-TEST_F(CheckedData, WhereTextLiesBelowIsSaid) {
+TEST_F(CheckedData, WhereDataLiesBelowIsSaid) {
   directory_.write("raw/train.de", "ein Haus\n");
   directory_.write("notes/readme", "a house\n");
-  EXPECT_THAT(tests::bad_input([&] { tasks(); }), EndsWith("; there is training text in " + (directory_ / "raw")));
+  directory_.write("passages/lambada_test_plain_text.txt", "a house\n");
+  directory_.write("stories/qa1_one_train.txt", "1 Mary is here.\n");
+  EXPECT_THAT(tests::bad_input([&] { tasks(); }),
+              EndsWith(fmt::format("; there is data in {}, {}, {}", directory_ / "passages", directory_ / "raw",
+                                   directory_ / "stories")));
 }
 
 }  // namespace

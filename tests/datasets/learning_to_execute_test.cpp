@@ -341,6 +341,7 @@ TEST_P(Remembered, TargetIsTheSourceAgain) {
   const LearningToExecute task(GetParam(), small_programs());
   Counts lengths;
   Counts digits;
+  Counts alone;
   for (const Split split : all_splits) {
     for (const Program& program : programs(task, split)) {
       std::string wanted = program.text;
@@ -355,10 +356,12 @@ TEST_P(Remembered, TargetIsTheSourceAgain) {
       }
       for (const char digit : program.text.substr(1)) ++digits[std::string(1, digit)];
       ASSERT_NE(program.text.front(), '0');
+      if (program.text.size() == 1) ++alone[program.text];
     }
   }
   EXPECT_LT(chi_square(lengths, 55), loose_bound(55));
   EXPECT_LT(chi_square(digits, 10), loose_bound(10));
+  EXPECT_LT(chi_square(alone, 9), loose_bound(9)) << "of a digit alone none is kept for the other splits";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Remembered,

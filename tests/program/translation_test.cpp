@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
@@ -179,6 +181,17 @@ TEST_F(Translation, AMovedRunsSettingsAndARunThatGoesOnTakeThePiecesOfTheRun) {
   const Outcome more = run_ut("train --resume --max-updates 2 --run-dir " + (place / "again"));
   EXPECT_EQ(more.exit_code, 0) << more.errors;
   EXPECT_THAT(more.output, AllOf(HasSubstr("--max-updates 2"), Not(HasSubstr("--sentencepiece"))));
+}
+
+TEST(Score, IsPrintedWithAllItsDigits) {
+  const TemporaryDirectory files;
+  const std::string reference = files.write("reference", "a b c d f\n").string();
+  const Outcome scored = run_shell("echo 'a b c d e' | $UT score --json --reference " + reference);
+  ASSERT_EQ(scored.exit_code, 0) << scored.errors;
+  const auto score = nlohmann::json::parse(scored.output);
+  EXPECT_NEAR(score.at("bleu").get<double>(), 100 * std::pow(4. / 5 * 3 / 4 * 2 / 3 * 1 / 2, 0.25), 1e-9);
+  EXPECT_EQ(score.at("bleu_signature"), "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0");
+  EXPECT_EQ(score.at("reference_tokens"), 5);
 }
 
 TEST_F(Translation, SettingsOfACommandWithoutPiecesAreItsOwnBesideThem) {

@@ -20,7 +20,7 @@
 namespace ut::core {
 namespace {
 
-constexpr std::int64_t heads = 2;
+constexpr std::int64_t tile_heads = 2;
 
 struct TileSetting {
   at::ScalarType type;
@@ -59,7 +59,7 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
     std::vector<std::int64_t> place;
     for (std::int64_t key = 0; key < keys.count(); ++key) place.push_back(2 * key + 1);
     return {keys, place,
-            tensor({2 * keys.count() + 1, 2 * heads * GetParam().columns}, 2 + static_cast<std::uint64_t>(rank)),
+            tensor({2 * keys.count() + 1, 2 * tile_heads * GetParam().columns}, 2 + static_cast<std::uint64_t>(rank)),
             *row_spans(queries_, keys, GetParam().causal, place),
             TiledSpans(queries_, keys, GetParam().causal, at::kCPU, place)};
   }
@@ -91,15 +91,15 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
   // Longer than a tile, shorter, with positions that only one rank has, and with none of the second rank's.
   dist::Sequences sequences_{{4, 9, 11, 30}, {5, 70, 1, 150}};
   dist::Rows queries_ = dist::rows_of(sequences_, 0, 2, dist::Cut::zigzag);
-  AttentionSite site_{heads, GetParam().rate, DropoutKey::for_update(3, 5).with_first_head(3)};
+  AttentionSite site_{tile_heads, GetParam().rate, DropoutKey::for_update(3, 5).with_first_head(3)};
 };
 
 TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
-  const std::int64_t d = heads * GetParam().columns;
+  const std::int64_t d = tile_heads * GetParam().columns;
   const at::Tensor query = 3 * tensor({queries_.count(), d}, 1);
   const at::Tensor gradient = tensor({queries_.count(), d}, 9);
   const at::Tensor output = unset_like(query);
-  const at::Tensor log_sum = unset_like(query.narrow(1, 0, heads));
+  const at::Tensor log_sum = unset_like(query.narrow(1, 0, tile_heads));
   const std::vector<Part> parts{part_of(1), part_of(0)};
   RowAttention expected(query, site_);
   bool met = false;
