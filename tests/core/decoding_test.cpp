@@ -16,16 +16,22 @@ class Decoding : public testing::Test {
   }
 
   std::vector<std::vector<std::int64_t>> decode(const DecodingOptions& options) const {
+    return decode(options, model_->steps());
+  }
+  std::vector<std::vector<std::int64_t>> decode(const DecodingOptions& options, const Steps& steps) const {
     Batch batch;
     add_source(batch, sequences_, *group_);
-    return core::decode(*model_, batch, sources_of(sequences_), model_->steps(), options, *group_).outputs;
+    return core::decode(*model_, batch, sources_of(sequences_), steps, options, *group_).outputs;
   }
 
   /// What the model finds likeliest at every place of these targets, which it is given all at once. [target rows]
   at::Tensor likeliest(const std::vector<std::vector<std::int64_t>>& targets) {
+    return likeliest(targets, model_->steps());
+  }
+  at::Tensor likeliest(const std::vector<std::vector<std::int64_t>>& targets, const Steps& steps) {
     for (std::size_t index = 0; index < targets.size(); ++index) sequences_[index].target = targets[index];
     const Batch batch = make_batch(sequences_, Architecture::encoder_decoder, *group_);
-    return model_->forward(batch, model_->steps(), {}).logits.argmax(1);
+    return model_->forward(batch, steps, {}).logits.argmax(1);
   }
 
   std::unique_ptr<dist::Communicator> group_ = dist::make_single_communicator();
@@ -47,6 +53,15 @@ TEST_F(Decoding, GivesTheMostLikelySymbolAfterEachOfItsOwn) {
     for (const auto& output : outputs) ASSERT_EQ(output.size(), longest);
     EXPECT_TRUE(likeliest(outputs).equal(joined(outputs)));
     EXPECT_GT(std::get<0>(at::_unique(joined(outputs))).numel(), 2) << "outputs that could hide a mistake";
+  }
+}
+
+TEST_F(Decoding, TakesTheStepsThatItIsAskedFor) {
+  const auto trained = decode({12, -1});
+  for (const Steps steps : {Steps{5, 2}, Steps{3, 4}, Steps{1, 1}}) {
+    const auto outputs = decode({12, -1}, steps);
+    EXPECT_TRUE(likeliest(outputs, steps).equal(joined(outputs))) << steps.encoder << " and " << steps.decoder;
+    EXPECT_NE(outputs, trained) << "outputs that could hide a mistake";
   }
 }
 

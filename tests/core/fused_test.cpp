@@ -8,6 +8,7 @@
 #include "core/normalisation.h"
 #include "tests/core/kernels/row_setting.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/threads.h"
 
 namespace ut::core {
 namespace {
@@ -34,7 +35,8 @@ class Fused : public testing::TestWithParam<RowSetting> {
       EXPECT_TRUE(results[0][part].allclose(results[1][part], tolerance, tolerance)) << "part " << part;
   }
 
-  dist::Rows rows_ = dist::rows_of({{4, 9}, {30, 7}}, 0, 1);
+  const Threads threads_{4};
+  dist::Rows rows_ = dist::rows_of({{4, 9}, {395, 7}}, 0, 1);  // more than one thread takes, if they are wide
   DropoutKey key_ = DropoutKey::for_update(3, 5).with_site(Site::transition_hidden);
 };
 
@@ -73,6 +75,14 @@ TEST_P(Fused, NormalisedSumWithDropout) {
   const double tolerance = GetParam().type == at::kDouble ? 1e-12 : 1e-4;
   for (std::size_t part = 0; part < gradients.size(); ++part)
     EXPECT_TRUE(gradients[part].allclose(parameters.all()[part].tensor.grad(), tolerance, tolerance)) << part;
+}
+
+TEST(NormalisedRows, AreAsGoodFarFromZero) {
+  Parameters parameters(Precision::float32, 1);
+  const LayerNorm norm(parameters, "norm", 64);
+  const at::Tensor x = random_tensor({20, 64}, 1) + 3000;
+  const at::Tensor expected = at::layer_norm(x.to(at::kFloat).to(at::kDouble), {64}, {}, {}, 1e-6);
+  EXPECT_LT((norm(x.to(at::kFloat)) - expected).abs().max().item<double>(), 0.01);
 }
 
 TEST_P(Fused, WithoutAGraphAndOutsideTraining) {

@@ -187,6 +187,35 @@ TEST_F(StepsAtEvaluation, AreWhatAModelOfSoManyStepsTakes) {
   EXPECT_TRUE(asked.equal(logits(5, 4)));
 }
 
+TEST_F(StepsAtEvaluation, AreALimitWherePositionsHalt) {
+  options_.halting = lively_halting(Halting::act_copy, Halting::act_copy);
+  options_.halting.threshold = 10;  // nobody halts before
+  const at::Tensor asked = logits(5, 4);
+  options_.encoder_steps = 5;
+  options_.decoder_steps = 4;
+  EXPECT_TRUE(asked.equal(logits(5, 4)));
+}
+
+TEST_F(StepsAtEvaluation, HaveTheFirstOfTheLearnedSignals) {
+  options_.step_signal = StepSignal::learned;
+  at::Tensor all;
+  at::Tensor first;
+  for (at::Tensor* result : {&all, &first}) {
+    const at::NoGradGuard no_graph;
+    UniversalTransformer model(options_, 7);
+    std::int64_t tables = 0;
+    for (const Parameter& parameter : model.parameters().all()) {
+      if (parameter.name.find("step") == std::string::npos) continue;
+      ++tables;
+      if (result == &first) parameter.tensor.narrow(0, 1, parameter.tensor.size(0) - 1).zero_();
+    }
+    EXPECT_EQ(tables, 2);
+    const Batch batch = make_batch(random_sequences(9, 2, 6, options_), options_.architecture, *group_);
+    *result = model.forward(batch, {1, 1}, {}).logits;
+  }
+  EXPECT_TRUE(all.equal(first));
+}
+
 TEST_F(StepsAtEvaluation, EndWhereALearnedSignalEnds) {
   options_.step_signal = StepSignal::learned;
   logits(1, 1);

@@ -54,6 +54,19 @@ TEST(Loss, GoesBackAsItsSlopeSays) {
   }
 }
 
+// Of so many symbols some rows at a time are worked on, and the last are fewer.
+TEST(Loss, OfManySymbolsGoesBackToEveryRow) {
+  constexpr double smoothing = 0.1;
+  constexpr std::int64_t symbols = 40'000;
+  const at::Tensor logits = random_tensor({9, symbols}, 1).requires_grad_();
+  const at::Tensor labels = at::arange(9) * 4000;
+  summed_cross_entropy(logits, labels, smoothing).backward();
+  at::Tensor expected = at::softmax(logits.detach(), 1) - smoothing / static_cast<double>(symbols - 1);
+  expected.scatter_add_(1, labels.unsqueeze(1),
+                        at::full({9, 1}, smoothing / static_cast<double>(symbols - 1) - (1 - smoothing), at::kDouble));
+  EXPECT_LT((logits.grad() - expected).abs().max().item<double>(), 1e-12);
+}
+
 TEST(Loss, IsZeroForAPerfectFit) {
   const std::int64_t symbols = 10;
   at::Tensor probability = at::full({1, symbols}, 0.1 / (symbols - 1), at::kDouble);

@@ -17,12 +17,13 @@ namespace {
 /// One sequence after the other, one position after the other.
 class PlainLstm {
  public:
-  explicit PlainLstm(const Model& model) : options_(model.options()) {
+  explicit PlainLstm(const Model& model, const DropoutKey& key = {}) : options_(model.options()), key_(key) {
     for (const Parameter& parameter : model.parameters().all()) parameters_[parameter.name] = parameter.tensor;
   }
 
   /// Logits of a sequence's targets [target rows, vocabulary], or of its answer [1, vocabulary].
   at::Tensor logits(const ExampleSequence& sequence) {
+    sequence_ = sequence.id;
     std::vector<at::Tensor> inputs;
     for (const auto& words : sequence.source) inputs.push_back(embedded(words));
     States states;
@@ -36,6 +37,8 @@ class PlainLstm {
     std::vector<at::Tensor> rows;
     for (const at::Tensor& state : read("decoder", inputs, states))
       rows.push_back(encoded.empty() ? state : attended(state, encoded));
+    if (!encoded.empty())
+      drop(rows, options_.residual_dropout, key_.with_stack(1).with_site(Site::cross_attention_output));
     return at::stack(rows).matmul(table.t());
   }
 
@@ -58,7 +61,18 @@ class PlainLstm {
     return sum;
   }
 
+  /// Dropout of a sequence's rows.
+  void drop(std::vector<at::Tensor>& rows, double rate, const DropoutKey& key) const {
+    const auto length = static_cast<std::int64_t>(rows.size());
+    const at::Tensor kept = dropout(at::ones({length, options_.d_model}, at::kDouble), rate, key,
+                                    dist::rows_of({{sequence_}, {length}}, 0, 1));
+    for (std::int64_t row = 0; row < length; ++row)
+      rows[static_cast<std::size_t>(row)] = rows[static_cast<std::size_t>(row)] * kept[row];
+  }
+
   std::vector<at::Tensor> read(const std::string& stack, std::vector<at::Tensor> inputs, States& states) const {
+    const DropoutKey key = key_.with_stack(stack == "decoder" ? 1 : 0);
+    drop(inputs, options_.input_dropout, key.with_site(Site::input));
     for (std::int64_t layer = 0; layer < options_.lstm_layers; ++layer) {
       const std::string name = stack + ".layer" + std::to_string(layer);
       auto& [hidden, cell] = states[layer];
@@ -71,6 +85,8 @@ class PlainLstm {
         hidden = at::sigmoid(gates[3]) * at::tanh(cell);
         input = hidden;
       }
+      drop(inputs, options_.residual_dropout,
+           key.with_layer(static_cast<std::size_t>(layer)).with_site(Site::transition_output));
     }
     return inputs;
   }
@@ -86,6 +102,8 @@ class PlainLstm {
   }
 
   ModelOptions options_;
+  DropoutKey key_;
+  std::int64_t sequence_ = 0;  // at hand
   std::map<std::string, at::Tensor> parameters_;
 };
 
@@ -105,6 +123,28 @@ class LstmOf : public testing::TestWithParam<Architecture> {
     return model_->forward(make_batch(sequences, GetParam(), *group_), model_->steps(), key).logits;
   }
 
+  void expect_loops_to_give_it(const DropoutKey& key) {
+    model_->parameters().flat_gradient().zero_();
+    PlainLstm plain(*model_, key);
+    std::vector<at::Tensor> rows;
+    for (const ExampleSequence& sequence : sequences_) rows.push_back(plain.logits(sequence));
+    const at::Tensor expected = at::cat(rows);
+    const at::Tensor actual = logits(sequences_, key);
+    ASSERT_EQ(actual.sizes(), expected.sizes());
+    EXPECT_LT((actual - expected).abs().max().item<double>(), 1e-12);
+
+    const at::Tensor weights = random_tensor(expected.sizes().vec(), 5);
+    const auto wanted =
+        torch::autograd::grad({(expected * weights).sum()}, plain.parameters(*model_), {}, std::nullopt, false, true);
+    (actual * weights).sum().backward();
+    for (std::size_t index = 0; index < wanted.size(); ++index) {
+      const Parameter& parameter = model_->parameters().all()[index];
+      ASSERT_TRUE(wanted[index].defined()) << parameter.name;
+      EXPECT_GT(wanted[index].abs().max().item<double>(), 1e-6) << parameter.name << ": nothing that could be wrong";
+      EXPECT_LT((parameter.tensor.grad() - wanted[index]).abs().max().item<double>(), 1e-11) << parameter.name;
+    }
+  }
+
   ModelOptions options_ = small_options();
   std::optional<Lstm> model_;
   std::vector<ExampleSequence> sequences_;
@@ -112,26 +152,8 @@ class LstmOf : public testing::TestWithParam<Architecture> {
 };
 
 TEST_P(LstmOf, IsWhatLoopsOverPositionsGiveThereAndBack) {
-  PlainLstm plain(*model_);
-  std::vector<at::Tensor> rows;
-  for (const ExampleSequence& sequence : sequences_) rows.push_back(plain.logits(sequence));
-  const at::Tensor expected = at::cat(rows);
-  const at::Tensor actual = logits(sequences_, {});
-  ASSERT_EQ(actual.sizes(), expected.sizes());
-  EXPECT_LT((actual - expected).abs().max().item<double>(), 1e-12);
-
-  const at::Tensor weights = random_tensor(expected.sizes().vec(), 5);
-  const auto wanted =
-      torch::autograd::grad({(expected * weights).sum()}, plain.parameters(*model_), {}, std::nullopt, false, true);
-  (actual * weights).sum().backward();
-  for (std::size_t index = 0; index < wanted.size(); ++index) {
-    const Parameter& parameter = model_->parameters().all()[index];
-    ASSERT_TRUE(wanted[index].defined()) << parameter.name;
-    EXPECT_GT(wanted[index].abs().max().item<double>(), 1e-6) << parameter.name << ": nothing that could be wrong";
-    EXPECT_LT((parameter.tensor.grad() - wanted[index]).abs().max().item<double>(), 1e-11) << parameter.name;
-  }
+  for (const DropoutKey& key : {DropoutKey{}, DropoutKey::for_update(3, 5)}) expect_loops_to_give_it(key);
 }
-
 TEST_P(LstmOf, SaysTheSameOfASequenceWhateverElseIsInTheBatch) {
   const DropoutKey key = DropoutKey::for_update(3, 5);
   std::vector<at::Tensor> rows;

@@ -6,6 +6,7 @@
 
 #include "core/model.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/threads.h"
 
 namespace ut::core {
 namespace {
@@ -52,6 +53,15 @@ TEST(Parameters, StartFromTheDistributionsOfTheirKind) {
   EXPECT_NEAR(normal.std().item<double>(), 0.5, 0.015);
   EXPECT_NEAR(normal.abs().gt(1.0).to(at::kDouble).mean().item<double>(), 0.0455, 0.008);  // two deviations
   EXPECT_TRUE(parameters.add_constant("constant", {3}, 1.5).eq(1.5).all().item<bool>());
+}
+
+TEST(Parameters, AreTheSameWithAnyNumberOfThreads) {
+  std::vector<at::Tensor> made;
+  for (const int threads : {1, 4}) {
+    const Threads of_test(threads);
+    made.push_back(Parameters(Precision::float64, 1).add_normal("normal", {400, 500}, 0.5));
+  }
+  EXPECT_TRUE(made[0].equal(made[1]));
 }
 
 TEST(Parameters, ShareMemoryWithTheFlatBuffer) {

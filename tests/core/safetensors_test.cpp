@@ -56,6 +56,15 @@ TEST(Safetensors, ComeBackAsTheyWere) {
   }
 }
 
+TEST(Safetensors, HaveTheirNumbersWhereAligned) {
+  for (std::size_t letters = 1; letters < 9; ++letters) {
+    Safetensors content;
+    content.tensors[std::string(letters, 'a')] = random_tensor({3, 4}, 1);
+    const std::string bytes = safetensors_bytes(content);
+    EXPECT_EQ((bytes.size() - 12 * sizeof(double)) % sizeof(double), 0) << letters;
+  }
+}
+
 TEST(Safetensors, AreReadFromAFile) {
   const tests::TemporaryDirectory directory;
   const auto path = directory.write("some.safetensors", safetensors_bytes(some_content()));

@@ -43,6 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
             "Der Ost ##AT##-##AT## West ##AT##-##AT## Handel ( z.B. 1,5 Mio. Euro ) wächst ."},
         Cut{BleuTokens::tokenised_split, "„Ja“, sagte Nr. 5 am 3. Mai... a-b-c",
             "„ Ja \" , sagte Nr. 5 am 3. Mai ... a ##AT##-##AT## b-c"},
+        Cut{BleuTokens::tokenised_split, "a-ü-b", "a ##AT##-##AT## ü ##AT##-##AT## b"},  // ü: a byte for each hyphen
         Cut{BleuTokens::tokenised_split, "Das geht’s, 10, und Schluss. Nun Ende. dort 4,",
             "Das geht ' s , 10 , und Schluss . Nun Ende. dort 4 ,"}));
 

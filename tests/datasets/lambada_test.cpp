@@ -178,6 +178,10 @@ TEST_F(LambadaFiles, NamesTellUnknownWordsApart) {
   const Example validation = other.example(Split::validation, 1);
   EXPECT_NE(validation.source, other.parse("the owl saw the").source) << "in random order";
   EXPECT_EQ(validation.source, read(2, "pointing").example(Split::validation, 1).source);
+  directory_.write("lambada_development_plain_text.txt", "the owl saw the owl\nthe owl saw the owl\n");
+  const Lambada twice = read(2, "pointing");
+  EXPECT_NE(twice.example(Split::validation, 0).source, twice.example(Split::validation, 1).source)
+      << "another order for each";
 }
 
 TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
@@ -201,12 +205,28 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   EXPECT_LE(*lengths.rbegin(), 7u);
   EXPECT_GT(lengths.size(), 1u);
   EXPECT_THAT(task.description(), testing::HasSubstr("4 training passages (train-novels: words among the 7 before"));
+  options_.lambada_names = 5;
+  EXPECT_EQ(read().size(Split::train), contexts_of_word) << "the same words are common where others have names";
   options_.lambada_common = 4;  // the, cat, and, dog: however few of them the vocabulary has
   for (const std::int64_t vocabulary : {60000, 1})
     EXPECT_THAT(tests::bad_input([&] { read(vocabulary, "pointing"); }), testing::HasSubstr("a word is needed"));
   options_.lambada_common = 2;
   options_.lambada_context = 3;
   EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("a word is needed that stands among those before"));
+}
+
+/// Where all that comes again does so after as many words as a context has at most.
+TEST_F(LambadaFiles, AWordOfRunningTextIsAskedForWhereItStandsInWhatWasDrawn) {
+  directory_.write("train-novels/a/one.txt", "a b c d e f g\na b c d e f g\na b c d e f g\na b c d e f g\n");
+  directory_.write("train-novels/b/two.txt", "the cat\n");
+  options_.lambada_context = 7;
+  options_.lambada_common = 0;
+  const Lambada task = read();
+  EXPECT_NEAR(static_cast<double>(task.size(Split::train)), 21 * contexts_of_word / 4.0, 3 * contexts_of_word);
+  for (std::int64_t index = 0; index < task.size(Split::train); ++index) {
+    const Example example = task.example(Split::train, index);
+    EXPECT_EQ(example.source.back(), std::vector<std::int64_t>{example.answer}) << "farthest back";
+  }
 }
 
 TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {

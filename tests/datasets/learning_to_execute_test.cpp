@@ -307,13 +307,37 @@ TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
   options.train_examples = 20000;
   const LearningToExecute task(ProgramKind::program, options);
   Counts lengths;
-  for (const Program& program : programs(task, Split::train))
+  std::int64_t loops = 0;
+  std::int64_t small = 0;  // times of a loop
+  for (const Program& program : programs(task, Split::train)) {
     if (program.text == "print(" + program.result + ")@") ++lengths[std::to_string(program.result.size())];
+    if (const auto range = program.text.find("range("); range != std::string::npos) {
+      ++loops;
+      small += std::stoi(program.text.substr(range + 6)) <= 4 ? 1 : 0;
+    }
+  }
   ASSERT_GT(lengths["4"], 0);
+  ASSERT_GT(loops, 0);
   // A number below 10^n has n digits nine times out of ten: with n uniform in 1..4 a quarter of all, a little more of
   // the short ones.
   EXPECT_NEAR(static_cast<double>(lengths["1"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
   EXPECT_NEAR(static_cast<double>(lengths["2"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
+  // One of 1..4n is at most 4 with a chance of 1/n: with n uniform in 1..4 these are 25 of 48, with 4 alone 12.
+  EXPECT_NEAR(static_cast<double>(small) / static_cast<double>(loops), 25.0 / 48, 0.05);
+}
+
+TEST(Zaremba, TheResultBeforeIsEitherOperand) {
+  TaskOptions options = zaremba_options();
+  options.execute_nesting = 2;
+  options.evaluation_examples = 20000;
+  const LearningToExecute task(ProgramKind::program, options);
+  Counts places;
+  for (const Program& program : programs(task, Split::test)) {  // print(((1+2)-3))@, print((3-(1+2)))@
+    const bool is_pairs = program.text.find_first_of("*=f") == std::string::npos;
+    if (is_pairs && std::ranges::count(program.text, '(') == 3) ++places[program.text[7] == '(' ? "first" : "second"];
+  }
+  EXPECT_GT(places["second"], 100);
+  EXPECT_LT(chi_square(places, 2), loose_bound(2));
 }
 
 TEST(Zaremba, SizesThatDoNotFitAreRefused) {

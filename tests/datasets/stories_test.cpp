@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -90,6 +91,15 @@ class Reader {
   /// Nobody moved to where they were, took what was held or lay elsewhere, or dropped what they did not hold.
   bool possible() const { return possible_; }
 
+  bool is_lying(const std::string& thing) const { return carrier_.count(thing) == 0; }
+  /// Of the things that were touched.
+  double share_of_lying() const {
+    const auto lying = std::ranges::count_if(trail_, [&](const auto& thing) { return is_lying(thing.first); });
+    return static_cast<double>(lying) / static_cast<double>(trail_.size());
+  }
+  /// Places of a thing, one after the other.
+  const std::vector<std::string>& trail(const std::string& thing) const { return trail_.at(thing); }
+
   std::string answer(const std::string& question) const {
     std::istringstream stream(question.substr(0, question.find('?')));
     std::vector<std::string> words;
@@ -120,8 +130,16 @@ class Reader {
   bool possible_ = true;
   std::map<std::string, std::string> place_;
   std::map<std::string, std::string> carrier_;
-  std::map<std::string, std::vector<std::string>> trail_;  // places of a thing, one after the other
+  std::map<std::string, std::vector<std::string>> trail_;  // by thing
 };
+
+/// Who has read a story up to a line.
+Reader reader_before(int line, const Story& story) {
+  Reader reader;
+  for (const auto& [number, fact] : story.facts)
+    if (number < line) reader.tell(fact);
+  return reader;
+}
 
 const std::array<std::string, 3> names = {"qa1_one-supporting-fact", "qa2_two-supporting-facts",
                                           "qa3_three-supporting-facts"};
@@ -143,9 +161,7 @@ TEST_P(Stories, AnswersFollowFromTheStory) {
   for (const std::string split : {"train", "valid", "test"}) {
     for (const Story& story : read_back(content(split))) {
       for (const auto& [line, question] : story.questions) {
-        Reader reader;
-        for (const auto& [number, fact] : story.facts)
-          if (number < line) reader.tell(fact);
+        const Reader reader = reader_before(line, story);
         ASSERT_EQ(reader.answer(question.text), question.answer) << line << " of\n" << story.text;
         ASSERT_TRUE(reader.possible()) << line << " of\n" << story.text;
       }
@@ -281,7 +297,34 @@ TEST_P(Stories, ShareNoNameOrThingWithBabi) {
     EXPECT_EQ(words.count(word), 0u) << word;
 }
 
+class StoriesOfThings : public Stories {};
+
+/// Of two facts about one of the things that were touched, be it carried or not; of three about one of the places that
+/// a thing was brought to, be it the newest or not.
+TEST_P(StoriesOfThings, AskForAllThatTheLinesAnswerAsOften) {
+  write_stories(options());
+  double seen = 0;
+  double expected = 0;
+  for (const Story& story : read_back(content("train"))) {
+    for (const auto& [line, question] : story.questions) {
+      const Reader reader = reader_before(line, story);
+      const std::vector<std::string> words = split_words(question.text);
+      if (GetParam() == 2) {
+        seen += reader.is_lying(words[3]) ? 1 : 0;
+        expected += reader.share_of_lying();
+      } else {
+        const std::vector<std::string>& trail = reader.trail(words[3]);
+        seen += words[6] == trail.back() ? 1 : 0;
+        expected += 1.0 / static_cast<double>(std::set<std::string>(trail.begin() + 1, trail.end()).size());
+      }
+    }
+  }
+  EXPECT_GT(expected, 100);
+  EXPECT_NEAR(seen, expected, 4 * std::sqrt(expected));
+}
+
 INSTANTIATE_TEST_SUITE_P(Facts, Stories, testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Facts, StoriesOfThings, testing::Values(2, 3));
 
 TEST(StoryOptionsTest, OutOfRangeIsNamed) {
   const tests::TemporaryDirectory directory;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,10 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Examples that say their number, of lengths 1 to 40.
+/// Examples that say their number, of lengths 1 to 40; the later ones are the longer ones where `grow`.
 class Numbered final : public Task {
  public:
-  explicit Numbered(std::int64_t examples) : examples_(examples) {}
+  explicit Numbered(std::int64_t examples, bool grow = false) : examples_(examples), grow_(grow) {}
 
   std::string description() const override { return "numbered"; }
   const Vocabulary& vocabulary() const override { return vocabulary_; }
@@ -27,7 +28,7 @@ class Numbered final : public Task {
   std::int64_t size(Split) const override { return examples_; }
   Example example(Split, std::int64_t index) const override {
     Example example;
-    example.source.assign(static_cast<std::size_t>(1 + index * 7 % 40), {index});
+    example.source.assign(static_cast<std::size_t>(1 + (grow_ ? index * 40 / examples_ : index * 7 % 40)), {index});
     example.target.assign(static_cast<std::size_t>(1 + index % 3), index);
     return example;
   }
@@ -36,6 +37,7 @@ class Numbered final : public Task {
 
  private:
   std::int64_t examples_;
+  bool grow_;
   Vocabulary vocabulary_{std::vector<std::string>{"word"}};
 };
 
@@ -104,15 +106,17 @@ TEST(TrainingBatches, ByRowsLeaveNoPartOfWhatIsLeftOver) {
 }
 
 TEST(TrainingBatches, AWindowFillsSixteenPartsWhereItsSizeIsLeftOpen) {
-  const Numbered task(3000);
-  for (const std::int64_t rows : {200, 2000}) {
-    TrainingBatches batches(task, {1, 0, rows, 0}, 5);
-    std::int64_t parts = 0;
-    while (batches.cursor().sample == 0) {
-      EXPECT_GT(batches.next().rows(), 3 * rows / 4);
-      ++parts;
+  for (const bool grow : {false, true}) {
+    const Numbered task(3000, grow);
+    for (const std::int64_t rows : {200, 2000}) {
+      TrainingBatches batches(task, {1, 0, rows, 0}, 5);
+      std::int64_t parts = 0;
+      while (batches.cursor().sample == 0) {
+        EXPECT_GT(batches.next().rows(), 3 * rows / 4);
+        ++parts;
+      }
+      EXPECT_NEAR(static_cast<double>(parts), 16, 2.1) << rows << (grow ? ", growing" : "");
     }
-    EXPECT_NEAR(static_cast<double>(parts), 16, 2.1) << rows;
   }
 }
 
@@ -133,6 +137,23 @@ TEST(TrainingBatches, ByRowsPutLikeLengthsTogetherInRandomOrder) {
   });
   EXPECT_GT(ascents, std::ssize(longest) / 4);
   EXPECT_LT(ascents, 3 * std::ssize(longest) / 4);
+}
+
+/// Windows that are an epoch each, so that their parts have the same rows.
+TEST(TrainingBatches, ByRowsPartsComeInAnotherOrderInEveryWindow) {
+  const Numbered task(60);
+  TrainingBatches batches(task, {1, 0, 120, 60}, 5);
+  std::set<Numbers> orders;
+  std::set<Numbers> parts;
+  for (std::int64_t window = 0; window < 5; ++window) {
+    Numbers rows;
+    while (batches.cursor().sample == 60 * window) rows.push_back(batches.next().rows());
+    orders.insert(rows);
+    std::ranges::sort(rows);
+    parts.insert(rows);
+  }
+  EXPECT_EQ(parts.size(), 1u);
+  EXPECT_EQ(orders.size(), 5u);
 }
 
 TEST(TrainingBatches, ByRowsEveryExampleComesOnceAnEpoch) {

@@ -94,8 +94,13 @@ TEST_F(ParallelText, OnlyTrainingLeavesOutLongAndEmptyPairs) {
   EXPECT_EQ(task.example(Split::test, 1).source.size(), 1u);
   EXPECT_TRUE(task.parse("").source.empty());
   EXPECT_TRUE(task.parse(" \t").source.empty());
-  options_.longest_pair = 1;
-  EXPECT_THAT(refused(), HasSubstr("--longest-pair 1: no training pairs are left"));
+  const Example kept = task.example(Split::train, 0);
+  ASSERT_EQ(kept.source.size(), kept.target.size());
+  options_.longest_pair = std::ssize(kept.target) - 1;  // without the end
+  EXPECT_EQ(read().size(Split::train), 1);
+  --options_.longest_pair;
+  EXPECT_THAT(refused(),
+              HasSubstr(fmt::format("--longest-pair {}: no training pairs are left", options_.longest_pair)));
 }
 
 TEST_F(ParallelText, SeveralTestSetsAreGroups) {

@@ -64,6 +64,7 @@ TEST(BalancedRows, NothingMovesWithinTheBound) {
   EXPECT_THAT(balanced(held, 1.5), IsEmpty());
   EXPECT_THAT(balanced(held, 0), IsEmpty());
   EXPECT_EQ(balanced(held, 1.4), (std::vector<RowNumbers>{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_THAT(balanced({{0, 1, 2, 3, 4, 5}, {6, 7, 8}}, 1.4), IsEmpty()) << "a third more than a mean of 4.5";
 }
 
 }  // namespace

@@ -100,6 +100,18 @@ TEST_P(Halting, AtRandomIsTheSameWhateverIsEvaluatedTogether) {
   EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
 }
 
+TEST_P(Halting, AtRandomIsTheSameWhateverIsDecodedTogether) {
+  ASSERT_EQ(train("--task reverse --train-length 6 --evaluation-length 6 --train-examples 100 --evaluation-examples 20",
+                  "", "--act-kind random")
+                .exit_code,
+            0);
+  const auto evaluated = [&](int together) {
+    return json::parse(
+        run_ut(fmt::format("evaluate --json --evaluation-batch {} --run-dir {}", together, run_)).output);
+  };
+  EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
+}
+
 TEST_P(Halting, IsToldForEachTaskOfJointTraining) {
   const std::string all = stories("one", 1);
   for (const auto& file : std::filesystem::directory_iterator(stories("three", 3)))

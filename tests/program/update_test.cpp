@@ -73,6 +73,26 @@ TEST_F(Update, IsTheSameInParts) {
   }
 }
 
+/// Of so many rows each thread has some.
+TEST_F(Update, IsTheSameWithMoreThreads) {
+  for (const std::string model : {"--halting act-copy --max-steps 4", "--transition separable-convolution"}) {
+    std::vector<json> made;
+    for (const int threads : {1, 4}) {
+      std::filesystem::remove_all(run_);
+      const Outcome trained =
+          run_ut(fmt::format("train --task addition --train-length 40 --evaluation-length 7 --evaluation-examples 4 "
+                             "--d-model 64 --heads 2 --ffn 128 --dropout 0.2 --dtype float64 --log-every 1 "
+                             "--evaluate-every 0 --train-examples 64 --batch 64 --max-updates 1 {} --threads {} "
+                             "--run-dir {}",
+                             model, threads, run_));
+      ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+      made.push_back(records_of(run_, "loss").at(0));
+    }
+    EXPECT_NEAR(loss(made[0]), loss(made[1]), unmoved) << model;
+    EXPECT_NEAR(made[0].at("gradient_norm").get<double>(), made[1].at("gradient_norm").get<double>(), unmoved);
+  }
+}
+
 /// Of updates that are all alike: seconds that rows a second give add up to the training's, without its evaluations.
 TEST_F(Update, SaysHowManyRowsASecondItMade) {
   for (const bool evaluates : {false, true}) {

@@ -13,6 +13,7 @@
 #include "core/kernels/depthwise_threads.h"
 #include "core/kernels/normalised_sum.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/threads.h"
 
 namespace ut::core {
 namespace {
@@ -54,6 +55,7 @@ class Depthwise : public testing::TestWithParam<DepthwiseSetting> {
     EXPECT_TRUE(one.allclose(other, tolerance, tolerance)) << (one - other).abs().max();
   }
 
+  const Threads threads_{4};
   std::int64_t known_rows_ = 2 * GetParam().rows + 1;
   at::Tensor known_ = tensor({known_rows_, GetParam().columns}, 1).requires_grad_();
   at::Tensor kernel_ = tensor({GetParam().width, GetParam().columns}, 2).requires_grad_();

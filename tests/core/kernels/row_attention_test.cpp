@@ -15,28 +15,17 @@
 #include "core/attention.h"
 #include "core/slotted_attention.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/threads.h"
 
 namespace ut::core {
 namespace {
-
-/// So many threads while this is there; more than there are sequences and heads share the queries of one.
-class Threads {
- public:
-  explicit Threads(int count) { at::set_num_threads(count); }
-  ~Threads() { at::set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_ = at::get_num_threads();
-};
 
 struct AttentionSetting {
   at::ScalarType type;
   bool causal;
   double rate;
-  int ranks;  // of which the middle one's queries are looked at
-  int threads = 1;
+  int ranks;        // of which the middle one's queries are looked at
+  int threads = 1;  // more than there are sequences and heads share the queries of one
 };
 
 std::ostream& operator<<(std::ostream& stream, const AttentionSetting& setting) {
@@ -95,6 +84,21 @@ class PoisonedMemory {
   PoisonedMemory(const PoisonedMemory&) = delete;
   PoisonedMemory& operator=(const PoisonedMemory&) = delete;
 };
+
+TEST(AttentionOfVeryUnlikelyKeys, WeighsThemAsIfTheyWereLikely) {
+  const dist::Rows rows = dist::rows_of({{4}, {7}}, 0, 1);
+  for (const auto& [type, far, tolerance] : {std::tuple{at::kFloat, 200.0, 1e-4}, {at::kDouble, 900.0, 1e-10}}) {
+    at::Tensor query = random_tensor({7, 4}, 1);
+    at::Tensor keys_values = random_tensor({7, 8}, 2);
+    query.select(1, 0).fill_(-2 * far);  // the logits are divided by the root of four columns
+    keys_values.select(1, 0).fill_(1);
+    const AttentionSite site{1, 0, {}};
+    const at::Tensor expected = SlottedAttention(rows, rows, false, at::kCPU).attend(query, keys_values, site);
+    const at::Tensor made =
+        AttentionLayout(rows, rows, false, at::kCPU).attend(query.to(type), keys_values.to(type), site);
+    EXPECT_LT((made - expected).abs().max().item<double>(), tolerance);
+  }
+}
 
 class AttentionInParts : public testing::TestWithParam<std::tuple<bool, int>> {};
 

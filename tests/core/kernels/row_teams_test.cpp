@@ -11,6 +11,7 @@
 #include "core/kernels/normalised_sum.h"
 #include "tests/core/kernels/row_setting.h"
 #include "tests/core/random_batch.h"
+#include "tests/core/threads.h"
 
 namespace ut::core {
 namespace {
@@ -83,7 +84,8 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
     EXPECT_TRUE(one.allclose(other, tolerance, tolerance)) << (one - other).abs().max();
   }
 
-  dist::Rows rows_ = dist::rows_of({{4, 9}, {70, 7}}, 0, 1);
+  const Threads threads_{4};  // of the host
+  dist::Rows rows_ = dist::rows_of({{4, 9}, {270, 7}}, 0, 1);
   RowDraw draw_ = row_draw(DropoutKey::for_update(3, 5).with_step(2), GetParam().rate);
   at::Tensor x_ = matrix(1);
   at::Tensor y_ = matrix(2);
