@@ -275,10 +275,9 @@ namespace {
 std::vector<std::string> known_tasks(const TaskOptions& options) {
   const fs::path directory = data_directory(options.data, "data");
   const auto any_file = [&](std::string_view begins) {
-    return std::ranges::any_of(fs::directory_iterator(directory, fs::directory_options::skip_permission_denied),
-                               [&](const fs::directory_entry& entry) {
-                                 return entry.path().filename().string().starts_with(begins);
-                               });
+    return std::ranges::any_of(
+        fs::directory_iterator(directory, fs::directory_options::skip_permission_denied),
+        [&](const fs::directory_entry& entry) { return entry.path().filename().string().starts_with(begins); });
   };
   const auto has_babi = [&] {
     try {

@@ -110,6 +110,7 @@ readonly delayed_network=10.98.0
 # delay_up DELAY_MS: a second network, $delayed_network.0/24, between n1 and n2, whose frames take so long each way.
 delay_up() {
   local host pid
+  rm -f $net/delay.log  # which says that the one before was ready
   python3 "$here/delayed_switch.py" "$1" far1 far2 >$net/delay.log 2>&1 &
   echo $! >$net/delay.pid
   wait_until 10 "delayed switch" grep -q ready $net/delay.log
