@@ -22,6 +22,7 @@ struct Effect {
   OptionNames options;
   bool (*useful)(const Options&);
   std::string_view needed;
+  std::string_view unless = "";  // this is given beside it, which takes its place and may be told so
 };
 
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
@@ -56,6 +57,13 @@ bool halts(const Options& options) {
 bool leaves(const Options& options) {
   return any_stack(options, [](core::Halting halting) { return halting == core::Halting::act_copy; });
 }
+/// How long a stack runs is then for --steps and --decoder-steps to say.
+bool runs_all_steps(const Options& options, core::Halting halting) {
+  return halting == core::Halting::none || options.max_steps == 0;
+}
+bool any_runs_all_steps(const Options& options) {
+  return any_stack(options, [&](core::Halting halting) { return runs_all_steps(options, halting); });
+}
 
 /// Where there is no task, as for `ut bench`, there are no options of tasks either.
 bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
@@ -88,11 +96,21 @@ const std::vector<Effect>& effects() {
       {{"balance"}, leaves, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, task_has_decoder, "a decoder; answers of one symbol have none"},
       {{"steps"},
+       [](const Options& o) { return any_runs_all_steps(o) || o.model.encoder_steps == o.max_steps; },
+       "--max-steps 0, or positions that do not halt",
+       "max-steps"},
+      {{"steps"},
        [](const Options& o) { return task_has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
        "an encoder beside --decoder-steps; a language model has none"},
       {{"halting"},
        [](const Options& o) { return task_has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
        "an encoder beside --decoder-halting; a language model has none"},
+      {{"decoder-steps"},
+       [](const Options& o) {
+         return runs_all_steps(o, o.model.halting.decoder) || o.model.decoder_steps == o.max_steps;
+       },
+       "--max-steps 0, or a decoder whose positions do not halt",
+       "max-steps"},
       {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
       {{"hostfile"},
        [](const Options& o) { return o.command != "plan" || (o.plan.machine.empty() && o.plan.calibration.empty()); },
@@ -187,12 +205,13 @@ bool says_none(const std::string& name, const Options& options) {
 }  // namespace
 
 void check_effects(const Options& options, const std::vector<std::string>& given) {
+  const auto is_given = [&given](std::string_view name) { return std::ranges::count(given, name) > 0; };
   for (const Effect& effect : effects())
     for (const std::string& name : given)
-      if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options) && !says_none(name, options))
+      if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options) && !says_none(name, options) &&
+          !is_given(effect.unless))
         throw base::BadInput(
             fmt::format("--{}: does nothing here, needs {}; give that, or leave it out", name, effect.needed));
-  const auto is_given = [&given](const char* name) { return std::ranges::count(given, name) > 0; };
   if (is_given("checkpoint") && is_given("average"))
     throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
   if (is_given("dtype") && is_given("precision") && !options.model.bfloat16_products)

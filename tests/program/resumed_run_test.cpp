@@ -77,8 +77,9 @@ TEST_F(ResumedRun, GoesOnFromBeforeItWasSpoilt) {
   ASSERT_EQ(run_ut(training).exit_code, 0);
   const Outcome spoilt = run_ut(resume + " --learning-rate 1e15");
   EXPECT_EQ(spoilt.exit_code, 1);
-  EXPECT_THAT(spoilt.errors, HasSubstr("after 10 such updates in a row that were left out (--nonfinite-limit); "
-                                       "--resume goes on, with --checkpoint best or update-N from an earlier update"));
+  EXPECT_THAT(spoilt.errors, HasSubstr("after 10 such updates in a row that were left out (--nonfinite-limit); if "
+                                       "there is a checkpoint, --resume goes on from the newest, with --checkpoint "
+                                       "best or update-N from another"));
   EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000010"));
   EXPECT_FALSE(std::filesystem::exists(run + "/checkpoints/update-00000030"));
   const Outcome gone_on = run_ut(resume + " --checkpoint update-10 --learning-rate 0.003");
