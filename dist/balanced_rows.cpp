@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace ut::dist {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 std::vector<std::size_t> quotas(const std::vector<RowNumbers>& held, std::size_t rows) {
   std::vector<std::size_t> ranks(held.size());
   std::iota(ranks.begin(), ranks.end(), 0);
-  std::ranges::stable_sort(ranks, std::greater(), [&](std::size_t rank) { return held[rank].size(); });
+  std::ranges::sort(ranks, {}, [&](std::size_t rank) { return std::pair(-std::ssize(held[rank]), rank); });
   std::vector<std::size_t> quota(held.size(), rows / held.size());
   for (std::size_t over = 0; over < rows % held.size(); ++over) ++quota[ranks[over]];
   return quota;

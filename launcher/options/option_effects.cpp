@@ -22,7 +22,7 @@ struct Effect {
   OptionNames options;
   bool (*useful)(const Options&);
   std::string_view needed;
-  std::string_view unless = "";  // this is given beside it, which takes its place and may be told so
+  std::string_view unless = {};  // this is given beside it, which takes its place and may be told so
 };
 
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
