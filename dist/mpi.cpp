@@ -310,7 +310,8 @@ MpiSession::~MpiSession() {
   const Watchdog::Wait wait(watchdog_of(watch_), "MPI_Finalize");
   try {
     if (RollCall* roll_call = roll_call_of(watch_)) roll_call->end();
-  } catch (const std::exception&) {  // all that was to be done is done
+  } catch (const std::exception&) {
+    watch_->roll_call = nullptr;  // nobody is to be asked any more: all that was to be done is done
   }
   MPI_Finalize();
 }
