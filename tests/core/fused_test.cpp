@@ -35,7 +35,7 @@ class Fused : public testing::TestWithParam<RowSetting> {
       EXPECT_TRUE(results[0][part].allclose(results[1][part], tolerance, tolerance)) << "part " << part;
   }
 
-  const Threads threads_{4};
+  Threads threads_{4};
   dist::Rows rows_ = dist::rows_of({{4, 9}, {395, 7}}, 0, 1);  // more than one thread takes, if they are wide
   DropoutKey key_ = DropoutKey::for_update(3, 5).with_site(Site::transition_hidden);
 };

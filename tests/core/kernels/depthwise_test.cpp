@@ -55,7 +55,7 @@ class Depthwise : public testing::TestWithParam<DepthwiseSetting> {
     EXPECT_TRUE(one.allclose(other, tolerance, tolerance)) << (one - other).abs().max();
   }
 
-  const Threads threads_{4};
+  Threads threads_{4};
   std::int64_t known_rows_ = 2 * GetParam().rows + 1;
   at::Tensor known_ = tensor({known_rows_, GetParam().columns}, 1).requires_grad_();
   at::Tensor kernel_ = tensor({GetParam().width, GetParam().columns}, 2).requires_grad_();

@@ -84,7 +84,7 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
     EXPECT_TRUE(one.allclose(other, tolerance, tolerance)) << (one - other).abs().max();
   }
 
-  const Threads threads_{4};  // of the host
+  Threads threads_{4};  // of the host
   dist::Rows rows_ = dist::rows_of({{4, 9}, {270, 7}}, 0, 1);
   RowDraw draw_ = row_draw(DropoutKey::for_update(3, 5).with_step(2), GetParam().rate);
   at::Tensor x_ = matrix(1);
