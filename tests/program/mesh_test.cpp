@@ -1,4 +1,4 @@
-// The same curve on every mesh: losses of 50 updates and the parameters after them.
+// The same curve on every mesh: losses of some updates and the parameters after them.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,9 @@
 namespace ut::tests {
 namespace {
 
-constexpr int updates = 50;
+/// Beyond both warm-ups, of the learning rate and of the ponder weight; float32's sums, of another order on every mesh,
+/// get time to part.
+std::size_t updates_of(const std::string& dtype) { return dtype == "float64" ? 25 : 50; }
 
 struct Mesh {
   int ranks;
@@ -26,13 +28,14 @@ std::string training(const std::string& model, const std::string& dtype) {
       "--random-offset 9 --schedule constant --learning-rate 0.0005 --epsilon 1e-4 --warmup 10 --max-updates {} "
       "--log-every 1 "
       "--evaluate-every 0 --checkpoint-every 0 --evaluation-limit 4 --seed 3 --dtype {} {}",
-      model.find("--batch-rows") == std::string::npos ? "--batch 6" : "", updates, dtype, model);
+      model.find("--batch-rows") == std::string::npos ? "--batch 6" : "", updates_of(dtype), dtype, model);
 }
 
-/// Beside one rank. What a mesh does is the same in both; float32 gets those that add in most other orders.
+/// Beside one rank; the exchange forms go over four ranks of one group. What a mesh does is the same in both types;
+/// float32 gets that which adds in most other orders.
 std::vector<Mesh> meshes_of(const std::string& dtype) {
-  if (dtype == "float32") return {{4, 2}, {3, 3}};
-  return {{2, 1}, {2, 2}, {4, 2}, {4, 1}, {4, 4}, {3, 3}};
+  if (dtype == "float32") return {{4, 2}};
+  return {{2, 2}, {4, 2}, {4, 1}, {3, 3}};
 }
 
 /// How many positions took 1, 2, … steps in each update, over all ranks.
@@ -80,7 +83,7 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   const std::string command = training(task(model), dtype);
   const std::string one_rank = directory_ / "one-rank";
   ASSERT_EQ(run_ut(command + " --run-dir " + one_rank).exit_code, 0);
-  ASSERT_EQ(losses_of(one_rank).size(), updates);
+  ASSERT_EQ(losses_of(one_rank).size(), updates_of(dtype));
   for (const auto& [ranks, sequence_parallel] : meshes_of(dtype)) {
     SCOPED_TRACE(fmt::format("{} ranks, sequence-parallel {}", ranks, sequence_parallel));
     const std::string run = directory_ / fmt::format("{}-{}", ranks, sequence_parallel);

@@ -6,23 +6,24 @@ var hatch = '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSp
 // The cells of one map: which query looks at which key. spec: {queries: [text], keys: [text], ran: [rows that ran in
 // this step], weights: [ran][key] in 1/10000, most: the darkest weight, color}
 function cells(spec, left, top, size) {
-  var body = rectangle(left, top, size * spec.keys.length, size * spec.queries.length, 'paper');
+  var parts = [rectangle(left, top, size * spec.keys.length, size * spec.queries.length, 'paper')];
   var place = {};
   spec.ran.forEach(function (row, index) { place[row] = index; });
   spec.queries.forEach(function (unused, row) {
     var y = top + row * size;
     if (!(row in place)) {
-      body += rectangle(left, y, size * spec.keys.length, size, 'left', ' fill="url(#hatch)"');
+      parts.push(rectangle(left, y, size * spec.keys.length, size, 'left', ' fill="url(#hatch)"'));
       return;
     }
     var colour = 'cell f' + spec.color % colours;
     spec.weights[place[row]].forEach(function (weight, key) {
       var shade = Math.min(1, weight / spec.most);
       if (shade >= 0.004)
-        body += rectangle(left + key * size, y, size, size, colour, ' fill-opacity="' + shade.toFixed(3) + '"');
+        parts.push(rectangle(left + key * size, y, size, size, colour, ' fill-opacity="' + shade.toFixed(3) + '"'));
     });
   });
-  return body + rectangle(left, top, size * spec.keys.length, size * spec.queries.length, 'edge');
+  parts.push(rectangle(left, top, size * spec.keys.length, size * spec.queries.length, 'edge'));
+  return parts.join('');  // outside a browser each += would copy all that was drawn so far
 }
 
 // What the shades mean.
