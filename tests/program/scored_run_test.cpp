@@ -123,7 +123,8 @@ TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
     EXPECT_TRUE(records_of(run, "validation_loss").empty());
     ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << ranks;
     const auto resume = [&run](const std::string& options) {
-      const Outcome resumed = run_ut("train --resume --evaluation-limit 50 --run-dir " + run + options);
+      const Outcome resumed =
+          run_ut("train --resume --evaluation-limit 50 --evaluation-batch 500 --run-dir " + run + options);
       EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
     };
     for (int time = 0; time < 2; ++time) {  // what comes of it is known from then on
