@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
+#include <memory>
 
 #include "tests/faults/faults.h"
 
@@ -58,15 +60,29 @@ std::vector<Case> cases() {
 
 class Rank : public testing::TestWithParam<Case> {
  protected:
+  static void SetUpTestSuite() { whole_runs_ = std::make_unique<TemporaryDirectory>(); }
+  static void TearDownTestSuite() { whole_runs_.reset(); }
+
+  /// The run that nothing happened to, the same for all cases of so many ranks.
+  static std::string whole_run(const std::string& mesh, int ranks) {
+    std::string run = *whole_runs_ / std::to_string(ranks);
+    if (!std::filesystem::exists(run)) {
+      EXPECT_EQ(run_ut(small_training(all_updates) + mesh + "--run-dir " + run).exit_code, 0);
+    }
+    return run;
+  }
+
   TemporaryDirectory directory_;
+
+ private:
+  static inline std::unique_ptr<TemporaryDirectory> whole_runs_;
 };
 
 TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
   const Case& tried = GetParam();
   const bool hangs = tried.kind == "stop";
   const std::string mesh = fmt::format("--ranks {} --sequence-parallel 2 --exchange broadcast ", tried.ranks);
-  const std::string whole = directory_ / "whole";
-  ASSERT_EQ(run_ut(small_training(all_updates) + mesh + "--run-dir " + whole).exit_code, 0);
+  const std::string whole = whole_run(mesh, tried.ranks);
   Account account;
   const std::string run = directory_ / "run";
   const FaultyRun faulty = run_with_fault(fmt::format("{}:{}:23", tried.kind, tried.rank),
