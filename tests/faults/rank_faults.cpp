@@ -60,12 +60,12 @@ std::vector<Case> cases() {
 
 class Rank : public testing::TestWithParam<Case> {
  protected:
-  static void SetUpTestSuite() { whole_runs_ = std::make_unique<TemporaryDirectory>(); }
-  static void TearDownTestSuite() { whole_runs_.reset(); }
+  static void SetUpTestSuite() { whole_runs = std::make_unique<TemporaryDirectory>(); }
+  static void TearDownTestSuite() { whole_runs.reset(); }
 
   /// The run that nothing happened to, the same for all cases of so many ranks.
   static std::string whole_run(const std::string& mesh, int ranks) {
-    std::string run = *whole_runs_ / std::to_string(ranks);
+    std::string run = *whole_runs / std::to_string(ranks);
     if (!std::filesystem::exists(run)) {
       EXPECT_EQ(run_ut(small_training(all_updates) + mesh + "--run-dir " + run).exit_code, 0);
     }
@@ -75,7 +75,7 @@ class Rank : public testing::TestWithParam<Case> {
   TemporaryDirectory directory_;
 
  private:
-  static inline std::unique_ptr<TemporaryDirectory> whole_runs_;
+  static inline std::unique_ptr<TemporaryDirectory> whole_runs;
 };
 
 TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
