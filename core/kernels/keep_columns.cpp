@@ -14,12 +14,11 @@ namespace philox = base::philox4x32;
 
 // All columns of a block. `call` is its first.
 
-template <class Number>
-void keep_block_plainly(const RowDraw& row, std::uint32_t call, Number scale, const Number* from, Number* to) {
+void keep_block_plainly(const RowDraw& row, std::uint32_t call, float scale, const float* from, float* to) {
   const std::uint32_t first = call / lanes_of_block * columns_of_block;
   for (std::uint32_t lane = 0; lane < lanes_of_block; ++lane)
     row.decide(call + lane, [&](std::uint32_t column, bool is_kept) {
-      to[column - first] = is_kept ? scale * from[column - first] : Number{0};
+      to[column - first] = is_kept ? scale * from[column - first] : 0;
     });
 }
 
@@ -111,18 +110,23 @@ __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::ui
   }
 }
 
-template <class Number>
-using KeepBlock = void (*)(const RowDraw&, std::uint32_t, Number, const Number*, Number*);
-
-KeepBlock<float> way_with(Instructions instructions) {
+auto way_with(Instructions instructions) {
   if (instructions == Instructions::avx512f) return keep_block_avx512;
-  return instructions == Instructions::avx2 ? keep_block_avx2 : keep_block_plainly<float>;
+  return instructions == Instructions::avx2 ? keep_block_avx2 : keep_block_plainly;
 }
 
-template <class Number>
-void keep(const RowDraw& row, std::size_t first, std::span<const Number> from, Number scale, Number* to,
-          KeepBlock<Number> keep_block) {
-  std::array<Number, block> part;
+constexpr auto ones = [] {
+  std::array<float, block> all{};
+  all.fill(1);
+  return all;
+}();
+
+}  // namespace
+
+void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> from, float scale, float* to,
+                  Instructions instructions) {
+  const auto keep_block = way_with(instructions);
+  std::array<float, block> part;
   for (std::size_t column = first; !from.empty();) {
     const std::size_t before = column % block;  // columns of its block that are not wanted
     const std::size_t count = std::min(block - before, from.size());
@@ -141,15 +145,15 @@ void keep(const RowDraw& row, std::size_t first, std::span<const Number> from, N
   }
 }
 
-}  // namespace
-
-void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> from, float scale, float* to,
+void keep_columns(const RowDraw& row, std::size_t first, std::span<const double> from, double scale, double* to,
                   Instructions instructions) {
-  keep<float>(row, first, from, scale, to, way_with(instructions));
-}
-
-void keep_columns(const RowDraw& row, std::size_t first, std::span<const double> from, double scale, double* to) {
-  keep<double>(row, first, from, scale, to, keep_block_plainly<double>);
+  std::array<float, block> kept;
+  for (std::size_t done = 0; done < from.size();) {
+    const std::size_t count = std::min(block - (first + done) % block, from.size() - done);
+    keep_columns(row, first + done, std::span(ones).first(count), 1, kept.data(), instructions);
+    for (std::size_t column = 0; column < count; ++column, ++done)
+      to[done] = kept[column] == 0 ? 0 : scale * from[done];
+  }
 }
 
 }  // namespace ut::core

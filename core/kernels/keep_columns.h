@@ -12,6 +12,7 @@ namespace ut::core {
 /// `first` on; so many are written to `to`. `to` may be `from`. The same bits with all instructions.
 void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> from, float scale, float* to,
                   Instructions instructions = best_instructions());
-void keep_columns(const RowDraw& row, std::size_t first, std::span<const double> from, double scale, double* to);
+void keep_columns(const RowDraw& row, std::size_t first, std::span<const double> from, double scale, double* to,
+                  Instructions instructions = best_instructions());
 
 }  // namespace ut::core
