@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "base/error.h"
 #include "launcher/start/terminal_columns.h"
@@ -40,6 +41,24 @@ std::int64_t threads_of(const char* variable) { return std::max(1L, std::strtol(
 
 std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
   return std::max<std::int64_t>(1, cores / ranks);
+}
+
+void check_threads_variable(const Environment& get) {
+  const char* given = get(threads_variable);
+  if (given == nullptr) return;
+  constexpr std::int64_t most = 4096;
+  const std::string text = given;
+  std::istringstream levels(text);  // of threads within threads
+  const auto is_number = [](const std::string& level) {
+    std::istringstream number(level);
+    std::int64_t threads = 0;
+    return number >> threads && threads >= 1 && threads <= most && (number >> std::ws).eof();
+  };
+  bool is_good = !text.empty() && text.back() != ',';
+  for (std::string level; is_good && std::getline(levels, level, ',');) is_good = is_number(level);
+  if (!is_good)
+    throw base::BadInput(fmt::format("{} \"{}\": needs a whole number from 1 to {}; or unset it and give --threads",
+                                     threads_variable, text, most));
 }
 
 std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {

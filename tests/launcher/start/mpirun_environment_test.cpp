@@ -1,5 +1,6 @@
 #include "launcher/start/mpirun_environment.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,15 +9,28 @@
 #include <map>
 #include <string>
 
+#include "base/error.h"
+
 namespace ut::launcher {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(MpirunEnvironment, ThreadsShareTheCores) {
   EXPECT_EQ(threads_per_rank(8, 2), 4);
   EXPECT_EQ(threads_per_rank(8, 3), 2);
   EXPECT_EQ(threads_per_rank(2, 8), 1);
+}
+
+TEST(MpirunEnvironment, ThreadsAreWhatOpenMpTakes) {
+  const auto check = [](const char* value) { check_threads_variable([=](const char*) { return value; }); };
+  for (const char* good : {"1", " 8 ", "4096", "4,2", "4, 2 ,1"}) EXPECT_NO_THROW(check(good)) << good;
+  EXPECT_NO_THROW(check(nullptr));
+  for (const char* bad : {"", " ", "0", "-3", "abc", "4x", "2.5", "4097", "99999999999999999999", "4,", ",4", "4,0"})
+    EXPECT_THAT([&] { check(bad); },
+                ThrowsMessage<base::BadInput>(HasSubstr(fmt::format("OMP_NUM_THREADS \"{}\"", bad))));
 }
 
 TEST(MpirunEnvironment, RanksOnOtherHostsAreToldWhatTheirLibrariesAreTold) {
