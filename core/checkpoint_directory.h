@@ -29,7 +29,7 @@ void point_at(const std::filesystem::path& directory, const std::string& pointer
 /// latest and best name.
 void remove_old_checkpoints(const std::filesystem::path& directory, std::int64_t keep, std::int64_t keep_every = 0);
 
-/// Removes what writes that were killed have left. Only while nobody writes there.
+/// Removes what writes that were killed have left; what cannot be removed stays. Only while nobody writes there.
 void remove_unfinished(const std::filesystem::path& directory);
 
 /// Whether there is one of this update.

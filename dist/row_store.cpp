@@ -8,7 +8,7 @@
 namespace ut::dist {
 
 void RowStore::put(const at::Tensor& rows, const at::Tensor& slot) {
-  if (!rows_.defined()) rows_ = at::zeros({slots_, rows.size(1)}, rows.options().requires_grad(false));
+  if (!rows_.defined()) rows_ = at::zeros({slots_, rows.size(1)}, rows.options());
   copy_rows(rows_, slot, rows.detach(), {});
 }
 

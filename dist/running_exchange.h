@@ -21,7 +21,7 @@ struct Parting {
 
 /// The exchange among rows that halt one after another. A row runs until, in some step, it halts: it is `stopped`, and
 /// leaves. If rows of its sequence run on it is `copied`: in the next step, once, its final state is sent along with
-/// their states. From then on the others keep its keys and values, and nothing more is sent of it. Every rank of the
+/// their states. From then on the others keep its keys and values, and of those nothing more is sent. Every rank of the
 /// group keeps the same books of who holds what, from the same flags, so that only flags and rows travel.
 class RunningExchange {
  public:

@@ -15,7 +15,6 @@ int train(Session& session) {
   const at::Tensor& gradient = model.parameters().flat_gradient();
 
   while (!run.finished()) {
-    session.update = run.update();
     const auto dropout = core::DropoutKey::for_update(options.seed, run.update());
     const Input input = run.next_input();  // the batch of all ranks, and this rank's rows of it
     const core::LossOptions of_update = run.loss_of(input.batch);

@@ -52,16 +52,16 @@ void truncate_after(const std::filesystem::path& path, std::int64_t update) {
   if (kept != content) base::write_file_whole(path, kept);
 }
 
-std::optional<std::int64_t> last_update(const std::filesystem::path& path) {
+std::optional<std::int64_t> newest_update(const std::filesystem::path& path) {
   std::ifstream file(path);
-  std::optional<std::int64_t> last;
+  std::optional<std::int64_t> newest;
   for (std::string line; std::getline(file, line);) {
     const auto record = base::parse_json(line);
     const auto found = record.is_object() ? record.find("update") : record.end();
     if (found != record.end() && found->is_number_integer())
-      last = std::max(last.value_or(0), found->get<std::int64_t>());  // a test's is that of the best
+      newest = std::max(newest.value_or(0), found->get<std::int64_t>());  // a test's is that of the best
   }
-  return last;
+  return newest;
 }
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t update) : file_(truncated(path, update)) {}

@@ -34,7 +34,7 @@ class MetricsLog {
 /// be written.
 void truncate_after(const std::filesystem::path& path, std::int64_t update);
 
-/// The update of the last whole line; none where there is none.
-std::optional<std::int64_t> last_update(const std::filesystem::path& path);
+/// The newest update that a line tells of; none where there is none.
+std::optional<std::int64_t> newest_update(const std::filesystem::path& path);
 
 }  // namespace ut::launcher

@@ -27,8 +27,8 @@ void check_run_directory(const Options& options);
 class RunDirectory {
  public:
   /// Makes what is missing, after the checks of check_run_directory(), and writes the options down. Throws as that
-  /// does; std::runtime_error where what an earlier run has left unfinished cannot be removed, or the options cannot be
-  /// written.
+  /// does; std::runtime_error where the options cannot be written. Of what an earlier run has left unfinished, what
+  /// cannot be removed stays.
   explicit RunDirectory(const Options& options);
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;

@@ -15,7 +15,7 @@ struct Session {
   const Options& options;
   dist::Mesh& mesh;
   std::unique_ptr<datasets::Task> task;  // none where a command works on no data set
-  std::atomic<std::int64_t>& update;     // being worked on, for messages about failures; -1: none yet
+  std::atomic<std::int64_t>& update;     // the last that was done, for messages about failures; -1: none yet
 
   /// Rank 0 speaks; the others only of errors.
   bool speaks() const { return mesh.world().rank() == 0; }

@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -20,12 +19,10 @@ class EachOnce final : public c10::WarningHandler {
   void process(const c10::Warning& warning) override {
     const std::string& text = warning.msg();
     if (is_of_our_choice(text)) return;
-    const std::lock_guard lock(mutex_);
     if (said_.insert(text).second) say("LibTorch: " + text.substr(0, text.find('\n')));
   }
 
  private:
-  std::mutex mutex_;
   std::set<std::string> said_;
 };
 

@@ -162,7 +162,7 @@ Ended attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& 
 }
 
 std::string who_and_when(const MpirunErrors::Ended& ended, const std::string& metrics) {
-  const auto update = metrics.empty() ? std::nullopt : last_update(metrics);
+  const auto update = metrics.empty() ? std::nullopt : newest_update(metrics);
   return rank_and_update(ended.rank, ended.host, update.value_or(-1));
 }
 

@@ -48,25 +48,26 @@ std::vector<std::string> what_changes(const Session& session, const core::StateR
   return said;
 }
 
-/// The best so far as the run's state tells it, where its checkpoint is there; else says why it is not.
-std::optional<BestScore> best_that_is_there(const core::StateReader& read, const fs::path& directory,
-                                            std::int64_t update, std::vector<std::string>& said) {
-  const std::optional<BestScore> best = best_score_in(read);
-  if (!best || best->update == update || core::is_whole(directory / core::checkpoint_name(best->update))) return best;
+/// Forgets the best so far where its checkpoint is not there, and says so.
+void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run) {
+  if (!run.best) return;
+  const std::int64_t best = run.best->update;
+  if (best == update || core::is_whole(directory / core::checkpoint_name(best))) return;
+  run.best.reset();
+  run.best_is_of_others = false;
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
-  if (is_newest || core::has_checkpoint(directory, best->update))  // else what is done again now had a better
-    said.push_back(
+  if (is_newest || core::has_checkpoint(directory, best))  // else what is done again now had a better
+    run.said.push_back(
         fmt::format("the best so far, update {}, is gone, or was altered or cut short since it was written; the best "
                     "of what comes takes its place",
-                    best->update));
-  return std::nullopt;
+                    best));
 }
 
 /// Adds to what is said what is dropped of later updates.
 void check_that_something_comes(const Options& options, const Progressed& run, std::vector<std::string>& said) {
   const auto checkpoints = core::all_checkpoints(checkpoint_directory(options.run_dir));
   const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
-  const std::int64_t recorded = last_update(metrics_file(options.run_dir)).value_or(0);
+  const std::int64_t recorded = newest_update(metrics_file(options.run_dir)).value_or(0);
   const std::int64_t last = std::max(newest, recorded);
   if (last <= run.update) return;
   if (const std::string limit = limit_reached(options, run); newest > run.update && !limit.empty())
@@ -98,14 +99,18 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   run.left_out_in_a_row = read.whole("left_out_in_a_row", 0);
   const bool is_of_others = read.text("scored_on", scored_on) != scored_on;
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
-  run.best = session.speaks() ? best_that_is_there(read, directory, update, run.said) : best_score_in(read);
+  run.best = best_score_in(read);
   run.best_is_of_others = is_of_others && run.best;
-  std::ranges::move(what_changes(session, read, checkpoint, update), std::back_inserter(run.said));
-  const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
-  const std::optional<BestScore> best = is_of_others ? std::nullopt : run.best;  // it is to be scored again
-  if (session.speaks()) check_that_something_comes(options, {update, run.hours, time_is_over, best}, run.said);
+  run.said = what_changes(session, read, checkpoint, update);
   run.state = state.dump();
   return run;
+}
+
+void look_at_what_is_there(const Options& options, std::int64_t update, ResumedRun& run) {
+  check_best(checkpoint_directory(options.run_dir), update, run);
+  const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
+  const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // it is to be scored again
+  check_that_something_comes(options, {update, run.hours, time_is_over, best}, run.said);
 }
 
 }  // namespace ut::launcher

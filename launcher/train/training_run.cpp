@@ -65,6 +65,7 @@ void TrainingRun::resume() {
   const Options& options = session_.options;
   agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_, *model_, optimizer_); });
   check_same_state(resumed_.state, options, session_.mesh.world());
+  run_on_first_or_refuse(session_.mesh.world(), [&] { look_at_what_is_there(options, update(), resumed_); });
   if (!is_so_on_first(session_.mesh.world(), resumed_.best.has_value())) {
     resumed_.best.reset();
     resumed_.best_is_of_others = false;
@@ -146,18 +147,20 @@ core::LossOptions TrainingRun::loss_of(const datasets::Batch& batch) const {
 void TrainingRun::report(const UpdateResult& result) {
   const Options& options = session_.options;
   const bool over = options.max_hours > 0 && hours() >= options.max_hours;
-  const at::Tensor sums =
-      at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0}, at::kDouble);
+  const auto gradient_norm = result.gradient_norm.item<double>();
+  const at::Tensor sums = at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0,
+                                      std::isfinite(gradient_norm) ? 0.0 : 1.0},
+                                     at::kDouble);
   session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
   ShownUpdate shown;
   shown.update = update();
   shown.max_updates = options.max_updates;
   shown.loss = sums[0].item<double>();
   shown.learning_rate = result.learning_rate;
-  shown.gradient_norm = result.gradient_norm.item<double>();
+  shown.gradient_norm = gradient_norm;
   if (best_) shown.score = best_->score;
   if (options.max_hours > 0) shown.seconds_allowed = 3600 * (options.max_hours - hours());
-  look_at(shown.loss, shown.gradient_norm, result);
+  look_at(shown.loss, sums[3].item<double>() == 0, result);
   session_.update = update();
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
@@ -169,8 +172,8 @@ void TrainingRun::report(const UpdateResult& result) {
 
 void TrainingRun::record_updates() { log_->record_updates(model_->steps(), input_->waited_seconds(), hours()); }
 
-void TrainingRun::look_at(double loss, double gradient_norm, const UpdateResult& result) {
-  if (std::isfinite(loss) && std::isfinite(gradient_norm)) return non_finite_.went_well();
+void TrainingRun::look_at(double loss, bool norms_are_finite, const UpdateResult& result) {
+  if (std::isfinite(loss) && norms_are_finite) return non_finite_.went_well();
   const bool here = !result.synchronisation.were_finite() || !std::isfinite(result.loss.item<double>());
   log_->say(fmt::format("update {}: {}", update(), non_finite_.left_out(*model_, loss, here, session_.mesh.world())));
 }
@@ -214,8 +217,8 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
 void TrainingRun::evaluate() {
   log_->pause();
   const std::optional<Evaluation> result = score(datasets::Split::validation);
-  if (!result) return;
   log_->go_on();
+  if (!result) return;
   evaluated_at_ = update();
   const BestScore found{result->accuracy(), result->loss, update()};
   const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls

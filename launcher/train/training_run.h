@@ -38,7 +38,7 @@ struct UpdateResult {
 /// are collective, as is the constructor, and what is asked is answered alike on all.
 class TrainingRun {
  public:
-  /// A new run, or with `--resume` the one in the run directory, at its latest checkpoint.
+  /// A new run, or with `--resume` the one in the run directory, at the checkpoint that `--checkpoint` names.
   /// Throws base::BadInput where that cannot be taken up.
   explicit TrainingRun(Session& session);
 
@@ -74,7 +74,8 @@ class TrainingRun {
   /// The parameters that rank 0 reads; the moments stay. Ranks may see the directory late, or another one.
   void load_on_all_ranks(std::int64_t update);
   void point_at_checkpoints() const;
-  void look_at(double loss, double gradient_norm, const UpdateResult& result);
+  /// `norms_are_finite`: those of the gradient on all ranks, which may round one another's differently.
+  void look_at(double loss, bool norms_are_finite, const UpdateResult& result);
   void record_updates();
   void say_what_is_trained();
   /// The option that ends training here; empty: none does.

@@ -138,6 +138,17 @@ TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
   EXPECT_GT(std::ranges::max(after_checkpoint), 0.2 * others[others.size() / 2]);
 }
 
+/// All of the best's is read, by one rank: the others wait for as long as that takes.
+TEST_F(Checkpoints, OfWhichTheBestComesLateAreGoneOnFrom) {
+  const std::string kept = "--keep-checkpoints 9 --ranks 2 --timeout 10 ";
+  ASSERT_EQ(run_ut(small_training(27) + kept + "--run-dir " + run_).exit_code, 0);
+  const FaultyRun late = run_with_fault("late:0:20", "train --resume --checkpoint update-25 --max-updates 26", run_,
+                                        std::chrono::seconds(60));
+  EXPECT_EQ(late.outcome.exit_code, 0) << late.outcome.errors;
+  EXPECT_GT(late.seconds, 15) << "nothing was late";
+  EXPECT_THAT(late.outcome.output, testing::Not(testing::HasSubstr("is gone")));
+}
+
 TEST_F(Checkpoints, WhoseDirectoryIsRemovedAreMissed) {
   Account account;
   const auto begin = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 //   full broken                        from the Nth operation on a file of a checkpoint on: no space left, an error of
 //                                      the disk
 //   slow                               likewise each takes a twentieth of a second
+//   late                               what is read first of the checkpoint of update N comes after 15 seconds
 //   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
 //   unsynced                           SIGABRT when a file or directory of checkpoints takes its place before all that
 //                                      was written in it is on the disk, whatever N
@@ -123,6 +124,16 @@ bool fails(File file) {
   return true;
 }
 
+void come_late(int descriptor) {
+  static bool has_come = false;
+  if (fault().kind != "late" || has_come) return;
+  std::array<char, 64> checkpoint{};
+  std::snprintf(checkpoint.data(), checkpoint.size(), "/checkpoints/update-%08ld/", fault().at);
+  if (path_of(descriptor).find(checkpoint.data()) == std::string::npos) return;
+  has_come = true;
+  sleep(15);
+}
+
 }  // namespace
 
 extern "C" {
@@ -154,6 +165,12 @@ int MPI_Ibcast(void* rows, int count, MPI_Datatype type, int root, MPI_Comm grou
 int posix_memalign(void** memory, size_t alignment, size_t size) {
   static const auto real = next<int (*)(void**, size_t, size_t)>("posix_memalign");
   return memory_is_gone ? ENOMEM : real(memory, alignment, size);
+}
+
+ssize_t read(int descriptor, void* bytes, size_t size) {
+  static const auto real = next<ssize_t (*)(int, void*, size_t)>("read");
+  come_late(descriptor);
+  return real(descriptor, bytes, size);
 }
 
 ssize_t write(int descriptor, const void* bytes, size_t size) {

@@ -70,8 +70,8 @@ TEST(Metrics, TheLastUpdateIsTheLatest) {
   const tests::TemporaryDirectory scratch;
   const auto path =
       scratch.write("metrics.jsonl", "{\"update\":10}\n{\"update\":60}\n{\"update\":12,\"split\":\"test\"}\n");
-  EXPECT_EQ(last_update(path), 60);
-  EXPECT_EQ(last_update(scratch / "nothing"), std::nullopt);
+  EXPECT_EQ(newest_update(path), 60);
+  EXPECT_EQ(newest_update(scratch / "nothing"), std::nullopt);
 }
 
 TEST(Metrics, NothingToTruncate) {
