@@ -51,6 +51,10 @@ std::string read_file(const std::filesystem::path& path) {
   if (!is_seen_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, code))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
+  // It would be waited for, perhaps for ever; what a shell has opened already (`<(command)`) has somebody who writes.
+  if (std::filesystem::is_fifo(path, code) && !path.string().starts_with("/dev/") &&
+      !path.string().starts_with("/proc/"))
+    throw BadInput(fmt::format("{}: is a named pipe, a file is needed", path.string()));
   std::ifstream stream(path, std::ios::binary);
   std::string content;
   if (const auto size = std::filesystem::file_size(path, code); !code) content.reserve(size);  // 0 for a pipe

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/products.h"
+#include "dist/accumulation_type.h"
 #include "dist/differentiable.h"
-#include "dist/exact.h"
 
 namespace ut::core {
 namespace {
@@ -82,9 +82,9 @@ at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::
   const Attended attended = attend_once(query, keys_values, site);
   return dist::with_backward(
       attended.output, {query, keys_values},
-      [go_back = attended.go_back, type = keys_values.scalar_type()](const at::Tensor& gradient) {
+      [backward = attended.backward, type = keys_values.scalar_type()](const at::Tensor& gradient) {
         at::Tensor of_keys_values;
-        const at::Tensor of_query = go_back(gradient, of_keys_values);
+        const at::Tensor of_query = backward(gradient, of_keys_values);
         return std::vector<at::Tensor>{of_query, of_keys_values.to(type)};
       });
 }
@@ -99,7 +99,7 @@ Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor&
     attention.meet(kv, *spans);
     return {attention.output(), [=](const at::Tensor& gradient, at::Tensor& of_keys_values) {
               at::Tensor of_query;
-              attention.go_back(gradient, kv, *spans, of_query, of_keys_values);
+              attention.backward(gradient, kv, *spans, of_query, of_keys_values);
               return of_query.to(q.scalar_type());
             }};
   }
@@ -112,7 +112,7 @@ Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor&
             if (of_keys_values.defined())
               of_keys_values.add_(gradients[1]);
             else
-              of_keys_values = dist::exact(gradients[1]);
+              of_keys_values = dist::in_accumulation_type(gradients[1]);
             return gradients[0];
           }};
 }

@@ -20,10 +20,10 @@ namespace ut::core {
 /// Attention without a graph.
 struct Attended {
   at::Tensor output;  // [query rows, d]
-  /// The way back: takes the output's gradient and returns the query's. That of keys and values is added to the second
-  /// argument [key rows, 2d], of dist::exact_type(), which is made where it is undefined. Keys and values must still
-  /// stand where they stood.
-  std::function<at::Tensor(const at::Tensor&, at::Tensor&)> go_back;
+  /// The backward pass: takes the output's gradient and returns the query's. That of keys and values is added to the
+  /// second argument [key rows, 2d], of dist::accumulation_type(), which is made where it is undefined. Keys and values
+  /// must still stand where they stood.
+  std::function<at::Tensor(const at::Tensor&, at::Tensor&)> backward;
 };
 
 /// Is told of queries [query rows, d], of keys beside values [key rows, 2d], and of the heads' outputs [query rows, d].

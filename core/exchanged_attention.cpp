@@ -47,7 +47,7 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
     const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
     at::Tensor output = how.query();
-    const auto back = std::make_shared<WayBack>(RowAttention(output, how));
+    const auto back = std::make_shared<Backward>(RowAttention(output, how));
     while (const auto block = blocks->next()) {
       const at::Tensor keys_values = how.keys_values(block->rows);
       const auto& spans = spans_[static_cast<std::size_t>(block->rank)];
@@ -58,7 +58,7 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   }
 
  private:
-  struct WayBack {
+  struct Backward {
     RowAttention attention;
     at::Tensor query_gradient;  // over the blocks gone back to so far
   };
@@ -69,13 +69,13 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   /// the first, gone back to last, gives. All nodes have one output, which each block has changed; only the last is
   /// read.
   static at::Tensor after(const at::Tensor& before, const at::Tensor& keys_values,
-                          const std::shared_ptr<const RowSpans>& spans, const std::shared_ptr<WayBack>& back,
+                          const std::shared_ptr<const RowSpans>& spans, const std::shared_ptr<Backward>& back,
                           bool first) {
     return dist::with_backward(
         back->attention.output(), {before, keys_values},
         [seen = keys_values.detach(), spans, back, first](const at::Tensor& gradient) -> std::vector<at::Tensor> {
           at::Tensor of_block;
-          back->attention.go_back(gradient, seen, *spans, back->query_gradient, of_block);
+          back->attention.backward(gradient, seen, *spans, back->query_gradient, of_block);
           return {first ? back->query_gradient.to(seen.scalar_type()) : gradient, of_block.to(seen.scalar_type())};
         });
   }

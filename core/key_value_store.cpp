@@ -22,7 +22,7 @@ at::Tensor KeyValueStore::attend(std::int64_t step, const at::Tensor& query, con
       attended.output, {query, fresh},
       [store = shared_from_this(), step, fresh = fresh.detach(), slot, attended](const at::Tensor& gradient) {
         store->turn_to(step, fresh, slot);
-        const at::Tensor of_query = attended.go_back(gradient, store->store_.gradients());
+        const at::Tensor of_query = attended.backward(gradient, store->store_.gradients());
         return std::vector<at::Tensor>{of_query, store->store_.take_gradients(slot)};
       });
 }

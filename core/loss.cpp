@@ -56,7 +56,7 @@ at::Tensor share_of_loss(const Prediction& prediction, const at::Tensor& labels,
          update.ponder_weight * mean_ponder_time(prediction, update.source_rows, update.target_rows);
 }
 
-void go_back(const at::Tensor& share) {
+void backward(const at::Tensor& share) {
   share.backward(at::where(share.detach().isfinite(), 1.0, std::nan("")).to(share.scalar_type()));
 }
 

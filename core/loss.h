@@ -33,6 +33,6 @@ at::Tensor share_of_loss(const Prediction& prediction, const at::Tensor& labels,
 
 /// Goes back from a rank's share of the loss, a scalar. Where it is not finite, no gradient that it depends on is
 /// either, so that no rank applies them.
-void go_back(const at::Tensor& share);
+void backward(const at::Tensor& share);
 
 }  // namespace ut::core

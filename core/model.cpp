@@ -103,7 +103,7 @@ Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory* m
 Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                                          dist::GradientSynchronisation* synchronisation) const {
   StepObserver observer;
-  if (synchronisation != nullptr) observer.step_back = [synchronisation] { synchronisation->progress(); };
+  if (synchronisation != nullptr) observer.step_backward = [synchronisation] { synchronisation->progress(); };
   Prediction prediction;
   Revised revised;
   std::optional<Memory> memory;
@@ -113,7 +113,7 @@ Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps,
   }
   if (encoder_ && decoder_) {
     if (synchronisation != nullptr)
-      revised.state = dist::tell_on_the_way_back(revised.state, [synchronisation] { synchronisation->start_early(); });
+      revised.state = dist::tell_in_backward(revised.state, [synchronisation] { synchronisation->start_early(); });
     memory = decoder_->block().remember(revised.state, *batch.source);
   }
   if (decoder_) {

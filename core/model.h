@@ -43,7 +43,7 @@ class Model {
   virtual ~Model() = default;
 
   /// `synchronisation`, of the update whose last backward pass comes next: may take gradients that are finished early.
-  /// Collective among the ranks that share the batch's sequences, as is the way back.
+  /// Collective among the ranks that share the batch's sequences, as is the backward pass.
   virtual Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                              dist::GradientSynchronisation* synchronisation = nullptr) const = 0;
 

@@ -36,7 +36,7 @@ at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double ra
       made.output, {x, y, scale_, bias_},
       [made = NormalisedSum{{}, made.normalised, made.factor}, scale = scale_.detach(), dropped, key,
        rows](const at::Tensor& gradient) {
-        const auto [of_sum, of_parameters] = way_back_of_sum(made, scale, gradient.contiguous());
+        const auto [of_sum, of_parameters] = normalised_sum_backward(made, scale, gradient.contiguous());
         return std::vector{of_sum, dropout(of_sum, dropped, key, rows), of_parameters[0], of_parameters[1]};
       });
 }

@@ -22,7 +22,7 @@ enum class StepSignal { sinusoid, learned };
 enum class TransitionKind { feed_forward, separable_convolution };
 enum class Precision { float32, float64 };
 
-/// What the way back makes again and training does not keep meanwhile. none: nothing, but that attention over rows
+/// What the backward pass makes again and training does not keep meanwhile. none: nothing, but that attention over rows
 /// never keeps its weights. attention: its weights, also where a device would keep them. step: all but the states
 /// between steps; with act-copy, of which each step depends on what was kept before, queries, keys and values too.
 enum class Recompute { none, attention, step };

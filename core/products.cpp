@@ -14,7 +14,7 @@
 namespace ut::core {
 namespace {
 
-/// What a product takes of a parameter, and its way back of the parameter's gradient.
+/// What a product takes of a parameter, and its backward pass of the parameter's gradient.
 using View = std::function<at::Tensor(const at::Tensor&)>;
 
 bool is_for_gemm(const at::Tensor& matrix) {
@@ -57,8 +57,8 @@ at::Tensor product_as(at::ScalarType type, const at::Tensor& a, const at::Tensor
 /// Gradients of x, of `type`, of w and of what was added to x w, from that of the result; w's is added to where it is
 /// kept. One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the
 /// gradients of all steps would have to be kept for it.
-std::vector<at::Tensor> way_back_of_product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& w_gradient,
-                                            const at::Tensor& gradient, at::ScalarType type, bool has_bias) {
+std::vector<at::Tensor> product_backward(const at::Tensor& x, const at::Tensor& w, const at::Tensor& w_gradient,
+                                         const at::Tensor& gradient, at::ScalarType type, bool has_bias) {
   const at::Tensor of_x = product_as(type, gradient, w.t());
   add_product(w_gradient, x.t(), gradient);
   if (!has_bias) return {of_x, {}};
@@ -80,8 +80,8 @@ at::Tensor multiply_view(const at::Tensor& x, const at::Tensor& parameter, const
   const auto typed_view = [parameter, view, types] { return view(parameter.detach()).to(types.operands); };
   return dist::with_backward(product_as(types.result, typed, typed_view()), {x, parameter},
                              [=, type = x.scalar_type()](const at::Tensor& gradient) {
-                               return way_back_of_product(typed, typed_view(), view(parameter.grad()),
-                                                          gradient.to(types.operands), type, false);
+                               return product_backward(typed, typed_view(), view(parameter.grad()),
+                                                       gradient.to(types.operands), type, false);
                              });
 }
 
@@ -141,8 +141,7 @@ at::Tensor multiply_add(const at::Tensor& bias, const at::Tensor& x, const at::T
   if (!keeps_gradient(w) && needs_graph(x, w)) return at::addmm(bias, x, w);
   return dist::with_backward(product_and_bias(bias.detach(), x.detach(), w.detach()), {x, w, bias},
                              [seen = x.detach(), w](const at::Tensor& gradient) {
-                               return way_back_of_product(seen, w.detach(), w.grad(), gradient, seen.scalar_type(),
-                                                          true);
+                               return product_backward(seen, w.detach(), w.grad(), gradient, seen.scalar_type(), true);
                              });
 }
 

@@ -16,9 +16,9 @@ std::vector<at::Tensor> leaves(const std::vector<at::Tensor>& tensors, const std
   return result;
 }
 
-std::vector<at::Tensor> way_back_of_recomputed(const std::vector<at::Tensor>& inputs,
-                                               const std::vector<bool>& want_gradient, const OfTensors& f,
-                                               const at::Tensor& gradient) {
+std::vector<at::Tensor> recomputed_backward(const std::vector<at::Tensor>& inputs,
+                                            const std::vector<bool>& want_gradient, const OfTensors& f,
+                                            const at::Tensor& gradient) {
   const std::vector<at::Tensor> again = leaves(inputs, want_gradient);
   {
     const at::AutoGradMode graph(true);
@@ -43,7 +43,7 @@ at::Tensor recomputed(const std::vector<at::Tensor>& inputs, const OfTensors& f)
     output = f(kept);
   }
   return dist::with_backward(output, inputs, [=](const at::Tensor& gradient) {
-    return way_back_of_recomputed(kept, want_gradient, f, gradient);
+    return recomputed_backward(kept, want_gradient, f, gradient);
   });
 }
 

@@ -104,7 +104,7 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
   const std::int64_t at_once = together ? steps_kept_together : 1;
   for (std::int64_t done = 0; done < steps; done += at_once) {
     const SomeSteps some{done + 1, std::min(steps, done + at_once)};
-    if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
+    if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
     state = revise_some(some, state, position_signal, step_signal, rows.step(), {}, memory, stack);
     if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr, {});
   }
@@ -153,7 +153,7 @@ Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, s
   Copied copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
     const std::shared_ptr<StepRows> here = rows.step();
-    if (observer.step_back) state = dist::tell_on_the_way_back(state, observer.step_back);
+    if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
     const at::Tensor probability =
         halting_probability(state, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
     ponder.decide(probability, copies && step == steps);

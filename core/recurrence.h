@@ -28,7 +28,7 @@ struct StepObserver {
                      const at::Tensor& probability)>
       step;
   /// Called when the backward pass has gone through a step, or through some that it makes again together.
-  std::function<void()> step_back;
+  std::function<void()> step_backward;
 };
 
 /// A stack: one tied block, applied again and again to all positions in parallel. Encoder and decoder are each one.
@@ -59,8 +59,8 @@ class Recurrence {
     std::int64_t last;
   };
 
-  /// The signals of rows' positions, made once: of rows that go on only where theirs stand is kept, since the way back
-  /// may ask for those of every step.
+  /// The signals of rows' positions, made once: of rows that go on only where theirs stand is kept, since the backward
+  /// pass may ask for those of every step.
   class PositionSignals {
    public:
     explicit PositionSignals(at::Tensor made) : made_(std::move(made)) {}
@@ -80,7 +80,7 @@ class Recurrence {
   Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
                               const std::vector<at::Tensor>& memory, const DropoutKey& stack,
                               const StepObserver& observer) const;
-  /// Steps first to last, of the same rows; made again on the way back where that is asked for. `copied`: see
+  /// Steps first to last, of the same rows; made again in the backward pass where that is asked for. `copied`: see
   /// Block::step().
   at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const PositionSignals& position_signal,
                          const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,

@@ -8,7 +8,7 @@
 
 #include "core/kernels/gpu_rows.h"
 #include "core/recompute.h"
-#include "dist/exact.h"
+#include "dist/accumulation_type.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"
 
@@ -123,7 +123,7 @@ std::pair<at::Tensor, at::Tensor> SlottedAttention::output_and_logits(const at::
                                                                       const at::Tensor& keys_values,
                                                                       const AttentionSite& site) const {
   const auto [k, v] = keys_values_by_head(keys_values, site.heads);
-  const at::Tensor logits = masked(dist::exact(at::bmm(query, k.transpose(1, 2))), site.heads);
+  const at::Tensor logits = masked(dist::in_accumulation_type(at::bmm(query, k.transpose(1, 2))), site.heads);
   return {at::bmm(drop(at::softmax(logits, -1), site).to(v.scalar_type()), v), logits};
 }
 
@@ -136,7 +136,7 @@ PartOfAttention SlottedAttention::attend_in_part(const at::Tensor& query, const 
   const at::Tensor both =
       recomputed({query, keys_values}, [layout = *this, site](const std::vector<at::Tensor>& inputs) {
         const auto [output, logits] = layout.output_and_logits(inputs[0], inputs[1], site);
-        return at::cat({dist::exact(output), at::logsumexp(logits, -1, true)}, -1);
+        return at::cat({dist::in_accumulation_type(output), at::logsumexp(logits, -1, true)}, -1);
       });
   return {both.narrow(-1, 0, query.size(2)).to(keys_values.scalar_type()), both.narrow(-1, query.size(2), 1)};
 }

@@ -24,7 +24,7 @@ struct Memory {
 };
 
 /// The rows that one step revises, and how they see one another. Where rows leave, these stay as they are, so that the
-/// way back can make the step again.
+/// backward pass can make the step again.
 class StepRows {
  public:
   virtual ~StepRows() = default;

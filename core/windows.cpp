@@ -38,7 +38,7 @@ Windows windows_over(const dist::KnownRows& known, at::Device device, const dist
                      std::span<const std::int64_t> number, const Reach& first, const Reach& second) {
   const auto* position = local.position.const_data_ptr<std::int64_t>();
   MetRows inner(number.size());
-  MetRows looked_at(number.size());  // by the first; others are not kept for the way back
+  MetRows looked_at(number.size());  // by the first; others are not kept for the backward pass
   std::vector<std::int64_t> first_table;
   std::vector<std::int64_t> second_table;
   std::vector<std::int64_t> inner_offsets{0};

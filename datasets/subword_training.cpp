@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -65,10 +67,16 @@ class PairLines final : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
-/// What the library says is wrong, without what stands before it: its own sources' names, in brackets.
+/// What the library says is wrong, without what stands before it: its own sources' names, in brackets. Options by our
+/// names.
 std::string reason(const std::string& status) {
   const std::size_t own = status.rfind("] ");
-  return own == std::string::npos || own + 2 == status.size() ? status : status.substr(own + 2);
+  std::string said = own == std::string::npos || own + 2 == status.size() ? status : status.substr(own + 2);
+  for (const auto& [theirs, ours] : {std::pair<std::string, std::string>("character_coverage", "character-coverage"),
+                                     std::pair<std::string, std::string>("vocab_size", "vocabulary-size")})
+    for (std::size_t at = said.find(theirs); at != std::string::npos; at = said.find(theirs))
+      said.replace(at, theirs.size(), ours);
+  return said;
 }
 
 /// The library would put a sign in their stead, and nobody would know.

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "dist/accumulation_type.h"
 #include "dist/blocks.h"
 #include "dist/differentiable.h"
-#include "dist/exact.h"
 
 namespace ut::dist {
 namespace {
@@ -21,7 +21,7 @@ Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int6
   for (int distance = 1; distance < group.size(); ++distance)
     coming.push_back(group.start_shift_rows(part_at(distance), part_at(0).size(0), distance, Purpose::exchange));
   return [coming, mine = part_at(0)] {
-    at::Tensor sum = exact(coming.front()()).add_(mine);
+    at::Tensor sum = in_accumulation_type(coming.front()()).add_(mine);
     for (std::size_t part = 1; part < coming.size(); ++part) sum.add_(coming[part]());
     return sum;
   };
@@ -32,7 +32,7 @@ Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int6
 Crossing::Crossing(const at::Tensor& rows) : coming_back_(std::make_shared<std::vector<Arriving>>()) {
   left_ = with_backward(at::empty({0}, rows.options()), {rows},
                         [coming = coming_back_, type = rows.scalar_type()](const at::Tensor&) {
-                          at::Tensor sum = exact(coming->front()());
+                          at::Tensor sum = in_accumulation_type(coming->front()());
                           for (std::size_t part = 1; part < coming->size(); ++part) sum.add_((*coming)[part]());
                           return std::vector<at::Tensor>{sum.to(type)};
                         });

@@ -43,7 +43,7 @@ at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>
   return result;
 }
 
-at::Tensor tell_on_the_way_back(const at::Tensor& x, const std::function<void()>& tell) {
+at::Tensor tell_in_backward(const at::Tensor& x, const std::function<void()>& tell) {
   return with_backward(x, {x}, [tell](const at::Tensor& gradient) {
     tell();
     return std::vector<at::Tensor>{gradient};

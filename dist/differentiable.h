@@ -28,7 +28,7 @@ using Backward = std::function<std::vector<at::Tensor>(const at::Tensor&)>;
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward);
 
 /// `x`, whose backward pass calls `tell` on its way.
-at::Tensor tell_on_the_way_back(const at::Tensor& x, const std::function<void()>& tell);
+at::Tensor tell_in_backward(const at::Tensor& x, const std::function<void()>& tell);
 
 /// `result`, whose backward pass also runs that of `others`, though nothing of them is in it: for collectives in whose
 /// backward pass every rank must take part.

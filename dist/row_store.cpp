@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "dist/exact.h"
+#include "dist/accumulation_type.h"
 #include "dist/select_rows.h"
 
 namespace ut::dist {
@@ -13,7 +13,7 @@ void RowStore::put(const at::Tensor& rows, const at::Tensor& slot) {
 }
 
 at::Tensor& RowStore::gradients() {
-  if (!gradients_.defined()) gradients_ = at::zeros_like(exact(rows_));
+  if (!gradients_.defined()) gradients_ = at::zeros_like(in_accumulation_type(rows_));
   return gradients_;
 }
 

@@ -37,7 +37,7 @@ struct RunningGroup {
 };
 
 /// The rows that run in one step, and how they cross the cut. It stays as it is when others run in the next, so that
-/// the way back can make the step again.
+/// the backward pass can make the step again.
 class RunningStep {
  public:
   RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held);

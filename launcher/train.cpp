@@ -26,7 +26,7 @@ int train(Session& session) {
       const core::Prediction made =
           model.forward(rows, model.steps(), dropout, &rows == &input.parts.back() ? &synchronisation : nullptr);
       const at::Tensor share = core::share_of_loss(made, rows.labels, of_update);
-      core::go_back(share);
+      core::backward(share);
       loss += share.detach();
       pondered.add(made, options.model.halting);
     }

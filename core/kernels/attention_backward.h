@@ -7,9 +7,9 @@
 
 namespace ut::core {
 
-/// What a block of either way back shares.
+/// What a block of either backward pass shares.
 template <class Tiles, class Number>
-struct SharedOnTheWayBack {
+struct SharedInBackward {
   typename Tiles::QueryRows queries;
   typename Tiles::QueryRows given;  // gradients of their outputs
   typename Tiles::KeyRows keys;
@@ -33,9 +33,9 @@ constexpr void multiply_both(const AttentionTiles<Number, Given, most>& tiles, i
 
 /// From these to the weights as dropout leaves them, and the gradients of the logits.
 template <class Number, class Given, int most, class Shared>
-constexpr void go_back_through_softmax(const AttentionTiles<Number, Given, most>& tiles,
-                                       const typename AttentionTiles<Number, Given, most>::Queries& queries,
-                                       std::int64_t key_tile, std::int64_t head, int thread, Shared& shared) {
+constexpr void backward_through_softmax(const AttentionTiles<Number, Given, most>& tiles,
+                                        const typename AttentionTiles<Number, Given, most>::Queries& queries,
+                                        std::int64_t key_tile, std::int64_t head, int thread, Shared& shared) {
   using Tiles = AttentionTiles<Number, Given, most>;
   const int query = thread / parts_of_query;
   const Number log_sum = shared.log_sum[query];
@@ -50,9 +50,9 @@ constexpr void go_back_through_softmax(const AttentionTiles<Number, Given, most>
   });
 }
 
-/// The way back to the queries. A block sees to a tile of them in one head.
+/// The backward pass to the queries. A block sees to a tile of them in one head.
 template <class Number, class Given, int most>
-struct AttentionBackToQueries {
+struct AttentionBackwardToQueries {
   using Tiles = AttentionTiles<Number, Given, most>;
   Tiles tiles;
   TileRows<const Number> output;    // [query rows, heads * columns]
@@ -63,7 +63,7 @@ struct AttentionBackToQueries {
   bool query_filled;                // whether that is added to; else nothing is in it yet
   std::int64_t query_tiles;
 
-  struct Shared : SharedOnTheWayBack<Tiles, Number> {
+  struct Shared : SharedInBackward<Tiles, Number> {
     Number part_mean[parts_of_query][queries_of_tile];
   };
   struct Registers {
@@ -89,7 +89,7 @@ struct AttentionBackToQueries {
       case 1:
         return multiply_both(tiles, queries.count, key_tile, thread, shared);
       case 2:
-        return go_back_through_softmax(tiles, queries, key_tile, head, thread, shared);
+        return backward_through_softmax(tiles, queries, key_tile, head, thread, shared);
       default:
         return Tiles::add_rows_of_keys(shared.gradients, shared.keys, queries.count, tiles.extent(key_tile), thread,
                                        registers.gradient);
@@ -141,9 +141,9 @@ struct AttentionBackToQueries {
   }
 };
 
-/// The way back to keys and values, after that to the queries. A block sees to a tile of them in one head.
+/// The backward pass to keys and values, after that to the queries. A block sees to a tile of them in one head.
 template <class Number, class Given, int most>
-struct AttentionBackToKeys {
+struct AttentionBackwardToKeys {
   using Tiles = AttentionTiles<Number, Given, most>;
   Tiles tiles;
   TileRows<const Number> log_sum;   // [query rows, heads]
@@ -154,7 +154,7 @@ struct AttentionBackToKeys {
   bool keys_filled;                 // whether these are added to; else nothing is in the keys' rows yet
   std::int64_t key_tiles;
 
-  using Shared = SharedOnTheWayBack<Tiles, Number>;
+  using Shared = SharedInBackward<Tiles, Number>;
   struct Registers {
     Number of_keys[keys_of_tile / threads_down][Tiles::of_thread];
     Number of_values[keys_of_tile / threads_down][Tiles::of_thread];
@@ -180,7 +180,7 @@ struct AttentionBackToKeys {
       case 1:
         return multiply_both(tiles, queries.count, key_tile, thread, shared);
       case 2:
-        return go_back_through_softmax(tiles, queries, key_tile, head, thread, shared);
+        return backward_through_softmax(tiles, queries, key_tile, head, thread, shared);
       default:
         return add(queries.count, thread, registers, shared);
     }

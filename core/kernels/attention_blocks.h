@@ -22,7 +22,7 @@ void with_head_columns(std::int64_t columns, const Visit& visit) {
   if constexpr (most_head_columns < Number >> 64) visit(std::integral_constant<int, 128>());
 }
 
-/// What is computed of numbers of this type is of which: dist::exact_type().
+/// What is computed of numbers of this type is of which: dist::accumulation_type().
 template <class Given>
 struct Exact {
   using Type = Given;
@@ -92,15 +92,16 @@ void attend_backward_by_blocks(const at::Tensor& query, const at::Tensor& keys_v
   with_head_columns<Number>(query.size(1) / site.heads, [&](auto most) {
     auto tiles = attention_tiles<Number, Given, most>(query, keys_values, spans, site);
     tiles.in_fours = tiles.in_fours && is_in_fours<Given>(gradient, tiles.columns);
-    run(AttentionBackToQueries<Number, Given, most>{.tiles = tiles,
-                                                    .output = tile_rows<Number>(output),
-                                                    .log_sum = tile_rows<Number>(log_sum),
-                                                    .gradient = tile_rows<Given>(gradient),
-                                                    .mean = tile_rows_to_fill<Number>(mean),
-                                                    .query_gradient = tile_rows_to_fill<Number>(query_gradient.rows),
-                                                    .query_filled = query_gradient.filled,
-                                                    .query_tiles = spans.query_tiles()});
-    run(AttentionBackToKeys<Number, Given, most>{
+    run(AttentionBackwardToQueries<Number, Given, most>{
+        .tiles = tiles,
+        .output = tile_rows<Number>(output),
+        .log_sum = tile_rows<Number>(log_sum),
+        .gradient = tile_rows<Given>(gradient),
+        .mean = tile_rows_to_fill<Number>(mean),
+        .query_gradient = tile_rows_to_fill<Number>(query_gradient.rows),
+        .query_filled = query_gradient.filled,
+        .query_tiles = spans.query_tiles()});
+    run(AttentionBackwardToKeys<Number, Given, most>{
         .tiles = tiles,
         .log_sum = tile_rows<Number>(log_sum),
         .gradient = tile_rows<Given>(gradient),

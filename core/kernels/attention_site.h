@@ -11,7 +11,7 @@ struct AttentionSite {
   std::int64_t heads;
   double dropout_rate;  // of weights
   DropoutKey dropout;
-  bool recomputed = false;  // where weights would be kept for the way back, it makes them again
+  bool recomputed = false;  // where weights would be kept for the backward pass, it makes them again
 };
 
 }  // namespace ut::core

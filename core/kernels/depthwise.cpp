@@ -99,7 +99,7 @@ at::Tensor composed(const dist::Neighbours& seen, const at::Tensor& kernel) {
 
 at::Tensor depthwise(const dist::Neighbours& seen, const at::Tensor& kernel) {
   if (!has_row_kernels(seen.rows.device())) return composed(seen, kernel);
-  const at::Tensor rows = seen.rows.detach();  // kept by others too: so no copy is kept for the way back
+  const at::Tensor rows = seen.rows.detach();  // kept by others too: so no copy is kept for the backward pass
   const at::Tensor received = seen.received.defined() ? seen.received.detach() : at::Tensor();
   const at::Tensor weights = kernel.detach();
   std::vector<at::Tensor> inputs{kernel, seen.rows};

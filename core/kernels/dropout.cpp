@@ -39,17 +39,18 @@ at::Tensor kept_on_host(const at::Tensor& x, double rate, const RowDraw& draw, c
   return result;
 }
 
-/// The same where it can be learned through: the way back draws again, so that no mask is kept. On a device without
-/// kernels for it the mask is made on the host. `identities_on(device)`: in tables that are read there.
+/// The same where it can be learned through: the backward pass draws again, so that no mask is kept. On a device
+/// without kernels for it the mask is made on the host. `identities_on(device)`: in tables that are read there.
 template <class IdentitiesOn>
 at::Tensor drop(const at::Tensor& x, double rate, const DropoutKey& key, const IdentitiesOn& identities_on) {
-  const auto there_and_back = [=, draw = row_draw(key, rate)](const at::Tensor& values) {
+  const auto forward_and_backward = [=, draw = row_draw(key, rate)](const at::Tensor& values) {
     const auto identities = identities_on(values.device());
     return values.is_cpu() ? kept_on_host(values.contiguous(), rate, draw, identities)
                            : gpu_dropout(values.contiguous(), rate, draw, identities);
   };
-  if (x.is_cpu() || has_gpu_rows(x.device())) return dist::differentiable(x, there_and_back, there_and_back);
-  return x * there_and_back(at::ones(x.sizes(), x.options().device(at::kCPU))).to(x.device());
+  if (x.is_cpu() || has_gpu_rows(x.device()))
+    return dist::differentiable(x, forward_and_backward, forward_and_backward);
+  return x * forward_and_backward(at::ones(x.sizes(), x.options().device(at::kCPU))).to(x.device());
 }
 
 }  // namespace

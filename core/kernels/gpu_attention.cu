@@ -41,9 +41,9 @@ template <class Number>
 std::int64_t shared_bytes(std::int64_t columns) {
   std::int64_t bytes = 0;
   with_head_columns<Number>(columns, [&bytes](auto most) {
-    bytes = sizeof(typename AttentionBackToQueries<Number, Number, most>::Shared);
-    static_assert(sizeof(typename AttentionBackToKeys<Number, Number, most>::Shared) <=
-                  sizeof(typename AttentionBackToQueries<Number, Number, most>::Shared));
+    bytes = sizeof(typename AttentionBackwardToQueries<Number, Number, most>::Shared);
+    static_assert(sizeof(typename AttentionBackwardToKeys<Number, Number, most>::Shared) <=
+                  sizeof(typename AttentionBackwardToQueries<Number, Number, most>::Shared));
   });
   return bytes;
 }

@@ -8,8 +8,8 @@
 
 /// Attention over rows by kernels of CUDA devices, on the current stream: the weights are never stored, dropout's draws
 /// are the host's, and sums come in the same order in every run. Of queries, keys and values, and the output's
-/// gradient, all of float32, float64 or bfloat16; the rest is of dist::exact_type() of that. A row's columns are one
-/// after the other.
+/// gradient, all of float32, float64 or bfloat16; the rest is of dist::accumulation_type() of that. A row's columns are
+/// one after the other.
 namespace ut::core {
 
 /// Whether heads of so many columns have kernels on this device.
@@ -20,7 +20,7 @@ bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t colu
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                 const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum);
 
-/// The way back of that to one part of what was met, from the gradient of the output over all.
+/// The backward pass of that to one part of what was met, from the gradient of the output over all.
 void gpu_attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                          const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
                          const at::Tensor& gradient, const GradientOfRows& query_gradient,

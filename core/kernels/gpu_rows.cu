@@ -141,14 +141,14 @@ void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tens
   });
 }
 
-void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
-                         const at::Tensor& of_sum, const at::Tensor& partial) {
+void gpu_normalised_sum_backward(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
+                                 const at::Tensor& of_sum, const at::Tensor& partial) {
   const std::int64_t rows = gradient.size(0);
   const std::int64_t columns = gradient.size(1);
   AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "normalised_sum_backward", [&] {
     const auto* normalised = made.normalised.const_data_ptr<scalar_t>();
     const auto* given = gradient.const_data_ptr<scalar_t>();
-    const NormalisedSumBackTeams<scalar_t> teams{
+    const NormalisedSumBackwardTeams<scalar_t> teams{
         normalised, made.factor.const_data_ptr<scalar_t>(), scale.const_data_ptr<scalar_t>(),
         given,      of_sum.mutable_data_ptr<scalar_t>(),    rows,
         columns};

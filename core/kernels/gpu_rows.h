@@ -35,8 +35,8 @@ void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tens
                         const NormalisedSum& made);
 /// Fills of_sum, and `partial` [rows / rows_summed_at_once, rounded up, 2, d] with what adds up to the gradients of
 /// scale and bias.
-void gpu_way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
-                         const at::Tensor& of_sum, const at::Tensor& partial);
+void gpu_normalised_sum_backward(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient,
+                                 const at::Tensor& of_sum, const at::Tensor& partial);
 
 /// Fills `result` [rows, columns] with what core/kernels/depthwise.h says of `known` rows that `table` [rows, width]
 /// names; products are rounded before they are added, which the host need not do, here and in the next.

@@ -2,12 +2,12 @@
 
 #include <ATen/ATen.h>
 
-#include "dist/exact.h"
+#include "dist/accumulation_type.h"
 
 namespace ut::core {
 
 GradientOfRows new_gradient(const at::Tensor& like, bool written) {
-  const auto options = like.options().dtype(dist::exact_type(like.scalar_type()));
+  const auto options = like.options().dtype(dist::accumulation_type(like.scalar_type()));
   return {written ? at::empty(like.sizes(), options) : at::zeros(like.sizes(), options), !written};
 }
 

@@ -10,7 +10,7 @@ struct GradientOfRows {
   bool filled;
 };
 
-/// Of dist::exact_type() of `like`; with nothing in it where all is going to be `written`, else zeros.
+/// Of dist::accumulation_type() of `like`; with nothing in it where all is going to be `written`, else zeros.
 GradientOfRows new_gradient(const at::Tensor& like, bool written);
 
 }  // namespace ut::core

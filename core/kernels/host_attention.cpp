@@ -214,9 +214,9 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
   });
 }
 
-/// The way back of one head over the queries of one sequence.
+/// The backward pass of one head over the queries of one sequence.
 template <class Number>
-struct BackOfHead {
+struct BackwardOfHead {
   const Weights& of;
   Share::Pair pair;
   std::int64_t columns;  // of the head
@@ -228,7 +228,7 @@ struct BackOfHead {
   Number* scratch;
 
   /// Of `count` queries, none of which sees more than the first `seen` keys.
-  void go_back(std::int64_t first, std::int64_t count, std::int64_t seen) {
+  void backward(std::int64_t first, std::int64_t count, std::int64_t seen) {
     if (seen < keys) fill_keys();
     if (seen == 0 && !queries_filled) fill(to_q.from(first), count, columns, Number{0});
     if (seen == 0) return;
@@ -244,7 +244,7 @@ struct BackOfHead {
     gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
     for (std::int64_t row = 0; row < count; ++row) {
       const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
-      softmax_back(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
+      softmax_backward(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
     }
     gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), queries_filled ? 1 : 0,
          to_q.from(first));
@@ -278,24 +278,24 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
     const std::int64_t of_value = (site.heads + head) * columns;
     const KeySpan& keys = spans.keys[sequence];
     const GradientOfRows& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
-    BackOfHead<Number> back{.of = of,
-                            .pair = share.pair,
-                            .columns = columns,
-                            .keys = keys.count,
-                            .q = columns_of<Number>(query, of_key),
-                            .k = of_keys(columns_of<Number>(keys_values, of_key), keys),
-                            .v = of_keys(columns_of<Number>(keys_values, of_value), keys),
-                            .out = columns_of<Number>(output, of_key),
-                            .log_sum = columns_of<Number>(log_sum, head),
-                            .given = columns_of<Number>(gradient, of_key),
-                            .to_q = columns_to_fill<Number>(query_gradient.rows, of_key),
-                            .to_k = of_keys(columns_to_fill<Number>(to_keys.rows, of_key), keys),
-                            .to_v = of_keys(columns_to_fill<Number>(to_keys.rows, of_value), keys),
-                            .queries_filled = query_gradient.filled,
-                            .keys_filled = to_keys.filled,
-                            .scratch = scratch};
+    BackwardOfHead<Number> back{.of = of,
+                                .pair = share.pair,
+                                .columns = columns,
+                                .keys = keys.count,
+                                .q = columns_of<Number>(query, of_key),
+                                .k = of_keys(columns_of<Number>(keys_values, of_key), keys),
+                                .v = of_keys(columns_of<Number>(keys_values, of_value), keys),
+                                .out = columns_of<Number>(output, of_key),
+                                .log_sum = columns_of<Number>(log_sum, head),
+                                .given = columns_of<Number>(gradient, of_key),
+                                .to_q = columns_to_fill<Number>(query_gradient.rows, of_key),
+                                .to_k = of_keys(columns_to_fill<Number>(to_keys.rows, of_key), keys),
+                                .to_v = of_keys(columns_to_fill<Number>(to_keys.rows, of_value), keys),
+                                .queries_filled = query_gradient.filled,
+                                .keys_filled = to_keys.filled,
+                                .scratch = scratch};
     of.for_each_block(share, [&back](std::int64_t first, std::int64_t count, std::int64_t seen) {
-      back.go_back(first, count, seen);
+      back.backward(first, count, seen);
     });
     back.fill_keys();
   });

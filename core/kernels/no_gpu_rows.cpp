@@ -24,8 +24,8 @@ void gpu_normalised_sum(const at::Tensor&, const at::Tensor&, const at::Tensor&,
                         const RowDraw&, const RowIdentities&, const NormalisedSum&) {
   not_there();
 }
-void gpu_way_back_of_sum(const NormalisedSum&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                         const at::Tensor&) {
+void gpu_normalised_sum_backward(const NormalisedSum&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                 const at::Tensor&) {
   not_there();
 }
 void gpu_depthwise(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&) { not_there(); }

@@ -43,8 +43,8 @@ void on_host(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, 
   });
 }
 
-void back_on_host(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& given, const at::Tensor& of_sum,
-                  const at::Tensor& partial) {
+void backward_on_host(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& given,
+                      const at::Tensor& of_sum, const at::Tensor& partial) {
   partial.zero_();
   const std::int64_t rows = given.size(0);
   const std::int64_t columns = given.size(1);
@@ -60,7 +60,7 @@ void back_on_host(const NormalisedSum& made, const at::Tensor& scale, const at::
       for (std::int64_t row = begin * rows_summed_at_once; row < std::min(rows, end * rows_summed_at_once); ++row) {
         const std::int64_t first = row * columns;
         scalar_t* of_chunk = sums + row / rows_summed_at_once * 2 * columns;
-        normalise_back(normalised + first, factor[row], scales, from + first, to + first, count);
+        normalise_backward(normalised + first, factor[row], scales, from + first, to + first, count);
         add_products(from + first, normalised + first, of_chunk, count);
         add_row(from + first, of_chunk + columns, count);
       }
@@ -79,11 +79,12 @@ NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at:
   return made;
 }
 
-NormalisedSumGradients way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient) {
+NormalisedSumGradients normalised_sum_backward(const NormalisedSum& made, const at::Tensor& scale,
+                                               const at::Tensor& gradient) {
   const std::int64_t chunks = (gradient.size(0) + rows_summed_at_once - 1) / rows_summed_at_once;
   const at::Tensor of_sum = at::empty(gradient.sizes(), gradient.options());
   const at::Tensor partial = at::empty({chunks, 2, gradient.size(1)}, gradient.options());
-  const auto fill = gradient.is_cpu() ? back_on_host : gpu_way_back_of_sum;
+  const auto fill = gradient.is_cpu() ? backward_on_host : gpu_normalised_sum_backward;
   fill(made, scale, gradient, of_sum, partial);
   return {of_sum, partial.sum(0)};
 }

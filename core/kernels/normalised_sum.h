@@ -27,6 +27,7 @@ NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at:
                              double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities);
 
 /// From the gradient of the output [rows, d].
-NormalisedSumGradients way_back_of_sum(const NormalisedSum& made, const at::Tensor& scale, const at::Tensor& gradient);
+NormalisedSumGradients normalised_sum_backward(const NormalisedSum& made, const at::Tensor& scale,
+                                               const at::Tensor& gradient);
 
 }  // namespace ut::core

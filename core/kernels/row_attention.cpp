@@ -8,7 +8,7 @@
 #include "core/kernels/gpu_attention.h"
 #include "core/kernels/gradient_of_rows.h"
 #include "core/kernels/host_attention.h"
-#include "dist/exact.h"
+#include "dist/accumulation_type.h"
 
 namespace ut::core {
 namespace {
@@ -30,20 +30,20 @@ at::Tensor rows_in_order(const at::Tensor& rows, at::ScalarType type) {
 /// In which type what is given is read: on the host the one that is computed with, which kernels of devices make of
 /// each number that they read.
 at::ScalarType type_read(const at::Tensor& given) {
-  return given.is_cpu() ? dist::exact_type(given.scalar_type()) : given.scalar_type();
+  return given.is_cpu() ? dist::accumulation_type(given.scalar_type()) : given.scalar_type();
 }
 
 }  // namespace
 
 bool has_row_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head) {
-  return device.is_cpu() || has_gpu_attention(device, dist::exact_type(type), columns_of_head);
+  return device.is_cpu() || has_gpu_attention(device, dist::accumulation_type(type), columns_of_head);
 }
 
 RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
     : type_(query.scalar_type()),
       site_(site),
       query_(rows_in_order(query, type_read(query))),
-      output_(at::empty(query_.sizes(), query_.options().dtype(dist::exact_type(type_)))),
+      output_(at::empty(query_.sizes(), query_.options().dtype(dist::accumulation_type(type_)))),
       log_sum_(at::empty({query_.size(0), site.heads}, output_.options())) {}
 
 void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
@@ -57,8 +57,8 @@ void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
 
 at::Tensor RowAttention::output() const { return met_ ? output_.to(type_) : at::zeros_like(output_, type_); }
 
-void RowAttention::go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
-                           at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const {
+void RowAttention::backward(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
+                            at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const {
   const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
   const bool meet = query_.size(0) > 0 && seen.size(0) > 0;
   const bool meets_all = meet && spans.key_count() == seen.size(0);

@@ -13,8 +13,8 @@ namespace ut::core {
 bool has_row_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head);
 
 /// Attention of query rows over key rows (equations 1 to 3, before W^O), the keys in one or several parts. No more of
-/// the weights is ever there than a block of queries needs; the way back makes them again, and draws dropout's numbers
-/// again. All is computed in dist::exact_type().
+/// the weights is ever there than a block of queries needs; the backward pass makes them again, and draws dropout's
+/// numbers again. All is computed in dist::accumulation_type().
 class RowAttention {
  public:
   /// `query` [query rows, d].
@@ -26,10 +26,10 @@ class RowAttention {
   /// Over all that was met, as the query's type. [query rows, d]
   at::Tensor output() const;
 
-  /// The way back to one part, from the output's gradient: adds to the gradients of the query and of that part, which
-  /// are of dist::exact_type() of the query's, and made where they are undefined.
-  void go_back(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
-               at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const;
+  /// The backward pass to one part, from the output's gradient: adds to the gradients of the query and of that part,
+  /// which are of dist::accumulation_type() of the query's, and made where they are undefined.
+  void backward(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
+                at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const;
 
  private:
   at::ScalarType type_;  // of the query as given

@@ -177,9 +177,10 @@ template <class Number>
 }
 
 template <class Number>
-[[gnu::always_inline]] inline void normalise_back_of(const Number* __restrict normalised, Number factor,
-                                                     const Number* __restrict scale, const Number* __restrict gradient,
-                                                     Number* __restrict result, std::size_t columns) {
+[[gnu::always_inline]] inline void normalise_backward_of(const Number* __restrict normalised, Number factor,
+                                                         const Number* __restrict scale,
+                                                         const Number* __restrict gradient, Number* __restrict result,
+                                                         std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column) result[column] = scale[column] * gradient[column];
   const auto count = static_cast<Number>(columns);
   const Number mean = sum_of(result, columns) / count;
@@ -225,8 +226,8 @@ template <class Number>
 }
 
 template <class Number>
-[[gnu::always_inline]] inline void softmax_back_of(const Number* weights, const Number* dropped, Number mean,
-                                                   Number* __restrict gradient, std::size_t columns) {
+[[gnu::always_inline]] inline void softmax_backward_of(const Number* weights, const Number* dropped, Number mean,
+                                                       Number* __restrict gradient, std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column)
     gradient[column] = dropped[column] * gradient[column] - mean * weights[column];
 }
@@ -287,14 +288,14 @@ void scale_and_add(const double* x, const double* scale, const double* bias, dou
   scale_and_add_of(x, scale, bias, result, columns);
 }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void normalise_back(const float* normalised, float factor,
-                                                                         const float* scale, const float* gradient,
-                                                                         float* result, std::size_t columns) {
-  normalise_back_of(normalised, factor, scale, gradient, result, columns);
+[[gnu::target_clones("avx512f", "avx2", "default")]] void normalise_backward(const float* normalised, float factor,
+                                                                             const float* scale, const float* gradient,
+                                                                             float* result, std::size_t columns) {
+  normalise_backward_of(normalised, factor, scale, gradient, result, columns);
 }
-void normalise_back(const double* normalised, double factor, const double* scale, const double* gradient,
-                    double* result, std::size_t columns) {
-  normalise_back_of(normalised, factor, scale, gradient, result, columns);
+void normalise_backward(const double* normalised, double factor, const double* scale, const double* gradient,
+                        double* result, std::size_t columns) {
+  normalise_backward_of(normalised, factor, scale, gradient, result, columns);
 }
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add_products(const float* x, const float* y, float* sum,
@@ -318,13 +319,14 @@ void sum_of_products(std::span<const Factors<double>> places, double* result, st
 }
 double dot(const double* x, const double* y, std::size_t columns) { return dot_of(x, y, columns); }
 
-[[gnu::target_clones("avx512f", "avx2", "default")]] void softmax_back(const float* weights, const float* dropped,
-                                                                       float mean, float* gradient,
-                                                                       std::size_t columns) {
-  softmax_back_of(weights, dropped, mean, gradient, columns);
+[[gnu::target_clones("avx512f", "avx2", "default")]] void softmax_backward(const float* weights, const float* dropped,
+                                                                           float mean, float* gradient,
+                                                                           std::size_t columns) {
+  softmax_backward_of(weights, dropped, mean, gradient, columns);
 }
-void softmax_back(const double* weights, const double* dropped, double mean, double* gradient, std::size_t columns) {
-  softmax_back_of(weights, dropped, mean, gradient, columns);
+void softmax_backward(const double* weights, const double* dropped, double mean, double* gradient,
+                      std::size_t columns) {
+  softmax_backward_of(weights, dropped, mean, gradient, columns);
 }
 
 }  // namespace ut::core

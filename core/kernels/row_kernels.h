@@ -39,12 +39,12 @@ double normalise(double* x, std::size_t columns, double epsilon);
 void scale_and_add(const float* x, const float* scale, const float* bias, float* result, std::size_t columns);
 void scale_and_add(const double* x, const double* scale, const double* bias, double* result, std::size_t columns);
 
-/// result: the way back from `gradient`, that of scale * normalised + bias, to what was normalised, which then was
+/// result: the backward pass from `gradient`, that of scale * normalised + bias, to what was normalised, which then was
 /// multiplied by `factor`.
-void normalise_back(const float* normalised, float factor, const float* scale, const float* gradient, float* result,
-                    std::size_t columns);
-void normalise_back(const double* normalised, double factor, const double* scale, const double* gradient,
-                    double* result, std::size_t columns);
+void normalise_backward(const float* normalised, float factor, const float* scale, const float* gradient, float* result,
+                        std::size_t columns);
+void normalise_backward(const double* normalised, double factor, const double* scale, const double* gradient,
+                        double* result, std::size_t columns);
 
 /// What a filter multiplies at one place: a row, and its own numbers there.
 template <class Number>
@@ -77,9 +77,9 @@ void exponentials(double* x, std::size_t columns, double log_sum);
 float dot(const float* x, const float* y, std::size_t columns);
 double dot(const double* x, const double* y, std::size_t columns);
 
-/// gradient = dropped * gradient - mean * weights: the way back through a softmax that gave these weights, of which
-/// dropout then made `dropped`, by which the gradient of what they weigh comes in.
-void softmax_back(const float* weights, const float* dropped, float mean, float* gradient, std::size_t columns);
-void softmax_back(const double* weights, const double* dropped, double mean, double* gradient, std::size_t columns);
+/// gradient = dropped * gradient - mean * weights: the backward pass through a softmax that gave these weights, of
+/// which dropout then made `dropped`, by which the gradient of what they weigh comes in.
+void softmax_backward(const float* weights, const float* dropped, float mean, float* gradient, std::size_t columns);
+void softmax_backward(const double* weights, const double* dropped, double mean, double* gradient, std::size_t columns);
 
 }  // namespace ut::core

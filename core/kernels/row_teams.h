@@ -89,7 +89,7 @@ struct NormalisedSumTeams {
 
 /// From the gradient of the output of that to the gradient of the sum, both [rows, columns].
 template <class Number>
-struct NormalisedSumBackTeams {
+struct NormalisedSumBackwardTeams {
   const Number* normalised;
   const Number* factor;
   const Number* scale;

@@ -84,7 +84,8 @@ at::Tensor multiply_each(const at::Tensor& left, const at::Tensor& right) {
   return at::bmm(left, right);
 }
 
-/// Such a product and the two of its way back. One matrix is a weight, whose gradient is added to where it is kept.
+/// Such a product and the two of its backward pass. One matrix is a weight, whose gradient is added to where it is
+/// kept.
 double seconds_both_ways(const Product& product, const at::TensorOptions& options) {
   const auto filled = [&](std::int64_t rows, std::int64_t columns) {
     return at::full({product.matrices, rows, columns}, 0.5, options);

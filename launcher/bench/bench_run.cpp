@@ -79,7 +79,7 @@ UpdateMade BenchRun::add_gradients(dist::GradientSynchronisation& synchronisatio
   const core::Prediction made = model_->forward(rows, model_->steps(), dropout, &synchronisation);
   const core::LossOptions of_update{batch_.labels(), batch_.source_rows(), batch_.target_rows(),
                                     options.label_smoothing, options.ponder_weight};
-  core::go_back(core::share_of_loss(made, rows.labels, of_update));
+  core::backward(core::share_of_loss(made, rows.labels, of_update));
   return {std::move(rows), made.encoder.updates, made.decoder.updates};
 }
 

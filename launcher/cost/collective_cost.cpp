@@ -84,7 +84,7 @@ ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, do
     cost.operations = operations_of_block * (ranks - 1);
   }
   const double hiding =
-      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // twice, on the way back
+      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // twice, in the backward pass
   switch (layout.exchange.form) {
     case dist::ExchangeForm::all_gather:
       cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);

@@ -115,7 +115,7 @@ void StepCost::attention(const StepRows& step, bool stored, bool biased) {
   cost_.exponentials(weights, part);
   cost_.touch(weights, biased ? uses::weights_biased : uses::weights, part);
   if (model_.attention_dropout == 0) return;
-  // The store keeps weights as they were and draws again, twice, on the way back.
+  // The store keeps weights as they were and draws again, twice, in the backward pass.
   const double rounds = stored ? 3 : 2;
   const double drawn = matrices * step.queries * 64 * std::ceil(step.keys / 64);  // drawn by 64
   cost_.random_numbers(drawn * rounds, part);

@@ -24,9 +24,9 @@ class StepCost {
  private:
   void product(double rows, double inner, double columns);
   void touch(double elements, double times) { cost_.touch(elements, times, seconds_.element_wise); }
-  /// Numbers are drawn and multiplied by, and once more on the way back.
+  /// Numbers are drawn and multiplied by, and once more in the backward pass.
   void dropout(double elements, double rate, double& part);
-  /// Queries, results and so many keys and values go to their heads' places, and on the way back again.
+  /// Queries, results and so many keys and values go to their heads' places, and in the backward pass again.
   void move_heads(const StepRows& step, double keys_values);
   /// Dropout, sum, norm, and what comes back through both ways.
   void residual(double rows);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -61,16 +63,17 @@ std::string speeds(const Link& link) {
                      readable(link.gather.back().size, "B"));
 }
 
-/// Writes a file of this rank's own. Empty where that works, else why not.
-std::string try_writing(const fs::path& directory, int rank) {
+/// Writes a file of this rank's own. 0 where that works, else the error.
+int try_writing(const fs::path& directory, int rank) {
   const auto path = directory / fmt::format(".ut-doctor-{}-{}", rank, ::getpid());
+  errno = 0;
   std::ofstream file(path);
   file << std::string(1 << 16, 'u');
   file.close();  // a full disk is noticed no earlier
-  const bool written = file.good();
+  const int cause = file.good() ? 0 : std::max(errno, 1);
   std::error_code ignored;
   fs::remove(path, ignored);
-  return written ? "" : "cannot be written to";
+  return cause;
 }
 
 /// What is not there of `directory` and the directories on its way, the last first.
@@ -218,19 +221,22 @@ Finding find_directory(const std::string& directory, Communicator& world) {
   }
   const std::string name = text_of_rank(token.string(), 0, world);
   const bool sees = fs::exists(name, failed);
-  const std::string problem = try_writing(directory, world.rank());
-  const auto ranks = of_ranks({sees ? 1 : 0, problem.empty() ? 1 : 0}, world);
+  const auto ranks = of_ranks({sees ? 1 : 0, try_writing(directory, world.rank())}, world);
   if (world.rank() == 0) {
     fs::remove(token, failed);
     for (const fs::path& made : missing) fs::remove(made, failed);
   }
   const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
-  const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] == 0; });
+  const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] != 0; });
+  const std::int64_t cause = ranks.front()[1];
   Finding finding{"directory",
                   fmt::format("{}: {} of {} ranks see what rank 0 writes, {} may write", directory,
                               world.size() - blind, world.size(), world.size() - barred),
                   ""};
-  if (ranks.front()[1] == 0)
+  if (cause != 0) finding.seen += fmt::format(" ({})", std::strerror(static_cast<int>(cause)));
+  if (cause == ENOSPC || cause == EDQUOT)
+    finding.remedy = "make room there, or give a directory on another disk";
+  else if (cause != 0)
     finding.remedy = "give a directory that you may write to";
   else if (blind + barred > 0)
     finding.remedy = "give a directory on a file system that all hosts share";

@@ -155,6 +155,7 @@ struct Options {
   std::string checkpoint = "best";                // evaluate, decode, export, report: latest, best or update-N
   std::int64_t average = 0;                       // evaluate, decode, export: newest checkpoints; 0: that one
   bool json = false;                              // evaluate, bench, plan
+  bool evaluate_decoded = false;                  // train: scores are of decoded outputs, not symbol by symbol
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
   std::string outputs;                            // evaluate: file for what was made of each example; empty: none
   std::int64_t beam = 1;                          // evaluate, decode: 1 is greedy

@@ -198,14 +198,14 @@ void add_dropout(Table& table) {
 }
 
 void add_memory(Table& table) {
-  table.add(
-      "Memory", command_train | command_bench | command_plan, true,
-      {changeable(choice<core::Recompute>(
-          "recompute", "what the way back makes again and is not kept: nothing, attention's weights, or whole steps",
-          [](auto& o) -> auto& { return o.model.recompute; },
-          {{"none", core::Recompute::none},
-           {"attention", core::Recompute::attention},
-           {"step", core::Recompute::step}}))});
+  table.add("Memory", command_train | command_bench | command_plan, true,
+            {changeable(choice<core::Recompute>(
+                "recompute",
+                "what the backward pass makes again and is not kept: nothing, attention's weights, or whole steps",
+                [](auto& o) -> auto& { return o.model.recompute; },
+                {{"none", core::Recompute::none},
+                 {"attention", core::Recompute::attention},
+                 {"step", core::Recompute::step}}))});
 }
 
 }  // namespace ut::launcher::option_groups

@@ -130,6 +130,11 @@ void add_training(Table& table) {
        changeable(whole(
            "evaluate-every", "updates between evaluations; 0: only at the end",
            [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
+       changeable(flag(
+           "evaluate-decoded",
+           "evaluations score what is decoded greedily, of translations by BLEU, instead of each symbol after the "
+           "right ones; the best is that of these scores",
+           [](auto& o) -> auto& { return o.evaluate_decoded; })),
        changeable(whole(
            "checkpoint-every", "updates between checkpoints; 0: only of a new best and at the end",
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),

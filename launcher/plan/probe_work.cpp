@@ -101,7 +101,7 @@ RateCurve probe_element_wise(double operation) {
   return curve;
 }
 
-/// Seconds of an operation on next to nothing, and of its way back.
+/// Seconds of an operation on next to nothing, and of its backward pass.
 double probe_operation() {
   const at::AutoGradMode graph(true);
   constexpr int length = 100;

@@ -214,6 +214,10 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   return sum;
 }
 
+double Evaluation::steering_score() const {
+  return text ? datasets::bleu_of(text->front(), text_scorings.front()).score / 100 : score.symbol_accuracy();
+}
+
 double Evaluation::perplexity() const { return std::exp(loss); }
 
 std::int64_t Evaluation::scored_groups() const {

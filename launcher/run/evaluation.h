@@ -46,8 +46,8 @@ struct Evaluation : Results {
   std::int64_t scored_groups() const;
   double mean_of_groups() const;
   std::int64_t failed_tasks() const;
-  /// What training is steered by: the accuracy of answers, or of symbols.
-  double accuracy() const { return score.symbol_accuracy(); }
+  /// What training is steered by: the accuracy of answers, or of symbols; of decoded texts BLEU, of 1.
+  double steering_score() const;
   /// e to the loss: of a language model, a label.
   double perplexity() const;
 };

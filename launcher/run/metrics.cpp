@@ -66,16 +66,17 @@ std::optional<std::int64_t> newest_update(const std::filesystem::path& path) {
 
 MetricsLog::MetricsLog(const std::filesystem::path& path, std::int64_t update) : file_(truncated(path, update)) {}
 
-bool MetricsLog::has(const nlohmann::ordered_json& values) const {
+bool MetricsLog::has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const {
   std::ifstream file(file_.path());
+  bool has_them = false;
   for (std::string line; std::getline(file, line);) {
     const auto record = base::parse_json<nlohmann::ordered_json>(line);
-    const auto has_it = [&record](const auto& value) {
+    const auto has = [&record](const auto& value) {
       return record.is_object() && record.contains(value.key()) && agrees(record[value.key()], value.value());
     };
-    if (std::ranges::all_of(values.items(), has_it)) return true;
+    if (std::ranges::all_of(kind.items(), has)) has_them = std::ranges::all_of(values.items(), has);
   }
-  return false;
+  return has_them;
 }
 
 void MetricsLog::append(const nlohmann::ordered_json& record) { file_.append(record.dump() + '\n'); }

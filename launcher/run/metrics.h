@@ -21,9 +21,9 @@ class MetricsLog {
   /// infinity) become null. Throws std::runtime_error, naming the file, where it cannot be written.
   void append(const nlohmann::ordered_json& record);
 
-  /// Whether there is a line that has all of these values, fractions to a thousandth: what was computed on another mesh
-  /// has other last bits.
-  bool has(const nlohmann::ordered_json& values) const;
+  /// Whether the newest of the lines that have the values of `kind` has all of `values`, fractions to a thousandth:
+  /// what was computed on another mesh has other last bits.
+  bool has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const;
 
  private:
   AppendedFile file_;

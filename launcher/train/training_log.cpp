@@ -42,7 +42,9 @@ void TrainingLog::record(const nlohmann::ordered_json& record) {
 
 bool TrainingLog::has_records() const { return std::filesystem::file_size(directory_->metrics()) > 0; }
 
-bool TrainingLog::has(const nlohmann::ordered_json& values) const { return metrics_->has(values); }
+bool TrainingLog::has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const {
+  return metrics_->has_newest(kind, values);
+}
 
 void TrainingLog::start() {
   since_record_ = Stopwatch();

@@ -30,9 +30,9 @@ class TrainingLog {
   /// Appends to metrics.jsonl; the second to what TensorBoard shows, too.
   void note(const nlohmann::ordered_json& record);
   void record(const nlohmann::ordered_json& record);
-  /// Whether metrics.jsonl has anything; a line with these values. Of rank 0.
+  /// Whether metrics.jsonl has anything; see MetricsLog::has_newest(). Of rank 0.
   bool has_records() const;
-  bool has(const nlohmann::ordered_json& values) const;
+  bool has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const;
 
   /// An update: its rows of all ranks, and this rank's ponder times. The report lacks what is known here.
   void take(const ShownUpdate& update, std::int64_t rows, const Pondered& pondered);

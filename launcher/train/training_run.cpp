@@ -36,8 +36,9 @@ TrainingRun::TrainingRun(Session& session)
       model_(
           core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
       optimizer_(session.options.optimizer, model_->parameters()),
-      scored_on_(fmt::format("{} of {}", session.options.evaluation_limit,
-                             examples_digest(*session.task, datasets::Split::validation))),
+      scored_on_(fmt::format("{} of {}{}", session.options.evaluation_limit,
+                             examples_digest(*session.task, datasets::Split::validation),
+                             session.options.evaluate_decoded ? ", decoded" : "")),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   if (session.options.resume) resume();
@@ -101,9 +102,10 @@ void TrainingRun::score_best_again() {
   const std::optional<Evaluation> result = score(datasets::Split::validation);
   if (best_->update != newest) load_on_all_ranks(newest);
   if (!result) return;
-  best_ = {result->accuracy(), result->loss, best_->update};
-  log_->say(fmt::format("scored on other examples from now on: update {}, the best so far: validation {}",
-                        best_->update, describe(*result, *session_.task)));
+  best_ = {result->steering_score(), result->loss, best_->update};
+  log_->say(
+      fmt::format("scored on other examples, or otherwise, from now on: update {}, the best so far: validation {}",
+                  best_->update, describe(*result, *session_.task)));
 }
 
 void TrainingRun::load_on_all_ranks(std::int64_t update) {
@@ -200,7 +202,15 @@ bool TrainingRun::checkpoint_is_due() const {
 
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
   const std::int64_t limit = split == datasets::Split::validation ? session_.options.evaluation_limit : 0;
-  auto made = evaluate_split(session_, *model_, split, model_->steps(), Scoring::teacher_forced, limit, stop_requested);
+  const auto made_by = [&](Scoring scoring) {
+    return evaluate_split(session_, *model_, split, model_->steps(), scoring, limit, stop_requested);
+  };
+  std::optional<Evaluation> made = made_by(Scoring::teacher_forced);
+  if (made && session_.options.evaluate_decoded) {
+    const double loss = made->loss;  // of the right symbols, which decoding does not have
+    made = made_by(Scoring::decoded);
+    if (made) made->loss = loss;
+  }
   if (!made) stop_ = true;
   return made;
 }
@@ -220,7 +230,7 @@ void TrainingRun::evaluate() {
   log_->go_on();
   if (!result) return;
   evaluated_at_ = update();
-  const BestScore found{result->accuracy(), result->loss, update()};
+  const BestScore found{result->steering_score(), result->loss, update()};
   const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
   if (is_best) best_ = found;
   if (session_.speaks()) {
@@ -291,10 +301,10 @@ void TrainingRun::score_test_split() {
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
-  const bool is_known = log_->has({{"update", best_->update},  // of a run that was done
-                                   {"split", "test"},
-                                   {"sequences", result->score.sequences},
-                                   {"test_loss", result->loss}});
+  nlohmann::ordered_json known;  // of a run that was done
+  for (const char* name : {"update", "sequences", "test_loss", "accuracy", "sequence_accuracy"})
+    known[name] = record.at(name);
+  const bool is_known = log_->has_newest({{"split", "test"}}, known);
   if (!is_known) log_->record(record);
   log_->result(fmt::format("run directory {}", session_.options.run_dir));
   log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", best_->update, describe(*result, *session_.task),

@@ -94,7 +94,7 @@ class TrainingRun {
   Session& session_;
   std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
-  std::string scored_on_;    // which examples evaluations are made on
+  std::string scored_on_;    // which examples evaluations are made on, and how
   ResumedRun resumed_;       // of a new run: nothing
   datasets::Cursor cursor_;  // of the next update
   std::optional<InputAhead> input_;

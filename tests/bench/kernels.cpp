@@ -52,7 +52,7 @@ void repeat(benchmark::State& state, std::int64_t rows, const std::function<void
 }
 
 /// `make` forward and backward, again and again.
-void there_and_back(benchmark::State& state, const std::function<at::Tensor()>& make) {
+void forward_and_backward(benchmark::State& state, const std::function<at::Tensor()>& make) {
   const at::Tensor gradient = at::randn(make().sizes());
   repeat(state, gradient.size(0), [&] { make().backward(gradient); });
 }
@@ -62,35 +62,35 @@ at::Tensor leaf(std::initializer_list<std::int64_t> sizes) { return at::randn(si
 void dropout_ours(benchmark::State& state) {
   const dist::Rows rows = rows_of_length(32, 40);
   const at::Tensor x = leaf({rows.count(), d_model});
-  there_and_back(state, [&] { return dropout(x, rate, dropout_key(), rows); });
+  forward_and_backward(state, [&] { return dropout(x, rate, dropout_key(), rows); });
 }
 void dropout_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
-  there_and_back(state, [&] { return at::dropout(x, rate, true); });
+  forward_and_backward(state, [&] { return at::dropout(x, rate, true); });
 }
 
 void relu_dropout_ours(benchmark::State& state) {
   const dist::Rows rows = rows_of_length(32, 40);
   const at::Tensor x = leaf({rows.count(), 4 * d_model});
   const at::Tensor bias = leaf({4 * d_model});
-  there_and_back(state, [&] { return relu_dropout(x * 1, bias, rate, dropout_key(), rows); });
+  forward_and_backward(state, [&] { return relu_dropout(x * 1, bias, rate, dropout_key(), rows); });
 }
 void relu_dropout_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, 4 * d_model});
   const at::Tensor bias = leaf({4 * d_model});
-  there_and_back(state, [&] { return at::dropout(at::relu(x * 1 + bias), rate, true); });
+  forward_and_backward(state, [&] { return at::dropout(at::relu(x * 1 + bias), rate, true); });
 }
 
 void residual_dropout_ours(benchmark::State& state) {
   const dist::Rows rows = rows_of_length(32, 40);
   const at::Tensor x = leaf({rows.count(), d_model});
   const at::Tensor y = leaf({rows.count(), d_model});
-  there_and_back(state, [&] { return add_dropped(x, y, rate, dropout_key(), rows); });
+  forward_and_backward(state, [&] { return add_dropped(x, y, rate, dropout_key(), rows); });
 }
 void residual_dropout_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
   const at::Tensor y = leaf({1280, d_model});
-  there_and_back(state, [&] { return x + at::dropout(y, rate, true); });
+  forward_and_backward(state, [&] { return x + at::dropout(y, rate, true); });
 }
 
 void normalised_residual_dropout_ours(benchmark::State& state) {
@@ -99,14 +99,14 @@ void normalised_residual_dropout_ours(benchmark::State& state) {
   const LayerNorm norm(parameters, "norm", d_model);
   const at::Tensor x = leaf({rows.count(), d_model});
   const at::Tensor y = leaf({rows.count(), d_model});
-  there_and_back(state, [&] { return norm.of_sum(x, y, rate, dropout_key(), rows); });
+  forward_and_backward(state, [&] { return norm.of_sum(x, y, rate, dropout_key(), rows); });
 }
 void normalised_residual_dropout_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
   const at::Tensor y = leaf({1280, d_model});
   const at::Tensor scale = leaf({d_model});
   const at::Tensor bias = leaf({d_model});
-  there_and_back(state, [&] { return at::layer_norm(x + at::dropout(y, rate, true), {d_model}, scale, bias); });
+  forward_and_backward(state, [&] { return at::layer_norm(x + at::dropout(y, rate, true), {d_model}, scale, bias); });
 }
 
 constexpr std::int64_t filter_width = 5;
@@ -116,12 +116,13 @@ void depthwise_ours(benchmark::State& state) {
   const auto exchange = dist::make_exchange(sequences_of_length(32, 40), *group);
   const at::Tensor x = leaf({1280, 4 * d_model});
   const at::Tensor kernel = leaf({filter_width, 4 * d_model});
-  there_and_back(state, [&] { return depthwise(exchange->neighbours(x, filter_width / 2, filter_width / 2), kernel); });
+  forward_and_backward(state,
+                       [&] { return depthwise(exchange->neighbours(x, filter_width / 2, filter_width / 2), kernel); });
 }
 void depthwise_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, 4 * d_model});
   const at::Tensor kernel = leaf({4 * d_model, 1, filter_width});
-  there_and_back(state, [&] {
+  forward_and_backward(state, [&] {
     return at::conv1d(x.view({32, 40, 4 * d_model}).transpose(1, 2), kernel, {}, 1, filter_width / 2, 1, 4 * d_model)
         .transpose(1, 2)
         .reshape({1280, 4 * d_model});
@@ -133,13 +134,13 @@ void product_ours(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
   const at::Tensor w = leaf({d_model, 4 * d_model});
   const at::Tensor bias = leaf({4 * d_model});
-  there_and_back(state, [&] { return multiply_add(bias, x, w, at::kFloat); });
+  forward_and_backward(state, [&] { return multiply_add(bias, x, w, at::kFloat); });
 }
 void product_library(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
   const at::Tensor w = leaf({d_model, 4 * d_model});
   const at::Tensor bias = leaf({4 * d_model});
-  there_and_back(state, [&] { return at::addmm(bias, x, w); });
+  forward_and_backward(state, [&] { return at::addmm(bias, x, w); });
 }
 
 /// Products without a graph, each of its own factors. Arguments: how many, the rows and columns of each, its inner
@@ -225,7 +226,7 @@ void attention_ours(benchmark::State& state) {
   const at::Tensor query = leaf({rows.count(), d_model});
   const at::Tensor keys_values = leaf({rows.count(), 2 * d_model});
   const AttentionSite site{heads, static_cast<double>(state.range(3)) / 100, dropout_key()};
-  there_and_back(state, [&] { return layout.attend(query, keys_values, site); });
+  forward_and_backward(state, [&] { return layout.attend(query, keys_values, site); });
 }
 void attention_library(benchmark::State& state) {
   const std::int64_t sequences = state.range(0);
@@ -235,7 +236,7 @@ void attention_library(benchmark::State& state) {
   const auto by_head = [&](const at::Tensor& x) {
     return x.reshape({sequences, length, heads, d_model / heads}).transpose(1, 2);
   };
-  there_and_back(state, [&] {
+  forward_and_backward(state, [&] {
     const auto parts = keys_values.chunk(2, 1);
     return at::scaled_dot_product_attention(by_head(query), by_head(parts[0]), by_head(parts[1]), {},
                                             static_cast<double>(state.range(3)) / 100, state.range(2) != 0)
@@ -283,7 +284,7 @@ void halting_ours(benchmark::State& state) {
   Parameters parameters(Precision::float32, 1);
   const HaltingUnit unit(parameters, "halting", options);
   const at::Tensor x = leaf({1280, d_model});
-  there_and_back(state, [&] {
+  forward_and_backward(state, [&] {
     Pondering ponder(x, options.halting);
     for (std::int64_t step = 1; step <= halting_steps; ++step) {
       ponder.decide(unit.probability(x, step, *rows->step(), {}), false);
@@ -298,7 +299,7 @@ void halting_library(benchmark::State& state) {
   const at::Tensor kernel = leaf({d_model, 1});
   const at::Tensor bias = leaf({1});
   const double threshold = HaltingOptions().threshold;
-  there_and_back(state, [&] {
+  forward_and_backward(state, [&] {
     at::Tensor halting = at::zeros({1280});  // [rows], as all that follows but the mean
     at::Tensor remainders = at::zeros({1280});
     at::Tensor updates = at::zeros({1280});

@@ -100,7 +100,7 @@ TEST(Loss, ThatIsNotFiniteLeavesNoFiniteGradient) {
   for (const float score : {2.0f, 3e38f}) {
     const at::Tensor logits = at::tensor({score, -score}).view({1, 2}).requires_grad_();
     const at::Tensor loss = summed_cross_entropy(logits, at::tensor({1}, at::kLong), 0);
-    go_back(loss);
+    backward(loss);
     EXPECT_EQ(loss.isfinite().item<bool>(), score < 3);
     EXPECT_EQ(logits.grad().isfinite().all().item<bool>(), score < 3);
   }

@@ -1,4 +1,4 @@
-// What is made again on the way back must give what is kept, to the last bits.
+// What is made again in the backward pass must give what is kept, to the last bits.
 
 #include "core/recompute.h"
 

@@ -181,6 +181,10 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
               }),
               HasSubstr("--vocabulary-size 100000"));
   EXPECT_THAT(tests::bad_input([&] { train_subwords(options_, {3, "unigram", 1}); }), HasSubstr("--vocabulary-size 3"));
+  EXPECT_THAT(tests::bad_input([&] {
+                train_subwords(options_, {4, "unigram", 1});
+              }),
+              testing::AllOf(HasSubstr("--character-coverage"), testing::Not(HasSubstr("_size"))));
   directory_.write("train.de", base::read_file(directory_.path() / "train.de").replace(0, 1, "\xdc"));
   EXPECT_THAT(tests::bad_input([&] {
                 train_subwords(options_, {100, "unigram", 1});

@@ -194,7 +194,7 @@ TEST_P(MeshModel, GivesTheSameOnDevices) {
 }
 
 struct Kept {
-  std::int64_t bytes;   // for the way back
+  std::int64_t bytes;   // for the backward pass
   at::Tensor gradient;  // [elements]
 };
 

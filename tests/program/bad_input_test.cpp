@@ -79,6 +79,14 @@ TEST_F(BadInput, MissingFilesAreNamed) {
   expect_nothing_written();
 }
 
+TEST_F(BadInput, ANamedPipeIsNotWaitedFor) {
+  const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
+  ASSERT_EQ(run_shell(fmt::format("rm {0}/qa1_train.txt; mkfifo {0}/qa1_train.txt", data)).exit_code, 0);
+  expect_refused(train("--task babi --data " + data), HasSubstr("qa1_train.txt: is a named pipe, a file is needed"));
+  expect_refused(train(tiny + "--config " + data + "/qa1_train.txt"), HasSubstr("is a named pipe"));
+  expect_nothing_written();
+}
+
 TEST_F(BadInput, MalformedStoryIsNamedWithFileAndLine) {
   const std::string data = stories("1 Mary moved to the hall.\n3 Where is Mary?\thall\t1\n");
   expect_refused(train("--task babi --data " + data), HasSubstr("qa1_train.txt:2:"));

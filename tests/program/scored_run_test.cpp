@@ -164,6 +164,52 @@ TEST_F(ScoredRun, ComparesScoresOfTheSameExamples) {
   EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
 }
 
+/// By what it decodes the best is chosen, and was before, and the test is made.
+TEST_F(ScoredRun, ScoresWhatItDecodesWhereThatIsAskedFor) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut("train --task copy --train-length 4 --evaluation-length 4 --d-model 16 --heads 2 --ffn 16 --steps 1 "
+                   "--train-examples 2000 --evaluation-examples 40 --learning-rate 0.01 --warmup 5 --max-updates 40 "
+                   "--evaluate-every 20 --run-dir " +
+                   run)
+                .exit_code,
+            0);
+  const Outcome decoded =
+      run_ut("train --resume --evaluate-decoded --max-updates 60 --ranks 2 --sequence-parallel 2 --run-dir " + run);
+  ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
+  EXPECT_THAT(decoded.output, AllOf(HasSubstr("scored on other examples, or otherwise, from now on: update "),
+                                    HasSubstr("(decoded greedily)"), Not(HasSubstr("right ones"))));
+  const auto evaluated = [&run](const std::string& options) {
+    return json_of_ut("evaluate --json --run-dir " + run + " " + options);
+  };
+  const nlohmann::json validation = records_of(run, "validation_loss").back();
+  ASSERT_EQ(validation.at("update"), 60);
+  const std::string newest = "--split validation --checkpoint update-60 ";
+  const nlohmann::json by_symbols = evaluated(newest + "--teacher-forced");
+  EXPECT_NE(validation.at("accuracy"), by_symbols.at("accuracy"));
+  EXPECT_NEAR(validation.at("validation_loss").get<double>(), by_symbols.at("loss").get<double>(), 1e-4);
+  const nlohmann::json test = records_of(run, "test_loss").back();
+  for (const char* score : {"accuracy", "sequence_accuracy"}) {
+    EXPECT_EQ(validation.at(score), evaluated(newest).at(score));
+    EXPECT_EQ(test.at(score), evaluated("").at(score));
+  }
+}
+
+/// The newest line of a test is that of what was printed last.
+TEST_F(ScoredRun, RecordsATestAgainWhereAnotherCameBetween) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut("train --task copy --train-length 4 --evaluation-length 5 --d-model 8 --heads 1 --ffn 8 --steps 1 "
+                   "--evaluation-examples 40 --max-updates 3 --run-dir " +
+                   run)
+                .exit_code,
+            0);
+  for (const std::string length : {"30", "5", "5"})
+    ASSERT_EQ(run_ut("train --resume --evaluation-length " + length + " --run-dir " + run).exit_code, 0);
+  const auto tests = records_of(run, "test_loss");
+  ASSERT_EQ(tests.size(), 3);
+  EXPECT_NE(tests[0].at("test_loss"), tests[1].at("test_loss"));
+  EXPECT_EQ(tests[0].at("test_loss"), tests[2].at("test_loss"));
+}
+
 /// Nor is the aim reached by one of them.
 TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
   const std::string run = directory_ / "run";
@@ -178,7 +224,7 @@ TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
   const Outcome other = run_ut(
       fmt::format("train --resume --evaluation-limit 0 --target-score {} --max-updates 70 --run-dir {}", score, run));
   ASSERT_EQ(other.exit_code, 0) << other.errors;
-  const auto scored = other.output.find("scored on other examples from now on");
+  const auto scored = other.output.find("scored on other examples, or otherwise, from now on");
   ASSERT_NE(scored, std::string::npos) << other.output;
   EXPECT_EQ(other.output.substr(0, scored).find("nothing is left"), std::string::npos) << other.output;
 }
@@ -200,8 +246,8 @@ TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
   ASSERT_EQ(run_ut("train --resume --max-updates 8" + ranks + run).exit_code, 0);
   const Outcome again = run_ut("train --resume --max-updates 8 --evaluation-limit 20" + ranks + other);
   EXPECT_EQ(again.exit_code, 0) << again.errors;
-  EXPECT_THAT(again.output,
-              testing::ContainsRegex("scored on other examples from now on: update [24], the best so far"));
+  EXPECT_THAT(again.output, testing::ContainsRegex(
+                                "scored on other examples, or otherwise, from now on: update [24], the best so far"));
   expect_equal_losses(losses_of(run), losses_of(other), 1e-12);
   const auto best = nlohmann::json::parse(base::read_file(other + "/checkpoints/update-00000008/state.json"));
   EXPECT_LE(best.at("best_update"), 4);
@@ -213,7 +259,8 @@ TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
 }
 
 TEST_F(ScoredRun, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
-  const std::string said = "scored on other examples from now on: update 4, the best so far: validation ";
+  const std::string said =
+      "scored on other examples, or otherwise, from now on: update 4, the best so far: validation ";
   for (const std::string others : {"--evaluation-limit 3", "--evaluation-length 3", "--evaluation-examples 30"}) {
     const std::string run = directory_ / ("run" + others);
     const auto train = [&run](const std::string& options) { return run_ut(options + " --run-dir '" + run + "'"); };

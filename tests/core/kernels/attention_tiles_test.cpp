@@ -14,7 +14,7 @@
 
 #include "core/kernels/attention_blocks.h"
 #include "core/kernels/row_attention.h"
-#include "dist/exact.h"
+#include "dist/accumulation_type.h"
 #include "tests/core/random_batch.h"
 
 namespace ut::core {
@@ -50,7 +50,7 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
     return random_tensor(sizes, seed).to(GetParam().type);
   }
   at::Tensor unset_like(const at::Tensor& like) const {
-    return at::full(like.sizes(), unset, like.options().dtype(dist::exact_type(GetParam().type)));
+    return at::full(like.sizes(), unset, like.options().dtype(dist::accumulation_type(GetParam().type)));
   }
 
   /// `rank` of two.
@@ -116,10 +116,10 @@ TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
   const at::Tensor of_query_by_blocks = unset_like(query);
   bool has_gradient = false;
   for (const Part& part : parts) {
-    at::Tensor of_part = dist::exact(tensor(part.keys_values.sizes().vec(), 7));
+    at::Tensor of_part = dist::in_accumulation_type(tensor(part.keys_values.sizes().vec(), 7));
     const at::Tensor of_part_by_blocks = has_gradient ? of_part.clone() : unset_like(of_part);
     if (!has_gradient) of_part.zero_();
-    expected.go_back(gradient, part.keys_values, part.on_host, of_query, of_part);
+    expected.backward(gradient, part.keys_values, part.on_host, of_query, of_part);
     AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, GetParam().type, "", [&] {
       attend_backward_by_blocks<scalar_t>(query, part.keys_values, part.tiled, site_, output, log_sum, gradient,
                                           unset_like(log_sum), {of_query_by_blocks, has_gradient},

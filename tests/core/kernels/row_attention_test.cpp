@@ -149,7 +149,7 @@ TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
   at::Tensor of_query;
   for (const Part& part : parts) {
     at::Tensor of_part;
-    attention.go_back(gradient, part.keys_values, *part.spans, of_query, of_part);
+    attention.backward(gradient, part.keys_values, *part.spans, of_query, of_part);
     expect_near(of_part.index_select(0, part.place), keys_values.grad().index_select(0, part.whole_place));
     EXPECT_EQ(of_part.index_fill(0, part.place, 0).abs().max().item<double>(), 0) << "rows of nobody";
   }

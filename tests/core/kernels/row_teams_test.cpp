@@ -61,16 +61,17 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
     return made;
   }
 
-  NormalisedSumGradients back_by_teams(const NormalisedSum& made, const at::Tensor& gradient, bool backwards) const {
+  NormalisedSumGradients backward_by_teams(const NormalisedSum& made, const at::Tensor& gradient,
+                                           bool backwards) const {
     const std::int64_t chunks = (x_.size(0) + rows_summed_at_once - 1) / rows_summed_at_once;
     const at::Tensor of_sum = unset_like(x_);
     const at::Tensor partial = at::full({chunks, 2, x_.size(1)}, unset, x_.options());
     AT_DISPATCH_FLOATING_TYPES(GetParam().type, "", [&] {
       const auto* normalised = made.normalised.const_data_ptr<scalar_t>();
       const auto* given = gradient.const_data_ptr<scalar_t>();
-      go_through(NormalisedSumBackTeams<scalar_t>{normalised, made.factor.const_data_ptr<scalar_t>(),
-                                                  scale_.const_data_ptr<scalar_t>(), given, of_sum.data_ptr<scalar_t>(),
-                                                  x_.size(0), x_.size(1)},
+      go_through(NormalisedSumBackwardTeams<scalar_t>{normalised, made.factor.const_data_ptr<scalar_t>(),
+                                                      scale_.const_data_ptr<scalar_t>(), given,
+                                                      of_sum.data_ptr<scalar_t>(), x_.size(0), x_.size(1)},
                  backwards);
       const ScaleAndBiasThreads<scalar_t> threads{normalised, given,      partial.data_ptr<scalar_t>(),
                                                   x_.size(0), x_.size(1), rows_summed_at_once};
@@ -106,9 +107,9 @@ TEST_P(RowTeams, NormaliseASumWithDropout) {
 TEST_P(RowTeams, GoBackFromIt) {
   const NormalisedSum made = on_host();
   const at::Tensor gradient = matrix(5);
-  const auto [of_sum, of_parameters] = way_back_of_sum(made, scale_, gradient);
+  const auto [of_sum, of_parameters] = normalised_sum_backward(made, scale_, gradient);
   for (const bool backwards : {false, true}) {
-    const auto [by_teams, of_parameters_by_teams] = back_by_teams(made, gradient, backwards);
+    const auto [by_teams, of_parameters_by_teams] = backward_by_teams(made, gradient, backwards);
     expect_same(by_teams, of_sum);
     expect_same(of_parameters_by_teams, of_parameters);
   }

@@ -51,18 +51,22 @@ TEST(Metrics, ATornLineIsDroppedEvenWhereItReadsWhole) {
   EXPECT_EQ(base::read_file(path), "{\"update\":1}\n");
 }
 
-TEST(Metrics, KnowALineByItsValuesUpToLastBits) {
+TEST(Metrics, KnowTheNewestLineOfAKindByItsValuesUpToLastBits) {
   const tests::TemporaryDirectory scratch;
   MetricsLog log(scratch / "metrics.jsonl", 0);
   const double nothing = std::numeric_limits<double>::quiet_NaN();
+  const auto has = [&log](const nlohmann::ordered_json& values) { return log.has_newest({{"split", "test"}}, values); };
+  EXPECT_FALSE(has({{"update", 4}}));
   log.append({{"update", 4}, {"split", "test"}, {"loss", 2.5}});
+  log.append({{"update", 6}, {"loss", 2.6}});
+  EXPECT_TRUE(has({{"update", 4}, {"loss", 2.5001}}));
+  EXPECT_FALSE(has({{"update", 4}, {"loss", 2.6}}));
+  EXPECT_FALSE(has({{"update", 5}, {"loss", 2.5}}));
+  EXPECT_FALSE(has({{"update", 4}, {"split", "test"}, {"sequences", 10}}));
   log.append({{"update", 8}, {"split", "test"}, {"loss", nothing}});
-  EXPECT_TRUE(log.has({{"update", 4}, {"loss", 2.5001}}));
-  EXPECT_FALSE(log.has({{"update", 4}, {"loss", 2.6}}));
-  EXPECT_FALSE(log.has({{"update", 5}, {"loss", 2.5}}));
-  EXPECT_FALSE(log.has({{"update", 4}, {"split", "test"}, {"sequences", 10}}));
-  EXPECT_TRUE(log.has({{"update", 8}, {"loss", nothing}}));
-  EXPECT_FALSE(log.has({{"update", 8}, {"loss", 2.5}}));
+  EXPECT_TRUE(has({{"update", 8}, {"loss", nothing}}));
+  EXPECT_FALSE(has({{"update", 8}, {"loss", 2.5}}));
+  EXPECT_FALSE(has({{"update", 4}, {"loss", 2.5}})) << "it is no longer the newest";
 }
 
 /// Of a run that is done the last record is of its best, which may be long past.

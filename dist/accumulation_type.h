@@ -5,7 +5,7 @@
 namespace ut::dist {
 
 /// In which type softmax and sums are computed of what is of `type`: at least float32.
-at::ScalarType exact_type(at::ScalarType type);
-at::Tensor exact(const at::Tensor& x);
+at::ScalarType accumulation_type(at::ScalarType type);
+at::Tensor in_accumulation_type(const at::Tensor& x);
 
 }  // namespace ut::dist
