@@ -6,6 +6,7 @@ const std::vector<std::string>& picture_names() {
   static const std::vector<std::string> names{"loss",
                                               "score",
                                               "perplexity",
+                                              "bleu",
                                               "learning-rate",
                                               "gradient-norm",
                                               "rows-per-second",

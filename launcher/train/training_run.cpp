@@ -219,6 +219,7 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
                                               const Evaluation& found) const {
   const std::string name = datasets::name_of(split);
   nlohmann::ordered_json record{{"update", update}, {"split", name}, {name + "_loss", found.loss}};
+  if (session_.options.evaluate_decoded) record["scoring"] = "decoded";
   record.update(to_json(found, session_));
   record.erase("loss");  // that of updates has another meaning
   return record;

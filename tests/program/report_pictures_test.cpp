@@ -33,6 +33,17 @@ TEST_F(ReportPicture, PerplexityIsDrawnWhereARunHasIt) {
   expect_report_refused((directory_ / "other") + " --svg perplexity", "needs one of a language model");
 }
 
+TEST_F(ReportPicture, BleuIsDrawnWhereARunHasIt) {
+  write_run("run",
+            "{\"update\":1,\"split\":\"validation\",\"bleu\":7.4}\n"
+            "{\"update\":2,\"split\":\"validation\",\"bleu\":16}\n");
+  write_run("other", "{\"update\":1,\"loss\":2.5}\n");
+  const std::string picture = drawn((directory_ / "run") + " --svg bleu");
+  EXPECT_THAT(picture, HasSubstr("BLEU on the validation split"));
+  EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
+  expect_report_refused((directory_ / "other") + " --svg bleu", "--task translation --evaluate-decoded");
+}
+
 TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
   write_run("run", "{\"update\":1,\"loss\":2.5}\n", "steps = 4\n");
   const std::string of_steps = (directory_ / "run") + " --svg steps";

@@ -183,6 +183,7 @@ TEST_F(ScoredRun, ScoresWhatItDecodesWhereThatIsAskedFor) {
   };
   const nlohmann::json validation = records_of(run, "validation_loss").back();
   ASSERT_EQ(validation.at("update"), 60);
+  EXPECT_EQ(validation.at("scoring"), "decoded");
   const std::string newest = "--split validation --checkpoint update-60 ";
   const nlohmann::json by_symbols = evaluated(newest + "--teacher-forced");
   EXPECT_NE(validation.at("accuracy"), by_symbols.at("accuracy"));

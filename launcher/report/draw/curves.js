@@ -10,6 +10,7 @@ var curves = {
     parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
   'perplexity': {title: 'Perplexity on the validation split', y: 'perplexity', floor: 1,
     parts: [['validation', 'perplexity', false, true]]},
+  'bleu': {title: 'BLEU on the validation split', y: 'BLEU', floor: 0, parts: [['validation', 'bleu', false, true]]},
   'learning-rate': {title: 'Learning rate', y: 'learning rate', floor: 0,
     parts: [['training', 'learning_rate', false, false]]},
   'gradient-norm': {title: 'Gradient norm', y: 'before clipping',

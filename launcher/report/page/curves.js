@@ -29,8 +29,8 @@ function has_curve(name) { return draw.curve_spec(report, name, {}).series.lengt
 
 function show_curves() {
   if (!report.runs.length) return;
-  const wide = ['loss', 'score', 'perplexity'].filter(has_curve);
-  const size = ['whole', '', 'third'][wide.length - 1];
+  const wide = ['loss', 'score', 'perplexity', 'bleu'].filter(has_curve);
+  const size = ['whole', '', 'third', ''][wide.length - 1];
   const others = ['learning-rate', 'gradient-norm', 'rows-per-second'].filter(has_curve);
   section('curves').append(
     make('h2', {}, 'Training'),

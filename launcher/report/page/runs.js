@@ -57,9 +57,11 @@ function updates_of(run) {
   return points.length ? String(last(points)[0]) : '';
 }
 
-// Where sequences are scored, the numbers are not those of `ut evaluate`, which has the model decode them.
+// Where sequences are scored, the numbers may not be those of `ut evaluate`, which has the model decode them.
 const has_sequences = draw.curve_spec(report, 'score', {}).series.some(series => series.dash);
-const how_scored = has_sequences ? ': symbols\nafter the right ones' : '';
+const are_decoded = new Set(report.runs.map(run => run.settings['evaluate-decoded'] === 'true'));
+const ways = are_decoded.size > 1 ? 'see evaluate-decoded' : are_decoded.has(true) ? 'decoded' : 'after the right ones';
+const how_scored = has_sequences ? ': symbols\n' + ways : '';
 
 // Name, what it says of a run, and whether that stands at the right.
 const columns = [
