@@ -51,9 +51,8 @@ std::string read_file(const std::filesystem::path& path) {
   if (!is_seen_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, code))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
-  // It would be waited for, perhaps for ever; what a shell has opened already (`<(command)`) has somebody who writes.
-  if (std::filesystem::is_fifo(path, code) && !path.string().starts_with("/dev/") &&
-      !path.string().starts_with("/proc/"))
+  // It would be waited for, perhaps for ever. What a shell has opened already (`<(command)`) has no path of its own.
+  if (std::filesystem::is_fifo(path, code) && !std::filesystem::canonical(path, code).empty() && !code)
     throw BadInput(fmt::format("{}: is a named pipe, a file is needed", path.string()));
   std::ifstream stream(path, std::ios::binary);
   std::string content;

@@ -14,7 +14,7 @@ namespace {
 void add(RowNumbers& rows, const RowNumbers& more) { rows.insert(rows.end(), more.begin(), more.end()); }
 
 /// `fresh` [rows, c] are put in the slots `fresh_numbers`; returns what stands at `numbers` then, in parts as
-/// add_rows() has them. On the backward pass the gradients of other rows are left for who put those in.
+/// add_rows() has them. In the backward pass the gradients of other rows are left for who put those in.
 at::Tensor stored_rows(const std::shared_ptr<RowStore>& store, const at::Tensor& numbers,
                        std::vector<std::int64_t> parts, const at::Tensor& fresh, const at::Tensor& fresh_numbers) {
   store->put(fresh, fresh_numbers);

@@ -50,7 +50,7 @@ void add_provenance(nlohmann::ordered_json& line, const Session& session, const 
   line["ranks"] = session.mesh.world().size();
   line["updates"] = updates;
   if (task.has_source() && task.has_target()) {
-    line["scoring"] = options.teacher_forced ? "teacher-forced" : "decoded";
+    line["scoring"] = name_of(options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded);
     if (!options.teacher_forced) line["beam"] = options.beam;
   }
   if (options.beam > 1) line["length_penalty"] = options.length_penalty;

@@ -70,7 +70,7 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
   const Options& options = start.options;
   if (!commands_on_ranks().contains(options.command)) return start;
   if (options.command == "plan" && !plan_measures_ranks(options)) return start;
-  check_threads_variable([](const char* name) { return std::getenv(name); });
+  if (options.threads == 0) check_threads_variable([](const char* name) { return std::getenv(name); });
   if (!environment.is_rank && !options.hostfile.empty()) start.hosts = read_host_file(options.hostfile);
   start.ranks = choose_ranks(options, environment, start.hosts);
   return start;

@@ -122,7 +122,8 @@ std::string what_is_missing(const ReportOptions& given, const std::string& pictu
   if (picture == "steps")
     return "no run has been evaluated with two numbers of steps; needs ut evaluate --steps N twice";
   if (picture == "perplexity") return "no run has recorded it; needs one of a language model";
-  if (picture == "bleu") return "no run has recorded it; needs one of ut train --task translation --evaluate-decoded";
+  if (picture == "bleu")
+    return "no run has recorded it; needs one of ut train --task translation --evaluation-scoring decoded";
   return "no run has recorded it; needs one whose metrics.jsonl has it";
 }
 

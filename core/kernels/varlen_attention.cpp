@@ -12,7 +12,7 @@ namespace ut::core {
 namespace {
 
 constexpr std::int64_t most_sequences = 65535;    // the third dimension of a grid
-constexpr std::int64_t most_flash_columns = 192;  // of more there is no way back on GPUs with 99 KiB a block
+constexpr std::int64_t most_flash_columns = 192;  // of more there is no backward pass on GPUs with 99 KiB a block
 constexpr std::int64_t aligned_bytes = 16;        // where a head may begin
 
 /// What _efficient_attention_forward calls its masks.

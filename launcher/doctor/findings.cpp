@@ -213,28 +213,32 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
 Finding find_directory(const std::string& directory, Communicator& world) {
   if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
   const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<fs::path>();
+  std::error_code unmade;  // on rank 0
   std::error_code failed;
   const auto token = fs::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
   if (world.rank() == 0) {
-    fs::create_directories(directory, failed);
+    fs::create_directories(directory, unmade);
     std::ofstream(token) << "ut";
   }
   const std::string name = text_of_rank(token.string(), 0, world);
   const bool sees = fs::exists(name, failed);
-  const auto ranks = of_ranks({sees ? 1 : 0, try_writing(directory, world.rank())}, world);
+  const int problem = unmade ? unmade.value() : try_writing(directory, world.rank());
+  const auto ranks = of_ranks({sees ? 1 : 0, problem}, world);
   if (world.rank() == 0) {
     fs::remove(token, failed);
     for (const fs::path& made : missing) fs::remove(made, failed);
   }
   const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
   const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] != 0; });
-  const std::int64_t cause = ranks.front()[1];
+  const auto full =
+      std::ranges::find_if(ranks, [](const auto& rank) { return rank[1] == ENOSPC || rank[1] == EDQUOT; });
+  const std::int64_t cause = full == ranks.end() ? ranks.front()[1] : (*full)[1];
   Finding finding{"directory",
                   fmt::format("{}: {} of {} ranks see what rank 0 writes, {} may write", directory,
                               world.size() - blind, world.size(), world.size() - barred),
                   ""};
   if (cause != 0) finding.seen += fmt::format(" ({})", std::strerror(static_cast<int>(cause)));
-  if (cause == ENOSPC || cause == EDQUOT)
+  if (full != ranks.end())
     finding.remedy = "make room there, or give a directory on another disk";
   else if (cause != 0)
     finding.remedy = "give a directory that you may write to";

@@ -26,6 +26,9 @@ enum class CommunicatorChoice { automatic, mpi, nccl };
 /// run ends.
 enum class OnNonFinite { skip, stop };
 
+/// How outputs are made for scoring: by the model's own symbols, or each from the right ones before it.
+enum class Scoring { decoded, teacher_forced };
+
 /// What `ut data …` takes.
 struct DataOptions {
   std::string out;  // stories, fetch: directory; sentencepiece: file
@@ -125,7 +128,8 @@ struct Options {
   std::int64_t keep_checkpoints = 2;    // newest ones kept, beside the best
   std::int64_t keep_every = 0;          // updates between those that are kept for good; 0: none is
   OnNonFinite on_nonfinite = OnNonFinite::skip;
-  std::int64_t nonfinite_limit = 10;   // updates in a row that may be left out
+  Scoring evaluation_scoring = Scoring::teacher_forced;  // of evaluations in training
+  std::int64_t nonfinite_limit = 10;                     // updates in a row that may be left out
   std::int64_t check_ranks = 1000;     // updates between comparisons of the ranks' parameters; 0: none
   std::int64_t evaluation_batch = 64;  // sequences, over all ranks
   std::int64_t evaluation_limit = 0;   // examples of a split that are scored, from all over it; 0: all
@@ -155,7 +159,6 @@ struct Options {
   std::string checkpoint = "best";                // evaluate, decode, export, report: latest, best or update-N
   std::int64_t average = 0;                       // evaluate, decode, export: newest checkpoints; 0: that one
   bool json = false;                              // evaluate, bench, plan
-  bool evaluate_decoded = false;                  // train: scores are of decoded outputs, not symbol by symbol
   bool teacher_forced = false;                    // evaluate: score with the right symbols before each, not decoding
   std::string outputs;                            // evaluate: file for what was made of each example; empty: none
   std::int64_t beam = 1;                          // evaluate, decode: 1 is greedy

@@ -123,18 +123,18 @@ void add_training(Table& table) {
        changeable(not_negative(
            "max-hours", "end after this long; 0: no bound", [](auto& o) -> auto& { return o.max_hours; })),
        changeable(not_negative(
-           "target-score", "end once validation reaches it, as 0.98; 0: no bound",
+           "target-score", "end once validation reaches it, as 0.98; of decoded translations BLEU / 100; 0: no bound",
            [](auto& o) -> auto& { return o.target_score; })),
        changeable(whole(
            "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
        changeable(whole(
            "evaluate-every", "updates between evaluations; 0: only at the end",
            [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
-       changeable(flag(
-           "evaluate-decoded",
-           "evaluations score what is decoded greedily, of translations by BLEU, instead of each symbol after the "
-           "right ones; the best is that of these scores",
-           [](auto& o) -> auto& { return o.evaluate_decoded; })),
+       changeable(choice<Scoring>("evaluation-scoring",
+                                  "what evaluations score: each symbol after the right ones, or what is decoded "
+                                  "greedily, translations by BLEU; the best and the aim are by these scores",
+                                  [](auto& o) -> auto& { return o.evaluation_scoring; },
+                                  {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
        changeable(whole(
            "checkpoint-every", "updates between checkpoints; 0: only of a new best and at the end",
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),

@@ -23,6 +23,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_ponder_records = 200;
+constexpr const char* usual_scoring = "teacher-forced";  // of lines that do not say
 
 ordered_json settings_of(const std::filesystem::path& file) {
   ordered_json settings = ordered_json::object();
@@ -93,6 +94,7 @@ class Metrics {
       if (lost_++ == 0) first_lost_ = *update;
     }
     ordered_json& curves = curves_[split == line.end() ? "training" : "validation"];
+    if (split != line.end()) forget_other_scores(line, curves);
     for (const auto& [key, value] : line.items())
       if (key != "update" && (value.is_number() || value.is_null())) curves[key].push_back({*update, value});
     const auto ponder = line.find("ponder");
@@ -103,6 +105,14 @@ class Metrics {
         record.update(times);
         ponder_[stack].push_back(std::move(record));
       }
+  }
+
+  /// Scores of one curve are made in one way, the newest.
+  void forget_other_scores(const ordered_json& line, ordered_json& curves) {
+    const auto found = line.find("scoring");
+    const std::string scoring = found != line.end() && found->is_string() ? found->get<std::string>() : usual_scoring;
+    if (std::exchange(scoring_, scoring) == scoring) return;
+    for (const char* score : {"accuracy", "sequence_accuracy", "bleu"}) curves.erase(score);
   }
 
   void write_to(ordered_json& run) {
@@ -132,8 +142,9 @@ class Metrics {
  private:
   ordered_json sizes_ = ordered_json::object();
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
-  std::int64_t lost_ = 0;    // lines whose loss is not finite
-  ordered_json first_lost_;  // the update of the first
+  std::string scoring_ = usual_scoring;  // of the validations so far
+  std::int64_t lost_ = 0;                // lines whose loss is not finite
+  ordered_json first_lost_;              // the update of the first
   ordered_json scores_ = ordered_json::object();
   ordered_json ponder_ = ordered_json::object();
 };

@@ -10,9 +10,8 @@ std::string how_made(const Evaluation& evaluation) {
   return evaluation.beam == 1 ? "decoded greedily" : fmt::format("decoded with a beam of {}", evaluation.beam);
 }
 
-}  // namespace
-
-std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
+/// All but BLEU.
+std::string describe_symbols(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
   const std::string pondered = describe(evaluation.pondered);
   const std::string and_pondered = pondered.empty() ? "" : ", " + pondered;
@@ -24,14 +23,25 @@ std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
                                               : fmt::format(", perplexity {:.2f} of the {} in the vocabulary",
                                                             evaluation.perplexity(), evaluation.labels),
                        and_pondered);
+  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}", score.symbol_accuracy(),
+                     score.sequence_accuracy(), score.sequences, how_made(evaluation), and_pondered);
+}
+
+}  // namespace
+
+std::string describe_in_a_line(const Evaluation& evaluation, const datasets::Task& task) {
+  const std::string bleu =
+      evaluation.text
+          ? fmt::format(", BLEU {:.2f}", datasets::bleu_of(evaluation.text->front(), text_scorings.front()).score)
+          : "";
+  return describe_symbols(evaluation, task) + bleu;
+}
+
+std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
+  if (!evaluation.text) return describe_symbols(evaluation, task);
   const auto& scoring = text_scorings.front();
-  const std::string bleu = !evaluation.text
-                               ? ""
-                               : fmt::format("\nBLEU|{} = {}", datasets::bleu_signature(1, scoring),
-                                             datasets::describe(datasets::bleu_of(evaluation.text->front(), scoring)));
-  return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}{}",
-                     score.symbol_accuracy(), score.sequence_accuracy(), score.sequences, how_made(evaluation),
-                     and_pondered, bleu);
+  return fmt::format("{}\nBLEU|{} = {}", describe_symbols(evaluation, task), datasets::bleu_signature(1, scoring),
+                     datasets::describe(datasets::bleu_of(evaluation.text->front(), scoring)));
 }
 
 std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks) {

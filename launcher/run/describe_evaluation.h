@@ -15,7 +15,11 @@ std::string describe_groups(const Evaluation& evaluation, const datasets::Task& 
 std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks);
 
 /// "accuracy 0.995 on 1000 questions", or "accuracy 0.981 of symbols, 0.850 of sequences on 1000 sequences" and how the
-/// outputs were made; and the ponder times, where positions halt. Of texts a second line: BLEU and its signature.
+/// outputs were made; and the ponder times, where positions halt. Of decoded texts a second line: BLEU and its
+/// signature.
 std::string describe(const Evaluation& evaluation, const datasets::Task& task);
+
+/// The same without the second line: BLEU stands in the first, without its signature.
+std::string describe_in_a_line(const Evaluation& evaluation, const datasets::Task& task);
 
 }  // namespace ut::launcher

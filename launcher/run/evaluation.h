@@ -16,8 +16,8 @@
 
 namespace ut::launcher {
 
-/// How outputs are made for scoring: by the model's own symbols, or each from the right ones before it.
-enum class Scoring { decoded, teacher_forced };
+/// As records have it.
+inline const char* name_of(Scoring scoring) { return scoring == Scoring::decoded ? "decoded" : "teacher-forced"; }
 
 /// How texts are scored: as sacreBLEU does where it is told nothing, and as the papers' translations were.
 inline constexpr std::array<datasets::BleuOptions, 2> text_scorings = {
@@ -46,7 +46,7 @@ struct Evaluation : Results {
   std::int64_t scored_groups() const;
   double mean_of_groups() const;
   std::int64_t failed_tasks() const;
-  /// What training is steered by: the accuracy of answers, or of symbols; of decoded texts BLEU, of 1.
+  /// What training is steered by: the accuracy of answers, or of symbols; of decoded texts BLEU / 100.
   double steering_score() const;
   /// e to the loss: of a language model, a label.
   double perplexity() const;

@@ -57,8 +57,8 @@ void check_threads_variable(const Environment& get) {
   bool is_good = !text.empty() && text.back() != ',';
   for (std::string level; is_good && std::getline(levels, level, ',');) is_good = is_number(level);
   if (!is_good)
-    throw base::BadInput(fmt::format("{} \"{}\": needs a whole number from 1 to {}; or unset it and give --threads",
-                                     threads_variable, text, most));
+    throw base::BadInput(
+        fmt::format("{} \"{}\": needs a whole number from 1 to {}; or give --threads", threads_variable, text, most));
 }
 
 std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {

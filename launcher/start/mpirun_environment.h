@@ -16,8 +16,8 @@ inline constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";  // wh
 /// Threads for each of the ranks that share the cores: at least one.
 std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks);
 
-/// Throws base::BadInput where the variable of threads is set to what OpenMP would not take: it would say so in its own
-/// words and go on with as many as there are cores, on every rank.
+/// Throws base::BadInput where the variable of threads is set to no number, with which OpenMP would go on with as many
+/// as there are cores, on every rank; or to more than --threads may be.
 void check_threads_variable(const Environment& get);
 
 /// The names of what an environment (NAME=VALUE, …, null) says to a rank's libraries, which ranks on other hosts are to

@@ -97,7 +97,8 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   run.cursor = {read.whole("samples", 0), read.whole("part_of_window", 0)};
   run.hours = read.number("hours", 0);
   run.left_out_in_a_row = read.whole("left_out_in_a_row", 0);
-  const bool is_of_others = read.text("scored_on", scored_on) != scored_on;
+  const std::string usual = options.evaluation_scoring == Scoring::teacher_forced ? scored_on : "";
+  const bool is_of_others = read.text("scored_on", usual) != scored_on;  // what does not say so was scored as usual
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
   run.best = best_score_in(read);
   run.best_is_of_others = is_of_others && run.best;

@@ -27,6 +27,9 @@
 namespace ut::launcher {
 namespace {
 
+/// To inputs: not answers of one symbol, nor what a language model goes on with.
+bool has_outputs(const datasets::Task& task) { return task.has_source() && task.has_target(); }
+
 bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
 
 }  // namespace
@@ -36,9 +39,10 @@ TrainingRun::TrainingRun(Session& session)
       model_(
           core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
       optimizer_(session.options.optimizer, model_->parameters()),
+      scoring_(has_outputs(*session.task) ? session.options.evaluation_scoring : Scoring::teacher_forced),
       scored_on_(fmt::format("{} of {}{}", session.options.evaluation_limit,
                              examples_digest(*session.task, datasets::Split::validation),
-                             session.options.evaluate_decoded ? ", decoded" : "")),
+                             scoring_ == Scoring::decoded ? ", decoded" : "")),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   if (session.options.resume) resume();
@@ -105,7 +109,7 @@ void TrainingRun::score_best_again() {
   best_ = {result->steering_score(), result->loss, best_->update};
   log_->say(
       fmt::format("scored on other examples, or otherwise, from now on: update {}, the best so far: validation {}",
-                  best_->update, describe(*result, *session_.task)));
+                  best_->update, describe_in_a_line(*result, *session_.task)));
 }
 
 void TrainingRun::load_on_all_ranks(std::int64_t update) {
@@ -162,7 +166,9 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.gradient_norm = gradient_norm;
   if (best_) shown.score = best_->score;
   if (options.max_hours > 0) shown.seconds_allowed = 3600 * (options.max_hours - hours());
-  look_at(shown.loss, sums[3].item<double>() == 0, result);
+  const auto without_norm = sums[3].item<double>();  // ranks that have left the update out
+  if (without_norm > 0 && without_norm < session_.mesh.world().size()) check_ranks();
+  look_at(shown.loss, without_norm == 0, result);
   session_.update = update();
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
@@ -206,7 +212,7 @@ std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
     return evaluate_split(session_, *model_, split, model_->steps(), scoring, limit, stop_requested);
   };
   std::optional<Evaluation> made = made_by(Scoring::teacher_forced);
-  if (made && session_.options.evaluate_decoded) {
+  if (made && scoring_ == Scoring::decoded) {
     const double loss = made->loss;  // of the right symbols, which decoding does not have
     made = made_by(Scoring::decoded);
     if (made) made->loss = loss;
@@ -219,7 +225,7 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
                                               const Evaluation& found) const {
   const std::string name = datasets::name_of(split);
   nlohmann::ordered_json record{{"update", update}, {"split", name}, {name + "_loss", found.loss}};
-  if (session_.options.evaluate_decoded) record["scoring"] = "decoded";
+  if (has_outputs(*session_.task)) record["scoring"] = name_of(scoring_);
   record.update(to_json(found, session_));
   record.erase("loss");  // that of updates has another meaning
   return record;
@@ -236,7 +242,7 @@ void TrainingRun::evaluate() {
   if (is_best) best_ = found;
   if (session_.speaks()) {
     log_->record(record_of(datasets::Split::validation, update(), *result));
-    log_->say(fmt::format("update {}: validation {}{}", update(), describe(*result, *session_.task),
+    log_->say(fmt::format("update {}: validation {}{}", update(), describe_in_a_line(*result, *session_.task),
                           is_best ? ", best so far" : ""));
   }
   if (written_at_ == update())
@@ -303,13 +309,13 @@ void TrainingRun::score_test_split() {
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
   nlohmann::ordered_json known;  // of a run that was done
-  for (const char* name : {"update", "sequences", "test_loss", "accuracy", "sequence_accuracy"})
-    known[name] = record.at(name);
+  for (const char* name : {"update", "sequences", "test_loss", "accuracy", "sequence_accuracy", "scoring", "bleu"})
+    if (record.contains(name)) known[name] = record.at(name);
   const bool is_known = log_->has_newest({{"split", "test"}}, known);
   if (!is_known) log_->record(record);
   log_->result(fmt::format("run directory {}", session_.options.run_dir));
-  log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", best_->update, describe(*result, *session_.task),
-                           base::counted(world.size(), "rank"), seconds));
+  log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", best_->update,
+                           describe_in_a_line(*result, *session_.task), base::counted(world.size(), "rank"), seconds));
 }
 
 double TrainingRun::hours() const { return resumed_.hours + since_start_.seconds() / 3600; }

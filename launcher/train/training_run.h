@@ -94,7 +94,8 @@ class TrainingRun {
   Session& session_;
   std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
-  std::string scored_on_;    // which examples evaluations are made on, and how
+  Scoring scoring_;          // of evaluations
+  std::string scored_on_;    // which examples they are made on, and how
   ResumedRun resumed_;       // of a new run: nothing
   datasets::Cursor cursor_;  // of the next update
   std::optional<InputAhead> input_;

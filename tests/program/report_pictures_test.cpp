@@ -41,7 +41,7 @@ TEST_F(ReportPicture, BleuIsDrawnWhereARunHasIt) {
   const std::string picture = drawn((directory_ / "run") + " --svg bleu");
   EXPECT_THAT(picture, HasSubstr("BLEU on the validation split"));
   EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
-  expect_report_refused((directory_ / "other") + " --svg bleu", "--task translation --evaluate-decoded");
+  expect_report_refused((directory_ / "other") + " --svg bleu", "--task translation --evaluation-scoring decoded");
 }
 
 TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {

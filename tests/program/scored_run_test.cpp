@@ -173,8 +173,8 @@ TEST_F(ScoredRun, ScoresWhatItDecodesWhereThatIsAskedFor) {
                    run)
                 .exit_code,
             0);
-  const Outcome decoded =
-      run_ut("train --resume --evaluate-decoded --max-updates 60 --ranks 2 --sequence-parallel 2 --run-dir " + run);
+  const Outcome decoded = run_ut(
+      "train --resume --evaluation-scoring decoded --max-updates 60 --ranks 2 --sequence-parallel 2 --run-dir " + run);
   ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
   EXPECT_THAT(decoded.output, AllOf(HasSubstr("scored on other examples, or otherwise, from now on: update "),
                                     HasSubstr("(decoded greedily)"), Not(HasSubstr("right ones"))));
@@ -209,6 +209,10 @@ TEST_F(ScoredRun, RecordsATestAgainWhereAnotherCameBetween) {
   ASSERT_EQ(tests.size(), 3);
   EXPECT_NE(tests[0].at("test_loss"), tests[1].at("test_loss"));
   EXPECT_EQ(tests[0].at("test_loss"), tests[2].at("test_loss"));
+  for (const std::string scoring : {"decoded", "teacher-forced"}) {
+    ASSERT_EQ(run_ut("train --resume --evaluation-scoring " + scoring + " --run-dir " + run).exit_code, 0);
+    EXPECT_EQ(records_of(run, "test_loss").back().at("scoring"), scoring);
+  }
 }
 
 /// Nor is the aim reached by one of them.

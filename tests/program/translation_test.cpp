@@ -188,13 +188,14 @@ TEST_F(Translation, IsSteeredByBleuWhereWhatItDecodesIsScored) {
   const std::string copy = place / "run";
   std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
   const Outcome more =
-      run_ut("train --resume --evaluate-decoded --evaluation-limit 25 --max-updates 1001 --run-dir " + copy);
+      run_ut("train --resume --evaluation-scoring decoded --evaluation-limit 25 --max-updates 1001 --run-dir " + copy);
   ASSERT_EQ(more.exit_code, 0) << more.errors;
   const auto state = nlohmann::json::parse(base::read_file(copy + "/checkpoints/update-00001001/state.json"));
   const nlohmann::json best = json_of_ut(
       fmt::format("evaluate --json --split validation --evaluation-limit 25 --checkpoint update-{} --run-dir {}",
                   state.at("best_update").get<int>(), copy));
   EXPECT_GT(best.at("bleu"), 1);
+  EXPECT_THAT(more.output, testing::ContainsRegex("update 1001: validation accuracy [^\n]*, BLEU [0-9.]+"));
   EXPECT_NEAR(100 * state.at("best_score").get<double>(), best.at("bleu").get<double>(), 1e-9);
 }
 

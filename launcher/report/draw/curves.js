@@ -5,8 +5,8 @@ var curves = {
       'ponder time. Dashed: validation: the cross entropy alone.',
     parts: [['training', 'loss', false, false], ['validation', 'validation_loss', true, true]]},
   'score': {title: 'Score on the validation split', y: 'share that is right', floor: 0, ceiling: 1,
-    caption: 'Solid: symbols, each after the right ones or, with --evaluate-decoded, after one another. Dashed: ' +
-      'whole sequences.',
+    caption: 'Solid: symbols, each after the right ones or, with --evaluation-scoring decoded, after one another. ' +
+      'Dashed: whole sequences.',
     parts: [['validation', 'accuracy', false, true], ['validation', 'sequence_accuracy', true, true]]},
   'perplexity': {title: 'Perplexity on the validation split', y: 'perplexity', floor: 1,
     parts: [['validation', 'perplexity', false, true]]},

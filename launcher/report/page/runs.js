@@ -47,6 +47,11 @@ function flop_of(run) {
 
 function best_validation(run) { return percent(Math.max(...values_of(run, 'validation', 'accuracy'))); }
 
+function best_bleu(run) {
+  const values = values_of(run, 'validation', 'bleu');
+  return values.length ? number(Math.max(...values), 4) : '';
+}
+
 function ponder_times(run) {
   return Object.entries(run.ponder)
     .map(([stack, records]) => `${draw.short(last(records).mean, 3)} ${stack}`).join(', ');
@@ -59,8 +64,9 @@ function updates_of(run) {
 
 // Where sequences are scored, the numbers may not be those of `ut evaluate`, which has the model decode them.
 const has_sequences = draw.curve_spec(report, 'score', {}).series.some(series => series.dash);
-const are_decoded = new Set(report.runs.map(run => run.settings['evaluate-decoded'] === 'true'));
-const ways = are_decoded.size > 1 ? 'see evaluate-decoded' : are_decoded.has(true) ? 'decoded' : 'after the right ones';
+const are_decoded = new Set(report.runs.map(run => run.settings['evaluation-scoring'] === 'decoded'));
+const ways = are_decoded.size > 1 ? 'see evaluation-scoring'
+  : are_decoded.has(true) ? 'decoded' : 'after the right ones';
 const how_scored = has_sequences ? ': symbols\n' + ways : '';
 
 // Name, what it says of a run, and whether that stands at the right.
@@ -73,6 +79,8 @@ const columns = [
   ['last loss', run => number(last(values_of(run, 'training', 'loss')), 4), true],
   [`best validation${how_scored}`, best_validation, true],
   [`test${how_scored}`, run => percent((run.scores.test || {}).accuracy), true],
+  ['best BLEU', best_bleu, true],
+  ['test BLEU', run => number((run.scores.test || {}).bleu, 4), true],
   ['ponder time', ponder_times, true],
   ['rows/s', run => number(run.rows_per_s, 3), true],
   ['time', run => time_of(last(values_of(run, 'training', 'hours'))), true]

@@ -68,6 +68,8 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
       {{"--steps", "3", "--decoder-steps", "1"}, "--steps: does nothing here, needs an encoder beside"},
       {{"--halting", "act", "--max-steps", "3"}, ""},
       {{"--steps", "3"}, ""},
+      {{"--evaluation-scoring", "decoded"}, "--evaluation-scoring: does nothing here, needs a task whose inputs have"},
+      {{"--evaluation-scoring", "teacher-forced"}, ""},
       {{"--lambada-context", "9"}, "--lambada-context: does nothing here, needs another --lambada-form"},
       {{"--halting", "act", "--decoder-halting", "act"}, ""}};
   for (const auto& [more, message] : of_no_encoder) {

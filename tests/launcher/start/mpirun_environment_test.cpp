@@ -24,7 +24,7 @@ TEST(MpirunEnvironment, ThreadsShareTheCores) {
   EXPECT_EQ(threads_per_rank(2, 8), 1);
 }
 
-TEST(MpirunEnvironment, ThreadsAreWhatOpenMpTakes) {
+TEST(MpirunEnvironment, ThreadsAreANumberThatThereMayBe) {
   const auto check = [](const char* value) { check_threads_variable([=](const char*) { return value; }); };
   for (const char* good : {"1", " 8 ", "4096", "4,2", "4, 2 ,1"}) EXPECT_NO_THROW(check(good)) << good;
   EXPECT_NO_THROW(check(nullptr));
