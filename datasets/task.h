@@ -42,6 +42,8 @@ class Task {
   virtual bool has_target() const = 0;
   /// False where examples are a target alone (decoder): a language model.
   virtual bool has_source() const { return true; }
+  /// Whether inputs have outputs, which can be decoded: not so where there is an answer, or a target alone.
+  bool has_outputs() const { return has_source() && has_target(); }
   /// True where the answer is one of the source's words, that the model points at.
   virtual bool points() const { return false; }
   /// Whether there is a control split, which no other function is asked for where there is none.

@@ -49,7 +49,7 @@ void add_provenance(nlohmann::ordered_json& line, const Session& session, const 
   if (takes_steps && task.has_target()) line["decoder_steps"] = steps.decoder;
   line["ranks"] = session.mesh.world().size();
   line["updates"] = updates;
-  if (task.has_source() && task.has_target()) {
+  if (task.has_outputs()) {
     line["scoring"] = name_of(options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded);
     if (!options.teacher_forced) line["beam"] = options.beam;
   }

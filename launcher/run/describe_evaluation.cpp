@@ -30,18 +30,14 @@ std::string describe_symbols(const Evaluation& evaluation, const datasets::Task&
 }  // namespace
 
 std::string describe_in_a_line(const Evaluation& evaluation, const datasets::Task& task) {
-  const std::string bleu =
-      evaluation.text
-          ? fmt::format(", BLEU {:.2f}", datasets::bleu_of(evaluation.text->front(), text_scorings.front()).score)
-          : "";
-  return describe_symbols(evaluation, task) + bleu;
+  return describe_symbols(evaluation, task) +
+         (evaluation.text ? fmt::format(", BLEU {:.2f}", evaluation.bleu().score) : "");
 }
 
 std::string describe(const Evaluation& evaluation, const datasets::Task& task) {
   if (!evaluation.text) return describe_symbols(evaluation, task);
-  const auto& scoring = text_scorings.front();
-  return fmt::format("{}\nBLEU|{} = {}", describe_symbols(evaluation, task), datasets::bleu_signature(1, scoring),
-                     datasets::describe(datasets::bleu_of(evaluation.text->front(), scoring)));
+  return fmt::format("{}\nBLEU|{} = {}", describe_symbols(evaluation, task),
+                     datasets::bleu_signature(1, text_scorings.front()), datasets::describe(evaluation.bleu()));
 }
 
 std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks) {

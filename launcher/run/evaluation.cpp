@@ -180,7 +180,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
-  const bool decodes = scoring == Scoring::decoded && session.task->has_target() && session.task->has_source();
+  const bool decodes = scoring == Scoring::decoded && session.task->has_outputs();
   Evaluation sum;
   sum.scoring = scoring;
   sum.beam = session.options.beam;
@@ -214,9 +214,9 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   return sum;
 }
 
-double Evaluation::steering_score() const {
-  return text ? datasets::bleu_of(text->front(), text_scorings.front()).score / 100 : score.symbol_accuracy();
-}
+datasets::Bleu Results::bleu() const { return datasets::bleu_of(text->front(), text_scorings.front()); }
+
+double Evaluation::steering_score() const { return text ? bleu().score / 100 : score.symbol_accuracy(); }
 
 double Evaluation::perplexity() const { return std::exp(loss); }
 

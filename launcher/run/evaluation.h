@@ -29,6 +29,9 @@ struct Results {
   datasets::Score score;
   std::optional<TextCounts> text;  // where the task's outputs are text and were decoded
   Pondered pondered;
+
+  /// Of text, which there is: as sacreBLEU computes it where it is told nothing.
+  datasets::Bleu bleu() const;
 };
 
 /// bAbI's tasks of which more is wrong count as failed in the papers' tables.

@@ -9,7 +9,7 @@ namespace {
 void add_text_score(nlohmann::ordered_json& json, const Results& results, const std::string& language) {
   if (!results.text) return;
   const auto& [by_sacrebleu, of_the_papers] = text_scorings;
-  json["bleu"] = datasets::bleu_of((*results.text)[0], by_sacrebleu).score;
+  json["bleu"] = results.bleu().score;
   json["bleu_signature"] = datasets::bleu_signature(1, by_sacrebleu);
   if (language == "de") json["bleu_tokenised_split"] = datasets::bleu_of((*results.text)[1], of_the_papers).score;
 }

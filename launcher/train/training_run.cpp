@@ -27,9 +27,6 @@
 namespace ut::launcher {
 namespace {
 
-/// To inputs: not answers of one symbol, nor what a language model goes on with.
-bool has_outputs(const datasets::Task& task) { return task.has_source() && task.has_target(); }
-
 bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
 
 }  // namespace
@@ -39,7 +36,7 @@ TrainingRun::TrainingRun(Session& session)
       model_(
           core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
       optimizer_(session.options.optimizer, model_->parameters()),
-      scoring_(has_outputs(*session.task) ? session.options.evaluation_scoring : Scoring::teacher_forced),
+      scoring_(session.task->has_outputs() ? session.options.evaluation_scoring : Scoring::teacher_forced),
       scored_on_(fmt::format("{} of {}{}", session.options.evaluation_limit,
                              examples_digest(*session.task, datasets::Split::validation),
                              scoring_ == Scoring::decoded ? ", decoded" : "")),
@@ -225,7 +222,7 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
                                               const Evaluation& found) const {
   const std::string name = datasets::name_of(split);
   nlohmann::ordered_json record{{"update", update}, {"split", name}, {name + "_loss", found.loss}};
-  if (has_outputs(*session_.task)) record["scoring"] = name_of(scoring_);
+  if (session_.task->has_outputs()) record["scoring"] = name_of(scoring_);
   record.update(to_json(found, session_));
   record.erase("loss");  // that of updates has another meaning
   return record;

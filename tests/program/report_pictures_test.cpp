@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/program/reported_runs.h"
 
 namespace ut::tests {
@@ -22,26 +24,20 @@ TEST_F(ReportPicture, PicturesOfCurvesNeedNoModel) {
     expect_report_refused(run + " --svg " + picture, "no checkpoint yet");
 }
 
-TEST_F(ReportPicture, PerplexityIsDrawnWhereARunHasIt) {
-  write_run("run",
-            "{\"update\":1,\"split\":\"validation\",\"perplexity\":7.4}\n"
-            "{\"update\":2,\"split\":\"validation\",\"perplexity\":6}\n");
+TEST_F(ReportPicture, WhatSomeTasksHaveIsDrawnWhereARunHasIt) {
   write_run("other", "{\"update\":1,\"loss\":2.5}\n");
-  const std::string picture = drawn((directory_ / "run") + " --svg perplexity");
-  EXPECT_THAT(picture, HasSubstr("Perplexity on the validation split"));
-  EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
-  expect_report_refused((directory_ / "other") + " --svg perplexity", "needs one of a language model");
-}
-
-TEST_F(ReportPicture, BleuIsDrawnWhereARunHasIt) {
-  write_run("run",
-            "{\"update\":1,\"split\":\"validation\",\"bleu\":7.4}\n"
-            "{\"update\":2,\"split\":\"validation\",\"bleu\":16}\n");
-  write_run("other", "{\"update\":1,\"loss\":2.5}\n");
-  const std::string picture = drawn((directory_ / "run") + " --svg bleu");
-  EXPECT_THAT(picture, HasSubstr("BLEU on the validation split"));
-  EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
-  expect_report_refused((directory_ / "other") + " --svg bleu", "--task translation --evaluation-scoring decoded");
+  for (const auto& [name, title, needed] :
+       {std::tuple("perplexity", "Perplexity on the validation split", "needs one of a language model"),
+        std::tuple("bleu", "BLEU on the validation split", "--task translation --evaluation-scoring decoded")}) {
+    write_run("run", fmt::format("{{\"update\":1,\"split\":\"validation\",\"{0}\":7.4}}\n"
+                                 "{{\"update\":2,\"split\":\"validation\",\"{0}\":16}}\n",
+                                 name));
+    const std::string of_this = fmt::format(" --svg {}", name);
+    const std::string picture = drawn((directory_ / "run") + of_this);
+    EXPECT_THAT(picture, HasSubstr(title));
+    EXPECT_THAT(picture, HasSubstr("class=\"line c0\""));
+    expect_report_refused((directory_ / "other") + of_this, needed);
+  }
 }
 
 TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
