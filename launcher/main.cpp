@@ -27,6 +27,7 @@
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/start/choose_ranks.h"
+#include "launcher/start/mpirun_end.h"
 #include "launcher/start/mpirun_environment.h"
 #include "launcher/start/rank_environment.h"
 #include "launcher/start/run_on_ranks.h"

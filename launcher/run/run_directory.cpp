@@ -27,11 +27,12 @@ fs::path events_directory(const fs::path& run_dir) { return run_dir / "tensorboa
 
 fs::path lock_path(const fs::path& path) { return path / "lock"; }
 
-/// The directory itself, or the nearest one above it that exists. Throws std::filesystem::filesystem_error for a name
-/// that none can have.
+/// The directory itself, or the nearest one above it that is there, if only as a link that leads nowhere. Throws
+/// std::filesystem::filesystem_error for a name that none can have.
 fs::path nearest_existing(fs::path path) {
   path = fs::absolute(path);
-  while (!fs::exists(path) && path.has_parent_path() && path != path.parent_path()) path = path.parent_path();
+  while (!fs::exists(fs::symlink_status(path)) && path.has_parent_path() && path != path.parent_path())
+    path = path.parent_path();
   return path;
 }
 
@@ -43,13 +44,16 @@ void check_writable(const fs::path& path) {
     } catch (const fs::filesystem_error& error) {
       throw refusal(path, fmt::format("cannot be written to: {}", error.code().message()));
     }
-    if (fs::is_symlink(directory) && !fs::exists(directory))
-      throw refusal(path, fmt::format("{} is a link to what is not there; needs a directory", directory.string()));
+    if (fs::is_symlink(existing) && !base::is_there(existing))
+      throw refusal(path, fmt::format("{} is a link to what is not there; needs a directory", existing.string()));
     if (!fs::is_directory(existing))
       throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
     if (::access(existing.c_str(), W_OK | X_OK) != 0)
       throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
   }
+  const fs::path records = metrics_file(path);
+  if (fs::exists(fs::symlink_status(records)) && ::access(records.c_str(), W_OK) != 0)
+    throw refusal(path, fmt::format("{} cannot be written to: {}", records.string(), std::strerror(errno)));
 }
 
 bool has_checkpoints(const fs::path& path) { return !core::all_checkpoints(checkpoint_directory(path)).empty(); }

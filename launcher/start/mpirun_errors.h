@@ -25,6 +25,8 @@ class MpirunErrors {
   const std::optional<Ended>& ended_by_signal() const { return ended_; }
   /// Whether Open MPI has said that it cannot go on; it does not always end then.
   bool has_given_up() const { return has_given_up_; }
+  /// Whether a rank has said why the job ends.
+  bool has_told_cause() const { return told_; }
 
  private:
   std::string take_line(const std::string& line);

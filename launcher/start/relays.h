@@ -53,6 +53,7 @@ class ErrorRelay {
   void copy();
   const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
   bool has_given_up() const { return errors_.has_given_up(); }
+  bool has_told_cause() const { return errors_.has_told_cause(); }
 
  private:
   Pipe pipe_;

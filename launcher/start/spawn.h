@@ -1,17 +1,9 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "launcher/start/spawn_request.h"
 #include "launcher/start/waiting_signals.h"
 
 namespace ut::launcher {
-
-/// What mpirun is called with. `mpirun` and `executable` are paths that all hosts have; `variables` are passed to them.
-std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,
-                                        const std::string& executable, bool as_root,
-                                        const std::vector<std::string>& variables = {});
 
 /// Runs this program again as `ranks` ranks under mpirun, and waits. The signals reach all ranks as SIGUSR1; a second
 /// SIGINT ends them at once, and mpirun five seconds later where it does not end. If this process dies, so do they.
@@ -20,8 +12,5 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
 /// ended a rank (with its number, host and the last update recorded) or a host was lost. Throws base::BadInput where
 /// mpirun is missing or has no room.
 int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals);
-
-/// Says that a training was asked to stop before it began. Returns what it exits with.
-int stopped_before_training();
 
 }  // namespace ut::launcher

@@ -311,6 +311,17 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
   make_run();
   expect_refused(train(tiny), AllOf(HasSubstr(run_directory()), HasSubstr("--resume")));
   expect_refused(run_ut("train --resume --d-model 16 --run-dir " + run_directory()), HasSubstr("--d-model"));
+  const std::string nowhere = directory_ / "nowhere";
+  const std::string link = directory_ / "link";
+  std::filesystem::create_symlink(nowhere, link);
+  for (const std::string below : {"", "/run"})
+    expect_refused(run_ut("train " + tiny + "--run-dir " + link + below),
+                   HasSubstr(link + " is a link to what is not"));
+  const std::string records = run_directory() + "/metrics.jsonl";
+  std::filesystem::rename(records, directory_ / "records");
+  std::filesystem::create_symlink(nowhere + "/records", records);
+  expect_refused(run_ut("train --resume --max-updates 3 --run-dir " + run_directory()),
+                 HasSubstr(records + " cannot be written to"));
   std::filesystem::remove_all(run_directory() + "/checkpoints");
   std::filesystem::remove(run_directory() + "/metrics.jsonl");  // as of a run that was ended before it had any
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})

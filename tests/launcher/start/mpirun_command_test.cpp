@@ -1,10 +1,9 @@
-#include "launcher/start/spawn.h"
+#include "launcher/start/mpirun_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 namespace ut::launcher {
@@ -15,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-TEST(Spawn, MpirunCommand) {
+TEST(MpirunCommand, OnThisMachine) {
   SpawnRequest request;
   request.ranks = 2;
   request.arguments = {"train", "--data", "a b"};
@@ -26,26 +25,7 @@ TEST(Spawn, MpirunCommand) {
   EXPECT_THAT(mpirun_command(request, "mpirun", "/bin/ut", true), IsSupersetOf({"--allow-run-as-root"}));
 }
 
-TEST(WaitingSignals, TellOfAStopThatCameBeforeTheyWereLookedAt) {
-  const WaitingSignals signals({SIGTERM});
-  EXPECT_FALSE(signals.stop_has_come());
-  ::raise(SIGTERM);
-  EXPECT_TRUE(signals.stop_has_come());
-  EXPECT_EQ(signals.next(), SIGTERM);
-  EXPECT_FALSE(signals.stop_has_come());
-  signals.restore();  // for the tests to come
-}
-
-TEST(WaitingSignalsDeathTest, DoNotEndTheProgramAtTheEndOfTheirLifeEither) {
-  const auto stopped_at_its_end = [] {
-    { const WaitingSignals signals({SIGTERM}); }
-    ::raise(SIGTERM);
-    std::exit(7);
-  };
-  EXPECT_EXIT(stopped_at_its_end(), testing::ExitedWithCode(7), "");
-}
-
-TEST(Spawn, MpirunCommandOnHosts) {
+TEST(MpirunCommand, OnHosts) {
   SpawnRequest request;
   request.ranks = 3;
   request.hosts = {{"one", 2}, {"10.0.0.2", 1}};

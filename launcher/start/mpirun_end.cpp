@@ -1,0 +1,57 @@
+#include "launcher/start/mpirun_end.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "launcher/process/say.h"
+#include "launcher/process/stop_request.h"
+#include "launcher/run/metrics.h"
+
+namespace ut::launcher {
+namespace {
+
+/// Whom a signal ended, and after which update.
+std::string who_and_when(const MpirunErrors::Ended& rank, const std::string& metrics) {
+  const auto update = metrics.empty() ? std::nullopt : newest_update(metrics);
+  return rank_and_update(rank.rank, rank.host, update.value_or(-1));
+}
+
+}  // namespace
+
+int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
+  const bool trains = !request.metrics.empty();
+  constexpr int signal_base = 128;  // mpirun reports a rank ended by signal N as 128 + N
+  const int code = WIFEXITED(end.status) ? WEXITSTATUS(end.status) : signal_base + WTERMSIG(end.status);
+  const int signal = code - signal_base;
+  if (signal <= 0) {
+    // Of ranks that hang it says nothing, but that it has failed.
+    if (code == 1 && end.told_to_end && !end.cause_is_told) say("stopped before it could finish");
+    return code;
+  }
+  if (signal >= NSIG) {  // mpirun's own: a failure of what it runs on the other hosts
+    say(request.hosts.empty() ? fmt::format("mpirun could not start the ranks: it ended with {}", code)
+                              : "lost a host: it or the link to it is down, or ssh could not start ranks there");
+    return 1;
+  }
+  // A stop is no failure of a training.
+  if (end.asked_to_stop && signal == SIGUSR1 && trains) return stopped_before_training();  // no rank could take it
+  if (end.asked_to_stop && (end.told_to_end || !trains || !end.rank))  // one that takes its time to stop may fail in it
+    say("stopped before it could finish");
+  else if (!end.rank && WIFEXITED(end.status))
+    say(fmt::format("mpirun could not start the ranks: it ended with {}", code));
+  else
+    say(fmt::format("{}ended by signal {} ({}){}", end.rank ? who_and_when(*end.rank, request.metrics) : "mpirun was ",
+                    signal, ::strsignal(signal), signal == SIGKILL ? ": out of memory?" : ""));
+  return 1;
+}
+
+int stopped_before_training() {
+  say("stopped on request before training began; the same command goes on");
+  return stopped_on_request;
+}
+
+}  // namespace ut::launcher

@@ -1,0 +1,48 @@
+#include "launcher/start/reminders.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ut::launcher {
+namespace {
+
+constexpr std::chrono::milliseconds repeat_after{1000};
+
+}  // namespace
+
+void Reminders::ask_to_stop() {
+  ::kill(mpirun_, SIGUSR1);
+  ask_again_ = Clock::now() + repeat_after;
+}
+
+void Reminders::interrupt() {
+  const auto now = Clock::now();
+  if (now > std::exchange(insistent_from_, now + std::chrono::seconds(1)))
+    tell_to_end();
+  else
+    ask_to_stop();
+}
+
+void Reminders::tell_to_end() {
+  if (std::exchange(told_to_end_, true)) return;  // of twice mpirun makes words
+  ::kill(mpirun_, ends_mpirun);
+  ask_again_ = Clock::now() + repeat_after;
+  give_time(std::chrono::seconds(5));
+}
+
+int Reminders::remind() {
+  const auto now = Clock::now();
+  if (now >= ask_again_) ask_to_stop();
+  if (now >= end_it_) {
+    ::kill(-mpirun_, SIGKILL);
+    end_it_ = now + repeat_after;
+  }
+  const auto next = std::min(ask_again_, end_it_);
+  if (next == never) return -1;
+  const auto time = std::min<Clock::duration>(next - now, std::chrono::hours(1));
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
+}
+
+void Reminders::give_time(Clock::duration time) { end_it_ = std::min(end_it_, Clock::now() + time); }
+
+}  // namespace ut::launcher

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+
+namespace ut::launcher {
+
+/// Ends mpirun, and by it the ranks.
+inline constexpr int ends_mpirun = SIGHUP;
+
+/// When mpirun is to be told something, and what.
+class Reminders {
+ public:
+  /// `patience`: from the moment on that mpirun has given up.
+  Reminders(pid_t mpirun, std::chrono::seconds patience) : mpirun_(mpirun), patience_(patience) {}
+
+  bool asked_to_stop() const { return ask_again_ != never; }
+  bool told_to_end() const { return told_to_end_; }
+  /// Which is repeated: mpirun and the ranks may not have been there yet.
+  void ask_to_stop();
+  /// A Ctrl-C: asks to stop, and a later one to end at once; who hits it twice within a second means it once.
+  void interrupt();
+  void mpirun_has_given_up() { give_time(patience_); }
+
+  /// Does what is due. Returns the milliseconds until more is, for poll(); -1: for ever.
+  int remind();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::time_point never = Clock::time_point::max();
+
+  void tell_to_end();
+  void give_time(Clock::duration time);
+
+  pid_t mpirun_;
+  std::chrono::seconds patience_;
+  Clock::time_point ask_again_ = never;  // once asked to stop
+  Clock::time_point end_it_ = never;     // where it may not end by itself
+  Clock::time_point insistent_from_ = never;
+  bool told_to_end_ = false;
+};
+
+}  // namespace ut::launcher

@@ -1,0 +1,49 @@
+#include "launcher/start/mpirun_end.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <utility>
+
+namespace ut::launcher {
+namespace {
+
+SpawnRequest training() {
+  SpawnRequest request;
+  request.metrics = "/nowhere/metrics.jsonl";
+  return request;
+}
+
+constexpr int exited(int code) { return code << 8; }  // as wait() has it
+
+/// The code, and what stands on standard error.
+std::pair<int, std::string> told(const MpirunEnd& end, const SpawnRequest& request) {
+  testing::internal::CaptureStderr();
+  const int code = exit_code(end, request);
+  return {code, testing::internal::GetCapturedStderr()};
+}
+
+TEST(MpirunEnd, OfRanksThatHangIsToldWhereACtrlCEndedThem) {
+  MpirunEnd end{exited(1), true, true};
+  EXPECT_EQ(told(end, training()), std::pair(1, std::string("ut: stopped before it could finish\n")));
+  end.cause_is_told = true;
+  EXPECT_EQ(told(end, training()), std::pair(1, std::string()));
+  EXPECT_EQ(told({exited(1), true, false}, training()), std::pair(1, std::string())) << "a rank's own failure";
+  EXPECT_EQ(told({exited(0), true, true}, training()), std::pair(0, std::string()));
+}
+
+TEST(MpirunEnd, OfARankThatASignalEndedNamesIt) {
+  const MpirunEnd end{exited(128 + SIGKILL), false, false, MpirunErrors::Ended{3, "n2"}};
+  EXPECT_EQ(told(end, training()),
+            std::pair(1, std::string("ut: rank 3 on host n2: ended by signal 9 (Killed): out of memory?\n")));
+}
+
+TEST(MpirunEnd, OfATrainingThatWasAskedBeforeItTookSignals) {
+  const MpirunEnd end{exited(128 + SIGUSR1), true, false, MpirunErrors::Ended{0, "n1"}};
+  EXPECT_EQ(told(end, training()).first, 75);
+  EXPECT_EQ(told(end, {}), std::pair(1, std::string("ut: stopped before it could finish\n")));
+}
+
+}  // namespace
+}  // namespace ut::launcher
