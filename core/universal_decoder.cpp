@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/decoding_cache.h"
+#include "core/cached_rows.h"
 #include "dist/on_device.h"
 
 namespace ut::core {

@@ -91,6 +91,12 @@ class Communicator {
 
  protected:
   void add_sent(Purpose purpose, std::int64_t bytes) { sent_bytes_.at(static_cast<std::size_t>(purpose)) += bytes; }
+  // What a collective hands to the network, whatever carries it.
+  void count_all_reduce(const at::Tensor& tensor, Purpose purpose);
+  void count_to_all(const at::Tensor& mine, Purpose purpose);
+  void count_shift(const at::Tensor& mine, int distance, Purpose purpose);
+  /// Of the rows `sent[r]` go to rank r.
+  void count_all_to_all(const at::Tensor& rows, std::span<const std::int64_t> sent, Purpose purpose);
 
   /// Counts the time from here to the end of its scope as waited, and shows it in a trace.
   class Waiting {

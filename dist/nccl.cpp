@@ -136,7 +136,7 @@ class NcclCommunicator final : public Communicator {
     TORCH_CHECK(tensor.is_contiguous(), "all-reduce needs a contiguous tensor");
     const ncclDataType_t type = data_type(tensor);
     const auto count = static_cast<std::size_t>(tensor.numel());
-    add_sent(purpose, 2 * bytes_of(tensor) * (size() - 1) / size());
+    count_all_reduce(tensor, purpose);
     return run("all-reduce", {tensor}, [&](ncclComm_t group, cudaStream_t stream) {
       return ncclAllReduce(tensor.data_ptr(), tensor.data_ptr(), count, type, ncclSum, group, stream);
     });
@@ -159,7 +159,7 @@ class NcclCommunicator final : public Communicator {
                    : ncclBroadcast(mine.const_data_ptr(), part.in(all), part.count, type, root, group, stream);
       });
     });
-    add_sent(purpose, bytes_of(mine) * (size() - 1));
+    count_to_all(mine, purpose);
     return [arrived, all] {
       arrived();
       return all;
@@ -181,7 +181,7 @@ class NcclCommunicator final : public Communicator {
                    : ncclBroadcast(mine.const_data_ptr(), part.in(arriving.all), part.count, type, root, group, stream);
       }));
     }
-    add_sent(purpose, bytes_of(mine) * (size() - 1));
+    count_to_all(mine, purpose);
     return arriving;
   }
 
@@ -200,7 +200,7 @@ class NcclCommunicator final : public Communicator {
         return expected == 0 ? ncclSuccess : ncclRecv(theirs.data_ptr(), expected, type, from, group, stream);
       });
     });
-    if (to != rank()) add_sent(purpose, bytes_of(mine));
+    count_shift(mine, distance, purpose);
     return [arrived, theirs] {
       arrived();
       return theirs;
@@ -225,9 +225,7 @@ class NcclCommunicator final : public Communicator {
         return done;
       });
     })();
-    const std::int64_t kept = sent[static_cast<std::size_t>(rank())];
-    add_sent(purpose,
-             bytes_of(source) - kept * row_elements(source) * static_cast<std::int64_t>(source.element_size()));
+    count_all_to_all(source, sent, purpose);
     return result;
   }
 

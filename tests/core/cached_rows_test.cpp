@@ -1,6 +1,6 @@
 // A decoder given one position at a time, with what the ones before left in the cache, against one that is given all.
 
-#include "core/decoding_cache.h"
+#include "core/cached_rows.h"
 
 #include <gtest/gtest.h>
 
