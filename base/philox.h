@@ -39,6 +39,9 @@ constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return z ^ (z >> 31);
 }
 
+/// Uniform in (0, 1), of a random word.
+constexpr double uniform(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
+
 /// A stream of random numbers that is a pure function of its key; for generating data.
 class Random {
  public:

@@ -21,7 +21,7 @@ at::Tensor noise(const dist::Rows& rows, const DropoutKey& key) {
     const auto words = base::philox({0, static_cast<std::uint32_t>(position[row]),
                                      static_cast<std::uint32_t>(sequence[row]), key.with_site(Site::halting).place},
                                     key.update);
-    value[row] = (words[0] + 0.5) * 0x1p-32;
+    value[row] = base::uniform(words[0]);
   }
   return result;
 }

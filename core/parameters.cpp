@@ -11,9 +11,6 @@
 namespace ut::core {
 namespace {
 
-/// Uniform in (0, 1).
-double uniform(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
-
 /// Each element is draw(words), of four random words that are a function of the key and the element's number.
 template <class Draw>
 at::Tensor filled(const std::vector<std::int64_t>& sizes, std::uint64_t key, const Draw& draw) {
@@ -45,14 +42,15 @@ at::Tensor Parameters::add(const std::string& name, const at::Tensor& value) {
 at::Tensor Parameters::add_kernel(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t fan_in,
                                   std::int64_t fan_out) {
   const double limit = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
-  return add(name, filled(sizes, key(name), [&](const auto& words) { return limit * (2 * uniform(words[0]) - 1); }));
+  return add(name,
+             filled(sizes, key(name), [&](const auto& words) { return limit * (2 * base::uniform(words[0]) - 1); }));
 }
 
 at::Tensor Parameters::add_normal(const std::string& name, const std::vector<std::int64_t>& sizes,
                                   double standard_deviation) {
   return add(name, filled(sizes, key(name), [&](const auto& words) {
-               const double radius = std::sqrt(-2 * std::log(uniform(words[0])));  // Box-Muller
-               return standard_deviation * radius * std::cos(2 * std::numbers::pi * uniform(words[1]));
+               const double radius = std::sqrt(-2 * std::log(base::uniform(words[0])));  // Box-Muller
+               return standard_deviation * radius * std::cos(2 * std::numbers::pi * base::uniform(words[1]));
              }));
 }
 

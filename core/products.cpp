@@ -48,10 +48,10 @@ void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, f
   gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));
 }
 
-/// a b, as numbers of this type.
+/// a b, as numbers of this type, or a wider one than the factors': then the sums are not rounded in between.
 at::Tensor product_as(at::ScalarType type, const at::Tensor& a, const at::Tensor& b) {
-  if (type != a.scalar_type() && a.is_cuda()) return at::mm(a, b, type);  // whose sums are not rounded in between
-  return product(a, b).to(type);
+  if (type == a.scalar_type()) return product(a, b);
+  return a.is_cuda() ? at::mm(a, b, type) : product(a.to(type), b.to(type));
 }
 
 /// Gradients of x, of `type`, of w and of what was added to x w, from that of the result; w's is added to where it is
@@ -107,11 +107,12 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
 }
 
 void add_product(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b) {
+  const at::ScalarType type = into.scalar_type();
   at::Tensor sum = into;
-  if (into.scalar_type() != a.scalar_type() && into.is_cuda())
-    at::addmm_out(sum, into, a, b, into.scalar_type());
-  else if (into.scalar_type() != a.scalar_type())
-    into.add_(at::mm(a, b));
+  if (type != a.scalar_type() && into.is_cuda())
+    at::addmm_out(sum, into, a, b, type);
+  else if (type != a.scalar_type())
+    add_product(into, a.to(type), b.to(type));
   else if (is_for_gemm(into) && is_for_gemm(a))
     gemm_of(into, a, b, 1);
   else

@@ -86,7 +86,7 @@ Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position,
   const DropoutKey stack = dropout.with_stack(decoder_ ? 1 : 0);
   const at::Tensor input =
       core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.step()->local());
-  const std::vector<at::Tensor> seen = memory == nullptr ? std::vector<at::Tensor>() : memory->keys_values;
+  const SharedRows seen = memory == nullptr ? SharedRows() : SharedRows(memory->keys_values);
   Revised revised = halting() == Halting::none
                         ? revise_all(input, position, steps, rows, seen, stack, observer)
                         : revise_until_halted(input, position, steps, rows, seen, stack, observer);
@@ -95,8 +95,7 @@ Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position,
 }
 
 Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                               const std::vector<at::Tensor>& memory, const DropoutKey& stack,
-                               const StepObserver& observer) const {
+                               const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const {
   const PositionSignals position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
@@ -114,14 +113,15 @@ Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std
 at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state,
                                    const PositionSignals& position_signal, const at::Tensor& step_signal,
                                    const std::shared_ptr<StepRows>& rows, const Copied& copied,
-                                   const std::vector<at::Tensor>& memory, const DropoutKey& stack) const {
+                                   const SharedRows& memory, const DropoutKey& stack) const {
   std::vector<at::Tensor> inputs{state, step_signal};
-  inputs.insert(inputs.end(), memory.begin(), memory.end());
+  inputs.insert(inputs.end(), memory.inputs().begin(), memory.inputs().end());
   const auto before_copied = std::ssize(inputs);
   if (copied.state.defined()) inputs.insert(inputs.end(), {copied.state, copied.signal});
-  const auto make = [this, some, position_signal, rows, before_copied, stack](const std::vector<at::Tensor>& in) {
+  const auto make = [this, some, position_signal, rows, memory, before_copied,
+                     stack](const std::vector<at::Tensor>& in) {
     const auto first_copied = in.begin() + before_copied;
-    const std::vector<at::Tensor> seen(in.begin() + 2, first_copied);
+    const std::vector<at::Tensor> seen = memory.of({in.begin() + 2, first_copied});
     const at::Tensor of_position = position_signal.all();
     const Copied copies = first_copied == in.end() ? Copied{} : Copied{first_copied[0], first_copied[1]};
     at::Tensor made = in[0];
@@ -143,7 +143,7 @@ at::Tensor Recurrence::halting_probability(const at::Tensor& state, const Positi
 }
 
 Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
-                                        const std::vector<at::Tensor>& memory, const DropoutKey& stack,
+                                        const SharedRows& memory, const DropoutKey& stack,
                                         const StepObserver& observer) const {
   const bool copies = halting() == Halting::act_copy;
   PositionSignals position_signal = position_signals(position, state);

@@ -9,6 +9,7 @@
 
 #include "core/block.h"
 #include "core/halting.h"
+#include "core/shared_rows.h"
 
 namespace ut::core {
 
@@ -75,16 +76,14 @@ class Recurrence {
   };
 
   Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                     const std::vector<at::Tensor>& memory, const DropoutKey& stack,
-                     const StepObserver& observer) const;
+                     const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
   Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
-                              const std::vector<at::Tensor>& memory, const DropoutKey& stack,
-                              const StepObserver& observer) const;
+                              const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
   /// Steps first to last, of the same rows; made again in the backward pass where that is asked for. `copied`: see
   /// Block::step().
   at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const PositionSignals& position_signal,
                          const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
-                         const std::vector<at::Tensor>& memory, const DropoutKey& stack) const;
+                         const SharedRows& memory, const DropoutKey& stack) const;
   /// With which each row halts after this step. [running rows] float64
   at::Tensor halting_probability(const at::Tensor& state, const PositionSignals& position_signal,
                                  const at::Tensor& step_signal, std::int64_t step,

@@ -21,7 +21,8 @@ class Crossing {
   explicit Crossing(const at::Tensor& rows);
 
   /// `come` as a part of the graph; `send_back`, given their gradient, begins what brings a part of the gradient of the
-  /// rows that left: parts of bfloat16 are added in float32. Collective in the backward pass.
+  /// rows that left: parts of bfloat16 are added in float32, but of a ring, on which what comes back is a sum already,
+  /// rounded at each rank. Collective in the backward pass.
   at::Tensor arrive(const at::Tensor& come, std::function<Arriving(const at::Tensor&)> send_back) const;
 
  private:

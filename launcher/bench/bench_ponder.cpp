@@ -20,7 +20,7 @@ std::int64_t DrawnPonder::operator()(std::int64_t sequence, std::int64_t positio
   const auto words = base::philox({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32),
                                    static_cast<std::uint32_t>(sequence), static_cast<std::uint32_t>(sequence >> 32)},
                                   key_);
-  const double drawn = (words[0] + 0.5) * 0x1p-32;  // in (0, 1)
+  const double drawn = base::uniform(words[0]);
   return std::ranges::upper_bound(cumulative_, drawn) - cumulative_.begin() + 1;
 }
 

@@ -18,6 +18,8 @@
 #include "launcher/process/stop_request.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_checks.h"
+#include "launcher/ranks/rank_hosts.h"
+#include "launcher/ranks/shared_values.h"
 #include "launcher/run/describe_evaluation.h"
 #include "launcher/run/evaluation_record.h"
 #include "launcher/run/examples_digest.h"
@@ -74,7 +76,7 @@ void TrainingRun::resume() {
   }
   cursor_ = resumed_.cursor;
   best_ = resumed_.best;
-  evaluated_at_ = resumed_.evaluated_at;
+  evaluated_at_ = best_ ? resumed_.evaluated_at : -1;
   written_at_ = update();
   non_finite_.resume(resumed_.left_out_in_a_row);
   time_is_over_ = options.max_hours > 0 && resumed_.hours >= options.max_hours;
@@ -197,10 +199,10 @@ bool TrainingRun::evaluation_is_due() const {
 }
 
 bool TrainingRun::checkpoint_is_due() const {
-  const bool end_writes_it = finished();                          // after an evaluation, which it is to tell of
-  const bool takes_good_ones_place = non_finite_.in_a_row() > 0;  // the model may be spoilt for good
+  const bool end_writes_it = finished();                  // after an evaluation, which it is to tell of
+  const bool may_be_spoilt = non_finite_.in_a_row() > 0;  // the model, for good
   return is_due(update(), session_.options.checkpoint_every) && written_at_ != update() && !end_writes_it &&
-         !takes_good_ones_place;
+         !may_be_spoilt;
 }
 
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
@@ -235,7 +237,9 @@ void TrainingRun::evaluate() {
   if (!result) return;
   evaluated_at_ = update();
   const BestScore found{result->steering_score(), result->loss, update()};
-  const bool is_best = improves(found, best_);  // a language model's accuracy may for long be 0, while its loss falls
+  const bool is_spoilt = non_finite_.in_a_row() > 0 && !std::isfinite(found.loss);
+  // A language model's accuracy may for long be 0, while its loss falls.
+  const bool is_best = !is_spoilt && improves(found, best_);
   if (is_best) best_ = found;
   if (session_.speaks()) {
     log_->record(record_of(datasets::Split::validation, update(), *result));
@@ -279,6 +283,7 @@ void TrainingRun::write_checkpoint() {
   log_->pause();
   run_on_first(session_.mesh.world(), [&] {
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
+    if (non_finite_.in_a_row() > 0) return;  // those from before the model may have been spoilt stay
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                  session_.options.keep_every);
   });
@@ -289,8 +294,12 @@ bool TrainingRun::finished() const { return stop_ || !limit().empty(); }
 
 int TrainingRun::end() {
   if (log_->is_behind()) record_updates();  // an evaluation has ended it
-  if (!stop_ && (evaluated_at_ != update() || !best_)) evaluate();
+  if (!stop_ && evaluated_at_ != update()) evaluate();
   if (written_at_ != update()) write_checkpoint();
+  if (!stop_ && !best_)
+    throw FailureOfRank(0, text_of_rank(host_name(), 0, session_.mesh.world()),
+                        "the validation loss is not finite, so there is no model to test; a smaller --learning-rate "
+                        "may help");
   if (!stop_) score_test_split();
   if (!stop_) return 0;
   log_->say(fmt::format("stopped on request after update {}; go on with: ut train --run-dir {} --resume", update(),

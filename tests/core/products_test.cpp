@@ -140,6 +140,21 @@ TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
   }
 }
 
+/// Sums are float32, as on a GPU: to round them to bfloat16 on the way errs by some thousandths.
+TEST_P(Products, OfBfloat16AreNotRoundedToItWhereTheyAreFloat32) {
+  const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
+  const at::Tensor w = matrix(inner(), columns(), 3).requires_grad_();
+  w.mutable_grad() = at::zeros_like(w);
+  const at::Tensor x = matrix(rows(), inner(), 1).requires_grad_();
+  const at::Tensor result = multiply(x, w, {at::kBFloat16, at::kFloat});
+  EXPECT_EQ(result.scalar_type(), at::kFloat);
+  expect_close(result, at::mm(rounded(x.detach()), rounded(w.detach())), "product");
+  const at::Tensor weight = matrix(rows(), columns(), 7);
+  (result * weight).sum().backward();
+  expect_close(x.grad(), at::mm(rounded(weight), rounded(w.detach()).t()), "gradient of x");
+  expect_close(w.grad(), at::mm(rounded(x.detach()).t(), rounded(weight)), "gradient of w");
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Products,
                          testing::Values(std::vector<std::int64_t>{0, 8, 6}, std::vector<std::int64_t>{1, 1, 1},
                                          std::vector<std::int64_t>{1, 16, 33}, std::vector<std::int64_t>{37, 1, 5},

@@ -87,6 +87,21 @@ TEST_F(ResumedRun, GoesOnFromBeforeItWasSpoilt) {
   EXPECT_EQ(losses_of(run).size(), 60);
 }
 
+/// Neither an evaluation nor the end puts a spoilt model in the place of one from before it was.
+TEST_F(ResumedRun, KeepsWhatItHadBeforeItWasSpoilt) {
+  const std::string run = directory_ / "run";
+  std::string training = addition(8, "--evaluate-every 4 --evaluation-examples 4") + "--keep-checkpoints 1 ";
+  training.replace(training.find("float64"), 7, "float32");
+  training.replace(training.find("--checkpoint-every 10"), 21, "--checkpoint-every 1");
+  training.replace(training.find("0.003"), 5, "1e15");
+  const Outcome spoilt = run_ut(training + "--run-dir " + run);
+  EXPECT_EQ(spoilt.exit_code, 1);
+  EXPECT_THAT(spoilt.errors, HasSubstr("after update 8: the validation loss is not finite, so there is no model"));
+  EXPECT_THAT(spoilt.output, testing::Not(HasSubstr("best so far")));
+  EXPECT_FALSE(std::filesystem::exists(run + "/checkpoints/best"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000001")) << "the last one without a fault";
+}
+
 TEST_F(ResumedRun, ThatHasLostItsCheckpointsKeepsItsScores) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);

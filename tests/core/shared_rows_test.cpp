@@ -1,0 +1,40 @@
+#include "core/shared_rows.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "core/recompute.h"
+
+namespace ut::core {
+namespace {
+
+/// The gradient of rows whose steps have these, each a number for all of them.
+at::Tensor gradient_over_steps(at::ScalarType type, const std::vector<double>& gradients, bool recomputes) {
+  const at::Tensor rows = at::ones({3, 2}, type).requires_grad_();
+  const SharedRows shared({rows});
+  at::Tensor sum = at::zeros({});
+  for (const double gradient : gradients) {
+    const auto step = [&shared, gradient, type](const std::vector<at::Tensor>& inputs) {
+      const at::Tensor taken = shared.of(inputs).front();
+      EXPECT_EQ(taken.scalar_type(), type);
+      return taken.sum() * gradient;
+    };
+    sum = sum + (recomputes ? recomputed(shared.inputs(), step) : step(shared.inputs()));
+  }
+  sum.backward();
+  EXPECT_EQ(rows.grad().scalar_type(), type);
+  return rows.grad().to(at::kDouble);
+}
+
+/// Beside 1, half of bfloat16's last bit is lost each time that it is added.
+TEST(SharedRows, AddTheGradientsOfAllStepsInFloat32) {
+  std::vector<double> gradients(66, 1.0 / 512);
+  gradients.front() = gradients.back() = 1;
+  for (const bool recomputes : {false, true})
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16})
+      EXPECT_TRUE(gradient_over_steps(type, gradients, recomputes).equal(at::full({3, 2}, 2.125, at::kDouble)))
+          << type << (recomputes ? ", made again" : "");
+}
+
+}  // namespace
+}  // namespace ut::core
