@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "base/error.h"
+#include "base/file_lock.h"
 
 namespace ut::base {
 
@@ -22,6 +24,11 @@ std::filesystem::path where_it_leads(std::filesystem::path path) {
   for (int links = 0; links < most_links && std::filesystem::is_symlink(path, ignored); ++links)
     path = path.parent_path() / std::filesystem::read_symlink(path);
   return path;
+}
+
+int open_to_lock(const std::filesystem::path& path) {
+  constexpr mode_t as_the_umask_says = 0666;
+  return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, as_the_umask_says);
 }
 
 std::filesystem::path directory_of(const std::filesystem::path& path) {
@@ -92,6 +99,16 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
     throw BadInput(fmt::format("{}: is a directory, a file is needed", given.string()));
   const auto path = where_it_leads(given);
   const auto beside = unfinished_beside(path);
+  const auto cannot_be_written = [&path](int cause) {
+    return std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));
+  };
+  std::optional<FileLock> lock;  // of processes that write the same file one does after another
+  try {
+    lock.emplace(
+        beside, [&beside] { return open_to_lock(beside); }, FileLock::Wait::until_free);
+  } catch (const std::filesystem::filesystem_error& failure) {
+    throw cannot_be_written(failure.code().value());
+  }
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content;
   stream.close();  // some file systems say only then that there was no room
@@ -99,7 +116,7 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   const int cause = errno;
   if (!written) {
     std::filesystem::remove(beside, ignored);
-    throw std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));
+    throw cannot_be_written(cause);
   }
   sync_to_disk(beside);
   std::filesystem::rename(beside, path);

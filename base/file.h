@@ -28,11 +28,11 @@ inline std::string_view without_byte_order_mark(std::string_view text) {
 }
 
 /// Where a file is written before it takes its place: hidden beside it, under the same name each time, so that what a
-/// kill has left is written over. One process at a time.
+/// kill has left is written over.
 std::filesystem::path unfinished_beside(const std::filesystem::path& file);
 
 /// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole. Where `path` is
-/// a link, this is done where it leads.
+/// a link, this is done where it leads. Of processes that write the same file, one does after the other.
 /// Throws std::runtime_error naming the file where it cannot be written, BadInput where it is a directory.
 void write_file_whole(const std::filesystem::path& path, const std::string& content);
 

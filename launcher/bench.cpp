@@ -17,6 +17,7 @@
 #include "launcher/commands.h"
 #include "launcher/cost/cost_model.h"
 #include "launcher/process/kept_memory.h"
+#include "launcher/process/say.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/device.h"
@@ -149,7 +150,7 @@ int bench(Session& session) {
     Options used = options;
     used.ranks = session.mesh.world().size();
     used.threads = at::get_num_threads();
-    fmt::print("{}", options.json ? to_json(result, used).dump() + "\n" : describe(result, used));
+    print(options.json ? to_json(result, used).dump() + "\n" : describe(result, used));
   }
   if (!options.bench.profile.empty()) profile(run, session);
   return 0;

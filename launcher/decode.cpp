@@ -10,6 +10,7 @@
 #include "datasets/words.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
+#include "launcher/process/say.h"
 #include "launcher/process/standard_input.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/agreed_checkpoints.h"
@@ -126,7 +127,7 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
     if (!session.speaks()) continue;
     auto output = outputs.begin();
     for (std::size_t line = 0; line < some.size(); ++line)
-      fmt::print("{}\n", is_asked[line] ? text_of(*output++, some[line], *session.task) : "");
+      print((is_asked[line] ? text_of(*output++, some[line], *session.task) : "") + "\n");
     std::fflush(stdout);  // through a pipe, too
   }
 }

@@ -97,7 +97,7 @@ int evaluate(Session& session) {
     line.update(to_json(result, session));
     add_provenance(line, session, steps, updates);
     if (options.json)
-      fmt::print("{}\n", line.dump());
+      print(line.dump() + "\n");
     else
       fmt::print("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
                  describe(result, *session.task), describe_histogram(result.pondered),

@@ -14,6 +14,7 @@
 #include "datasets/published.h"
 #include "launcher/commands.h"
 #include "launcher/process/run_program.h"
+#include "launcher/process/say.h"
 #include "launcher/process/unfinished_directory.h"
 
 namespace ut::launcher {
@@ -187,7 +188,7 @@ int data_fetch(const Options& options) {
     throw base::BadInput(fmt::format("{}: is there already; remove it, or give another --out", directory.string()));
   const auto say = [&options](const std::string& text) {
     if (options.quiet) return;
-    fmt::print("{}", text);
+    print(text);
     std::fflush(stdout);
   };
   const Archive found = find_archive(data, given.from);

@@ -130,11 +130,11 @@ int run_command(const Start& start, const RankEnvironment& environment, const st
   const Options& options = start.options;
   if (options.command != "train") release_stop_requests();
   if (options.command == "help") {
-    fmt::print("{}", help(options.topic));
+    print(help(options.topic));
     return 0;
   }
   if (options.command == "version") {
-    fmt::print("{}", build_info());
+    print(build_info());
     return 0;
   }
   const auto alone = commands_of_one_process().find(options.command);

@@ -11,6 +11,7 @@
 #include "launcher/plan/probe.h"
 #include "launcher/process/cores.h"
 #include "launcher/process/readable.h"
+#include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/rank_hosts.h"
 
@@ -168,7 +169,7 @@ int plan(Session& session) {
     base::write_file_whole(options.plan.save_calibration, to_json(made.machine).dump(2) + "\n");
   made.cluster = planned_cluster(options, made.machine, hosts);
   made.all = candidates(made.work, made.cluster.nodes, made.cluster.ranks_per_node, made.machine);
-  fmt::print("{}", options.json ? to_json(made).dump() + "\n" : describe(made));
+  print(options.json ? to_json(made).dump() + "\n" : describe(made));
   return 0;
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <new>
+
+#include "launcher/process/system_error.h"
 
 namespace ut::launcher {
 
@@ -11,6 +14,10 @@ void say(const std::string& message) {
   std::fflush(stdout);
   const std::string line = fmt::format("ut: {}\n", message);
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw output_error(errno);
 }
 
 std::string cause_of(const std::exception& error) {

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/file_lock.h"
+
 namespace ut::launcher {
 
 /// A directory beside `whole` for what is not whole yet, under a name that nobody else gives (`.NAME.ut-unfinished`);
@@ -9,7 +11,7 @@ namespace ut::launcher {
 /// removed at the start.
 class UnfinishedDirectory {
  public:
-  /// Throws base::BadInput where it cannot be made.
+  /// Throws base::BadInput where it cannot be made, another process has it, or `whole` is there already.
   explicit UnfinishedDirectory(const std::filesystem::path& whole);
   ~UnfinishedDirectory();
   UnfinishedDirectory(const UnfinishedDirectory&) = delete;
@@ -19,6 +21,7 @@ class UnfinishedDirectory {
 
  private:
   std::filesystem::path path_;
+  base::FileLock lock_;
 };
 
 }  // namespace ut::launcher

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -66,16 +65,18 @@ bool has_records(const fs::path& path) {
   return records.find('\n', records.find("\"split\"")) < records.size() - 1;
 }
 
-/// Takes the lock, which the system gives back when the process ends, however that is.
-int take_lock(const fs::path& path, int flags) {
+/// Throws where another process has it.
+std::unique_ptr<base::FileLock> take_lock(const fs::path& path, int flags) {
   constexpr mode_t as_the_umask_says = 0666;
-  const int descriptor = ::open(lock_path(path).c_str(), flags | O_CLOEXEC, as_the_umask_says);
-  if (descriptor < 0) throw refusal(path, fmt::format("cannot be written to: {}", std::strerror(errno)));
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
-  const bool taken = errno == EWOULDBLOCK;
-  ::close(descriptor);
-  if (taken) throw refusal(path, "another process trains there; wait for it, or use another directory");
-  return -1;  // a file system without locks
+  const fs::path file = lock_path(path);
+  const auto open = [&] { return ::open(file.c_str(), flags | O_CLOEXEC, as_the_umask_says); };
+  try {
+    auto lock = std::make_unique<base::FileLock>(file, open, base::FileLock::Wait::no);
+    if (!lock->is_of_another()) return lock;
+  } catch (const fs::filesystem_error& failure) {
+    throw refusal(path, fmt::format("cannot be written to: {}", failure.code().message()));
+  }
+  throw refusal(path, "another process trains there; wait for it, or use another directory");
 }
 
 }  // namespace
@@ -96,8 +97,7 @@ void check_run_directory(const Options& options) {
     throw refusal(path, "its run's checkpoints are gone, its scores are not; remove it, or use another directory");
   if (options.resume && !base::is_there(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
-  if (base::is_there(lock_path(path)))
-    if (const int lock = take_lock(path, O_RDONLY); lock >= 0) ::close(lock);
+  if (base::is_there(lock_path(path))) take_lock(path, O_RDONLY);
   if (options.resume && !has_checkpoints(path))
     throw refusal(path, "the run ended before its first checkpoint; to begin it anew leave out --resume");
 }
@@ -120,10 +120,6 @@ void RunDirectory::keep(const std::vector<datasets::KeptFile>& files) const {
 
 fs::path RunDirectory::events() const { return events_directory(path_); }
 
-bool RunDirectory::is_locked() const { return lock_ >= 0; }
-
-RunDirectory::~RunDirectory() {
-  if (lock_ >= 0) ::close(lock_);
-}
+bool RunDirectory::is_locked() const { return lock_->is_held(); }
 
 }  // namespace ut::launcher

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <vector>
 
+#include "base/file_lock.h"
 #include "datasets/task.h"
 #include "launcher/options/options.h"
 
@@ -30,9 +32,6 @@ class RunDirectory {
   /// does; std::runtime_error where the options cannot be written. Of what an earlier run has left unfinished, what
   /// cannot be removed stays.
   explicit RunDirectory(const Options& options);
-  RunDirectory(const RunDirectory&) = delete;
-  RunDirectory& operator=(const RunDirectory&) = delete;
-  ~RunDirectory();
 
   /// Writes these files beside the others. Throws std::runtime_error, naming the file, where one cannot be written,
   /// base::BadInput where it is a directory.
@@ -48,7 +47,7 @@ class RunDirectory {
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;
+  std::unique_ptr<base::FileLock> lock_;
 };
 
 }  // namespace ut::launcher

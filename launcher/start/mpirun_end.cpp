@@ -1,6 +1,7 @@
 #include "launcher/start/mpirun_end.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -18,6 +19,14 @@ namespace {
 std::string who_and_when(const MpirunErrors::Ended& rank, const std::string& metrics) {
   const auto update = metrics.empty() ? std::nullopt : newest_update(metrics);
   return rank_and_update(rank.rank, rank.host, update.value_or(-1));
+}
+
+/// What a signal that nobody is known to have sent may mean.
+std::string killed_why(int signal) {
+  rlimit seconds{};
+  const bool is_timed = ::getrlimit(RLIMIT_CPU, &seconds) == 0 && seconds.rlim_max != RLIM_INFINITY;
+  if (signal != SIGKILL) return "";
+  return is_timed ? ": out of memory, or of processor time (ulimit -t)?" : ": out of memory?";
 }
 
 }  // namespace
@@ -45,7 +54,7 @@ int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
     say(fmt::format("mpirun could not start the ranks: it ended with {}", code));
   else
     say(fmt::format("{}ended by signal {} ({}){}", end.rank ? who_and_when(*end.rank, request.metrics) : "mpirun was ",
-                    signal, ::strsignal(signal), signal == SIGKILL ? ": out of memory?" : ""));
+                    signal, ::strsignal(signal), killed_why(signal)));
   return 1;
 }
 

@@ -1,6 +1,7 @@
 #include "launcher/start/mpirun_environment.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -104,6 +105,18 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
   if (request.hosts.empty()) return;
   for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);
+}
+
+void allow_open_files(const SpawnRequest& request) {
+  // Seen to suffice: 36 for two ranks, 48 for four, 64 for eight.
+  const auto needed = static_cast<rlim_t>(40 + 5 * most_ranks_on_a_host(request));
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= needed) return;
+  if (files.rlim_max < needed)
+    throw base::BadInput(fmt::format("open files: at most {} are allowed (ulimit -n), mpirun needs {} for {} ranks",
+                                     files.rlim_max, needed, request.ranks));
+  files.rlim_cur = needed;
+  ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 void check_room_to_start(const Environment& get) {

@@ -32,6 +32,10 @@ std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t time
 /// threads that the request has. `cores`: of this host.
 void set_rank_environment(const SpawnRequest& request, std::int64_t cores);
 
+/// Lets this process, and what it starts, have as many files open as mpirun needs for the ranks of this host. Throws
+/// base::BadInput where it may not: mpirun would say nothing of use and wait for ever.
+void allow_open_files(const SpawnRequest& request);
+
 /// Throws base::BadInput where there is not enough room for what mpirun keeps while ranks run (in TMPDIR, or /tmp): it
 /// would say nothing and wait for ever.
 void check_room_to_start(const Environment& get);

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "base/error.h"
 #include "tests/bad_input.h"
 #include "tests/temporary_directory.h"
@@ -52,6 +57,22 @@ TEST(WriteFileWhole, WritesWhereLinksLeadWhereNothingIsYet) {
   EXPECT_EQ(read_file(directory / "kept/page.html"), "new");
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link to it"));
+}
+
+/// As of two processes; locks are of descriptors.
+TEST(WriteFileWhole, OfSeveralAtOnceOneAfterTheOther) {
+  const tests::TemporaryDirectory directory;
+  const std::filesystem::path file = directory / "file";
+  const auto content = [](int writer) { return std::string(200'000, static_cast<char>('a' + writer)); };
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer)
+    writers.emplace_back([&, writer] {
+      for (int time = 0; time < 10; ++time) write_file_whole(file, content(writer));
+    });
+  for (std::thread& writer : writers) writer.join();
+  const std::string whole = read_file(file);
+  EXPECT_EQ(whole, content(whole.front() - 'a'));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
 TEST(MakeDirectories, MakesThoseAboveTooAndAgainDoesNothing) {

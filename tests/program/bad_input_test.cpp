@@ -184,6 +184,7 @@ TEST_F(BadInput, DirectoryInPlaceOfAFile) {
   std::filesystem::create_directories(folder);
   expect_refused(train(tiny + "--config " + folder), HasSubstr("folder: is a directory"));
   expect_refused(train(tiny + "--hostfile " + folder), HasSubstr("folder: is a directory"));
+  expect_refused(run_ut("score --reference /dev/null < /dev/null"), HasSubstr("standard input: no lines"));
   expect_refused(run_ut("score --reference " + folder + " < /dev/null"),
                  HasSubstr("--reference " + folder + ": is a directory"));
   for (const std::string& unreadable : {std::string(" <&-"), " < " + folder})
@@ -237,11 +238,11 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
                  HasSubstr("is a directory"));
   expect_refused(run_ut(fmt::format("export --run-dir {} --out {}/there", run_directory(), file)),
                  HasSubstr("there: cannot be made"));
-  for (const std::string ranks : {"1", "2"}) {
-    const Outcome full = run_shell("$UT evaluate --run-dir " + run_directory() + " --sequence-parallel 1 --ranks " +
-                                   ranks + " > /dev/full");
-    EXPECT_EQ(full.exit_code, 1) << ranks;
-    EXPECT_THAT(full.errors, HasSubstr("standard output: cannot be written: No space left")) << ranks;
+  const std::string evaluate = "evaluate --sequence-parallel 1 --run-dir " + run_directory() + " --ranks ";
+  for (const std::string& command : {evaluate + "1", evaluate + "2", std::string("train --help")}) {
+    const Outcome full = run_shell("$UT " + command + " > /dev/full");
+    EXPECT_EQ(full.exit_code, 1) << command;
+    EXPECT_EQ(full.errors, "ut: standard output: cannot be written: No space left on device\n") << command;
   }
 }
 
@@ -355,6 +356,18 @@ TEST_F(BadInput, NoRoomForMpirun) {
                    HasSubstr(message));
     expect_nothing_written();
   }
+}
+
+/// Nor with fewer open files than it needs for itself and each rank.
+TEST_F(BadInput, TooFewOpenFilesForMpirun) {
+  expect_refused(run_shell(fmt::format("ulimit -n 40; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
+                                       std::getenv("UT"), tiny, run_directory())),
+                 HasSubstr("open files: at most 40 are allowed (ulimit -n), mpirun needs 50 for 2 ranks"));
+  expect_nothing_written();
+  const Outcome raised = run_shell(fmt::format(
+      "ulimit -S -n 30; timeout -s KILL 60 {} train {} --ranks 2 --sequence-parallel 1 --quiet --run-dir {}",
+      std::getenv("UT"), tiny, run_directory()));
+  EXPECT_EQ(raised.exit_code, 0) << raised.errors;
 }
 
 TEST_F(BadInput, RanksOfACommandForOneProcess) {
