@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -21,7 +22,7 @@ struct Candidate {
 struct Prefix {
   double log_probability = 0;
   std::size_t parent = 0;  // its number in the beam a round ago
-  std::vector<std::int64_t> symbols;
+  std::vector<std::int64_t> symbols = {};
 };
 
 /// The search for one source's output.
@@ -53,9 +54,10 @@ class Beam {
     running_ = std::move(extended);
   }
 
-  std::vector<std::int64_t> output() const {
+  /// Of scores that are no numbers nothing goes on.
+  Prefix output() const {
     if (best_) return best_->second;
-    return running_.empty() ? std::vector<std::int64_t>() : running_.front().symbols;
+    return running_.empty() ? Prefix{std::numeric_limits<double>::quiet_NaN()} : running_.front();
   }
 
  private:
@@ -71,14 +73,15 @@ class Beam {
 
   void finish(const Candidate& candidate) {
     const double score = candidate.log_probability / penalty(length_);
-    if (!best_ || score > best_->first) best_.emplace(score, running_[candidate.parent].symbols);
+    if (!best_ || score > best_->first)
+      best_.emplace(score, Prefix{candidate.log_probability, candidate.parent, running_[candidate.parent].symbols});
   }
 
   std::int64_t limit_;
   const BeamOptions& options_;
   std::int64_t length_ = 0;
   std::vector<Prefix> running_{{}};
-  std::optional<std::pair<double, std::vector<std::int64_t>>> best_;  // of those that ended: score and symbols
+  std::optional<std::pair<double, Prefix>> best_;  // of those that ended: its score, and all before the end
 };
 
 using Beams = std::vector<Beam>;
@@ -129,8 +132,8 @@ void extend(Beams& beams, const Prefixes& prefixes, const at::Tensor& logits, st
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits,
-                                                        const BeamOptions& options) {
+Likeliest search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits,
+                           const BeamOptions& options) {
   Beams beams;
   for (const std::int64_t limit : limits) beams.emplace_back(limit, options);
   for (std::int64_t length = 0;; ++length) {
@@ -138,9 +141,13 @@ std::vector<std::vector<std::int64_t>> search_with_beam(PrefixDecoder& decoder, 
     if (prefixes.place.empty()) break;
     extend(beams, prefixes, decoder.next(prefixes), options.width);
   }
-  std::vector<std::vector<std::int64_t>> outputs;
-  for (const Beam& beam : beams) outputs.push_back(beam.output());
-  return outputs;
+  Likeliest found;
+  for (const Beam& beam : beams) {
+    const Prefix output = beam.output();
+    found.outputs.push_back(output.symbols);
+    found.log_probabilities.push_back(output.log_probability);
+  }
+  return found;
 }
 
 }  // namespace ut::core

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/likeliest.h"
 #include "core/prefix_decoder.h"
 
 namespace ut::core {
@@ -19,9 +20,7 @@ struct BeamOptions {
 /// the likeliest 2 * width prefixes go on; those of them that end are kept apart, and of the others so many as the beam
 /// is wide are extended. A search ends where none of these could score more than the best that has ended; where none
 /// has ended by then, the likeliest is its output. Of equals the one whose prefix was ahead comes first, then the
-/// smaller symbol. `limits` [sources]: the most symbols of an output, its end included. Gives symbols without the end
-/// [sources].
-std::vector<std::vector<std::int64_t>> search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits,
-                                                        const BeamOptions& options);
+/// smaller symbol. `limits` [sources]: the most symbols of an output, its end included.
+Likeliest search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits, const BeamOptions& options);
 
 }  // namespace ut::core

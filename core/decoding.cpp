@@ -12,17 +12,25 @@
 namespace ut::core {
 namespace {
 
-Outputs decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits, std::int64_t end_of_sequence) {
-  Outputs outputs(limits.size());
+Likeliest decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits,
+                          std::int64_t end_of_sequence) {
+  Likeliest found{Outputs(limits.size()), std::vector<double>(limits.size())};
+  Outputs& outputs = found.outputs;
   Prefixes prefixes;
   for (std::size_t index = 0; index < limits.size(); ++index)
     if (limits[index] > 0) prefixes.place.push_back(static_cast<std::int64_t>(index));
   prefixes.last.assign(prefixes.place.size(), -1);
   while (!prefixes.place.empty()) {
     prefixes.parent = prefixes.place;
-    const at::Tensor symbols = decoder.next(prefixes).argmax(1).cpu();
+    const at::Tensor scores = decoder.next(prefixes);
+    const at::Tensor symbols = scores.argmax(1).cpu();
+    const at::Tensor log_probabilities = (scores.amax(1) - scores.logsumexp(1)).to(at::kCPU, at::kDouble);
     const auto* symbol = symbols.const_data_ptr<std::int64_t>();
-    for (const std::int64_t place : prefixes.place) outputs[static_cast<std::size_t>(place)].push_back(*symbol++);
+    const auto* log_probability = log_probabilities.const_data_ptr<double>();
+    for (const std::int64_t place : prefixes.place) {
+      outputs[static_cast<std::size_t>(place)].push_back(*symbol++);
+      found.log_probabilities[static_cast<std::size_t>(place)] += *log_probability++;
+    }
     std::erase_if(prefixes.place, [&](std::int64_t place) {
       const auto index = static_cast<std::size_t>(place);
       return outputs[index].back() == end_of_sequence || std::cmp_greater_equal(outputs[index].size(), limits[index]);
@@ -33,26 +41,10 @@ Outputs decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t>&
       prefixes.last.push_back(outputs[static_cast<std::size_t>(place)].back());
   }
   for (auto& output : outputs) output.erase(std::ranges::find(output, end_of_sequence), output.end());
-  return outputs;
+  return found;
 }
 
 }  // namespace
-
-Outputs gather_outputs(const Outputs& mine, std::int64_t first, std::size_t sequences, std::int64_t longest,
-                       dist::Communicator& group) {
-  at::Tensor table = at::zeros({static_cast<std::int64_t>(sequences), longest}, at::kLong);  // symbols + 1; 0: none
-  auto* entry = table.mutable_data_ptr<std::int64_t>();
-  for (std::size_t index = 0; index < mine.size(); ++index)
-    std::ranges::transform(mine[index], entry + (first + static_cast<std::int64_t>(index)) * longest,
-                           [](std::int64_t symbol) { return symbol + 1; });
-  group.all_reduce_sum(table, dist::Purpose::control);
-  Outputs all(sequences);
-  for (auto& output : all) {
-    for (std::int64_t place = 0; place < longest && entry[place] != 0; ++place) output.push_back(entry[place] - 1);
-    entry += longest;
-  }
-  return all;
-}
 
 Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& sequences, const Steps& steps,
                const DecodingOptions& options, dist::Communicator& group) {
@@ -64,15 +56,15 @@ Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& se
   if (limits.empty()) limits.assign(sequences.ids.size(), options.longest);
   const std::vector<std::int64_t> my_limits(limits.begin() + mine.begin, limits.begin() + mine.end);
   const auto decoder = model.begin_decoding(batch, steps, {sequences, mine, options.beam, group});
-  Outputs outputs =
+  Likeliest found =
       options.beam == 1
           ? decode_greedily(*decoder, my_limits, options.end_of_sequence)
           : search_with_beam(*decoder, my_limits, {options.beam, options.length_penalty, options.end_of_sequence});
   if (!model.decodes_together()) {
     const std::int64_t longest = limits.empty() ? 0 : *std::ranges::max_element(limits);
-    outputs = gather_outputs(outputs, mine.begin, sequences.ids.size(), longest, group);
+    found = gather_likeliest(found, mine.begin, sequences.ids.size(), longest, group);
   }
-  return {std::move(outputs), decoder->encoder_updates(), decoder->decoder_updates()};
+  return {std::move(found), decoder->encoder_updates(), decoder->decoder_updates()};
 }
 
 }  // namespace ut::core

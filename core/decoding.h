@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/likeliest.h"
 #include "core/model.h"
 #include "dist/communicator.h"
 
 namespace ut::core {
 
-using Outputs = std::vector<std::vector<std::int64_t>>;  // [sequences]: symbols, without the end
-
 struct Decoded {
-  Outputs outputs;
+  Likeliest found;
   at::Tensor encoder_updates;  // [rows] int64: steps that this rank's source rows took, if any
   at::Tensor decoder_updates;  // [rows] int64: and those of the positions that it decoded
 };
@@ -32,10 +31,5 @@ struct DecodingOptions {
 /// group's sequences. The outputs are the same on every rank of `group`. Collective.
 Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& sequences, const Steps& steps,
                const DecodingOptions& options, dist::Communicator& group);
-
-/// The outputs of all `sequences`, of which this rank has made `mine`, those from number `first` on, of at most
-/// `longest` symbols; a rank that has made none gives none. Collective.
-Outputs gather_outputs(const Outputs& mine, std::int64_t first, std::size_t sequences, std::int64_t longest,
-                       dist::Communicator& group);
 
 }  // namespace ut::core

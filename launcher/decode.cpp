@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "datasets/lines.h"
@@ -55,40 +56,41 @@ std::vector<std::string> typed_lines(const Session& session) {
   return lines;
 }
 
-using core::Outputs;
+using core::Likeliest;
 
 /// The answers to this data group's examples that this rank reads, or the words that come after them, or the source's
 /// rows that are pointed at; an empty output for the others.
-Outputs read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
+Likeliest read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
-  const at::Tensor answers = model.forward(batch.rows, steps, {}).logits.argmax(1).cpu();
-  Outputs outputs(batch.sources.ids.size());
+  const auto [log_probabilities, answers] = at::log_softmax(model.forward(batch.rows, steps, {}).logits, 1).max(1);
+  Likeliest found{core::Outputs(batch.sources.ids.size()), std::vector<double>(batch.sources.ids.size())};
   std::int64_t read = 0;
   for (const std::int64_t sequence : batch.sequences_of_labels()) {
-    const auto& example = batch.examples[static_cast<std::size_t>(sequence)];
-    const std::int64_t answer = answers[read++].item<std::int64_t>();
-    outputs[static_cast<std::size_t>(sequence)] = {example.candidates.empty() ? answer : pointed_row(example, answer)};
+    const auto place = static_cast<std::size_t>(sequence);
+    const auto& example = batch.examples[place];
+    const std::int64_t answer = answers[read].item<std::int64_t>();
+    found.outputs[place] = {example.candidates.empty() ? answer : pointed_row(example, answer)};
+    found.log_probabilities[place] = log_probabilities[read++].item<double>();
   }
-  return outputs;
+  return found;
 }
 
 /// `first`: how many examples came before these.
-Outputs decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples,
-                     std::int64_t first) {
+Likeliest decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples,
+                       std::int64_t first) {
   const core::Steps steps = steps_of(session.options);
   const RankBatch batch = rank_batch(examples, first, session.mesh, session.options.exchange);
-  const auto gather = [&](const Outputs& outputs, std::int64_t longest) {
-    return core::gather_outputs(outputs, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
-                                session.mesh.world());
+  const auto gather = [&](const Likeliest& found, std::int64_t longest) {
+    return core::gather_likeliest(found, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
+                                  session.mesh.world());
   };
   if (!session.task->has_target() || !session.task->has_source()) return gather(read_answers(model, batch, steps), 1);
   core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
   const std::int64_t longest = std::ranges::max(how.limits);
   const auto mine = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
   how.limits = {mine, mine + std::ssize(batch.sources.ids)};
-  Outputs outputs = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).outputs;
-  if (session.mesh.sequence_rank() != 0) outputs.clear();  // all ranks of a sequence have them
-  return gather(outputs, longest);
+  const Likeliest found = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).found;
+  return gather(session.mesh.sequence_rank() == 0 ? found : Likeliest(), longest);  // all ranks of a sequence have it
 }
 
 /// An output as a person reads it: of a row that is pointed at the word, which the vocabulary may not have.
@@ -96,6 +98,14 @@ std::string text_of(const std::vector<std::int64_t>& output, const std::string& 
   if (!task.points()) return task.render(output);
   const std::vector<std::string_view> words = datasets::split_at_spaces(line);
   return std::string(words.at(words.size() - static_cast<std::size_t>(output.front())));
+}
+
+/// The same as an object; null: of a line that nothing was made of.
+std::string json_line(const std::string& line, const std::string& output, const double* log_probability) {
+  nlohmann::ordered_json object{{"input", line}, {"output", output}};
+  if (log_probability != nullptr) object["log_probability"] = *log_probability;
+  constexpr auto for_what_is_no_utf8 = nlohmann::ordered_json::error_handler_t::replace;
+  return object.dump(-1, ' ', false, for_what_is_no_utf8);
 }
 
 /// What all ranks work on next: rank 0's next `--evaluation-batch` lines; none: that was all. Collective.
@@ -122,12 +132,16 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
       is_asked.push_back(!example.source.empty() || !session.task->has_source());
       if (is_asked.back()) asked.push_back(std::move(example));
     }
-    const Outputs outputs = asked.empty() ? Outputs() : decode_batch(session, model, asked, done);
+    const Likeliest found = asked.empty() ? Likeliest() : decode_batch(session, model, asked, done);
     done += std::ssize(asked);
     if (!session.speaks()) continue;
-    auto output = outputs.begin();
-    for (std::size_t line = 0; line < some.size(); ++line)
-      print((is_asked[line] ? text_of(*output++, some[line], *session.task) : "") + "\n");
+    std::size_t next = 0;
+    for (std::size_t line = 0; line < some.size(); ++line) {
+      const bool is_made = is_asked[line];
+      const std::string text = is_made ? text_of(found.outputs[next], some[line], *session.task) : "";
+      const double* likely = is_made ? &found.log_probabilities[next++] : nullptr;
+      print((session.options.json ? json_line(some[line], text, likely) : text) + "\n");
+    }
     std::fflush(stdout);  // through a pipe, too
   }
 }

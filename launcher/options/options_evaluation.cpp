@@ -55,8 +55,13 @@ void add_evaluation(Table& table) {
                 [](auto& o) -> auto& { return o.evaluation_limit; }, 0)});
   table.add("Evaluation", command_evaluate, false,
             {flag(
-                 "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; }),
-             flag(
+                "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; })});
+  table.add("Evaluation", command_decode, false,
+            {flag(
+                "json", "print a JSON object for each line, which has what the output's probability is, too",
+                [](auto& o) -> auto& { return o.json; })});
+  table.add("Evaluation", command_evaluate, false,
+            {flag(
                  "teacher-forced", "score each symbol after the right ones, instead of the model's own (greedy)",
                  [](auto& o) -> auto& { return o.teacher_forced; }),
              without_default(path(

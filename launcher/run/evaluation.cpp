@@ -126,8 +126,8 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
     encoder = updates_by_position(decoded.encoder_updates, batch.rows.source.get(),
                                   session.options.model.halting.encoder, session.mesh.sequence());
   if (session.mesh.sequence_rank() != 0) return;
-  for (std::size_t index = 0; index < decoded.outputs.size(); ++index) {
-    const auto output = is_empty(examples[index]) ? std::vector<std::int64_t>() : decoded.outputs[index];
+  for (std::size_t index = 0; index < decoded.found.outputs.size(); ++index) {
+    const auto output = is_empty(examples[index]) ? std::vector<std::int64_t>() : decoded.found.outputs[index];
     auto reference = examples[index].target;
     reference.pop_back();  // end of sequence
     datasets::Score score;

@@ -112,7 +112,7 @@ TEST(BeamSearch, GivesWhatASearchToTheLimitGives) {
       return drawn(seed, source, prefix, vocabulary);
     };
     ToldDecoder decoder(tell, options.width);
-    const auto outputs = search_with_beam(decoder, limits, options);
+    const auto outputs = search_with_beam(decoder, limits, options).outputs;
     for (std::size_t source = 0; source < limits.size(); ++source) {
       const auto number = static_cast<std::int64_t>(source);
       EXPECT_EQ(outputs[source], searched_plainly(tell, number, limits[source], options)) << seed << ' ' << source;
@@ -131,7 +131,7 @@ TEST(BeamSearch, GivesWhatASearchToTheLimitGives) {
 TEST(BeamSearch, OfOneIsGreedyWhereNothingEnds) {
   const auto tell = [](std::int64_t source, const Symbols& prefix) { return drawn(3, source, prefix, 50); };
   ToldDecoder decoder(tell, 1);
-  const auto outputs = search_with_beam(decoder, {20, 20}, {1, 0.6, -1});
+  const auto outputs = search_with_beam(decoder, {20, 20}, {1, 0.6, -1}).outputs;
   for (std::int64_t source = 0; source < 2; ++source) {
     Symbols greedy;
     for (int length = 0; length < 20; ++length) {
@@ -152,7 +152,7 @@ TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
   };
   const auto output = [&](double length_penalty) {
     ToldDecoder decoder(tell, 4);
-    return search_with_beam(decoder, {8}, {4, length_penalty, 1}).front();
+    return search_with_beam(decoder, {8}, {4, length_penalty, 1}).outputs.front();
   };
   EXPECT_EQ(output(0), Symbols{});
   EXPECT_EQ(output(0.1), Symbols{});                 // -0.916 beside -1.037 / 2^0.1 = -0.968
@@ -169,7 +169,7 @@ TEST(BeamSearch, GoesOnAsLongAsAPrefixMayCatchUp) {
     return prefix.size() < 6 ? std::vector<double>{other, other, 0.0} : std::vector<double>{other, 0.0, other};
   };
   ToldDecoder decoder(tell, 2);
-  EXPECT_EQ(search_with_beam(decoder, {8}, {2, 1.0, 1}).front().size(), 6);
+  EXPECT_EQ(search_with_beam(decoder, {8}, {2, 1.0, 1}).outputs.front().size(), 6);
 }
 
 /// A model's kind, its halting, who decides, the transition.
@@ -218,7 +218,7 @@ class BeamOfModel : public testing::TestWithParam<Form> {
   std::vector<Symbols> decode(const Model& model, const DecodingOptions& options) const {
     Batch batch;
     add_source(batch, sources_, *group_);
-    return core::decode(model, batch, sources_of(sources_), model.steps(), options, *group_).outputs;
+    return core::decode(model, batch, sources_of(sources_), model.steps(), options, *group_).found.outputs;
   }
 
   std::unique_ptr<dist::Communicator> group_ = dist::make_single_communicator();
@@ -292,7 +292,8 @@ TEST_P(BeamOfModel, FindsWhatPassesOverWholePrefixesFind) {
         },
         options.width);
     const std::vector<std::int64_t> limits(sources_.size(), longest);
-    EXPECT_EQ(decode(*model, {longest, end, options.width, 0.6, {}}), search_with_beam(decoder, limits, options));
+    EXPECT_EQ(decode(*model, {longest, end, options.width, 0.6, {}}),
+              search_with_beam(decoder, limits, options).outputs);
   }
 }
 

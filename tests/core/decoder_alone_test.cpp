@@ -92,8 +92,9 @@ TEST(DecoderAlone, DecodesWhatItFindsLikeliestAfterItsOwnSymbols) {
       roughen(model, 2, 0.6);
       const auto group = dist::make_single_communicator();
       const std::vector<std::int64_t> ids{0, 1};
-      const auto [outputs, encoder_updates, decoder_updates] =
+      const auto [found, encoder_updates, decoder_updates] =
           decode(model, {}, {ids, {0, 0}}, model.steps(), {9, -1}, *group);
+      const Outputs& outputs = found.outputs;
       EXPECT_TRUE(encoder_updates.defined()) << "empty: there is no encoder";
       ASSERT_EQ(outputs.size(), 2u);
       EXPECT_EQ(outputs[0], outputs[1]) << "of nothing before them";

@@ -19,9 +19,12 @@ class Decoding : public testing::Test {
     return decode(options, model_->steps());
   }
   std::vector<std::vector<std::int64_t>> decode(const DecodingOptions& options, const Steps& steps) const {
+    return found(options, steps).outputs;
+  }
+  Likeliest found(const DecodingOptions& options, const Steps& steps) const {
     Batch batch;
     add_source(batch, sequences_, *group_);
-    return core::decode(*model_, batch, sources_of(sequences_), steps, options, *group_).outputs;
+    return core::decode(*model_, batch, sources_of(sequences_), steps, options, *group_).found;
   }
 
   /// What the model finds likeliest at every place of these targets, which it is given all at once. [target rows]
@@ -90,9 +93,33 @@ TEST_F(Decoding, StopsEachSequenceAtItsEnd) {
   EXPECT_GT(lengths.size(), 2U) << "outputs that could hide a mistake";
 }
 
+TEST_F(Decoding, TellsHowLikelyOutputsAreWithTheirEnd) {
+  constexpr std::int64_t longest = 12;
+  const std::int64_t end = decode({longest, -1})[0].back();
+  for (const std::int64_t beam : {1, 3}) {
+    const Likeliest likeliest = found({longest, end, beam}, model_->steps());
+    int ended = 0;
+    for (std::size_t index = 0; index < likeliest.outputs.size(); ++index) {
+      std::vector<ExampleSequence> one{sequences_[index]};
+      one[0].target = likeliest.outputs[index];
+      if (one[0].target.size() < longest) one[0].target.push_back(end);
+      ended += one[0].target.back() == end ? 1 : 0;
+      const at::Tensor symbols = at::tensor(one[0].target, at::kLong).unsqueeze(1);
+      const at::Tensor scores =
+          model_->forward(make_batch(one, Architecture::encoder_decoder, *group_), model_->steps(), {}).logits;
+      EXPECT_NEAR(likeliest.log_probabilities[index],
+                  at::log_softmax(scores, 1).gather(1, symbols).sum().item<double>(), 1e-9)
+          << index;
+    }
+    EXPECT_GT(ended, 0);
+  }
+}
+
 TEST(GatheredOutputs, HaveEverySymbolTheFirstToo) {
   const auto group = dist::make_single_communicator();
-  EXPECT_EQ(gather_outputs({{0, 3}, {}, {5, 0}}, 1, 4, 2, *group), (Outputs{{}, {0, 3}, {}, {5, 0}}));
+  const Likeliest all = gather_likeliest({{{0, 3}, {}, {5, 0}}, {-1, -2, -3}}, 1, 4, 2, *group);
+  EXPECT_EQ(all.outputs, (Outputs{{}, {0, 3}, {}, {5, 0}}));
+  EXPECT_THAT(all.log_probabilities, testing::ElementsAre(0, -1, -2, -3));
 }
 
 TEST_F(Decoding, OfNoSequencesGivesNone) {

@@ -181,9 +181,9 @@ TEST_P(LstmOf, DecodesTheLikeliestSymbolAfterEachOfItsOwn) {
                                  *group_);  // none ends a sequence
   std::vector<std::int64_t> all;
   for (std::size_t index = 0; index < sequences_.size(); ++index) {
-    ASSERT_EQ(decoded.outputs[index].size(), longest);
-    sequences_[index].target = decoded.outputs[index];
-    all.insert(all.end(), decoded.outputs[index].begin(), decoded.outputs[index].end());
+    ASSERT_EQ(decoded.found.outputs[index].size(), longest);
+    sequences_[index].target = decoded.found.outputs[index];
+    all.insert(all.end(), decoded.found.outputs[index].begin(), decoded.found.outputs[index].end());
   }
   EXPECT_TRUE(logits(sequences_, {}).argmax(1).equal(at::tensor(all, at::kLong)));
   EXPECT_GT(std::set(all.begin(), all.end()).size(), 2U) << "outputs that could hide a mistake";

@@ -375,16 +375,18 @@ TEST_P(MeshDecoding, GivesWhatOneRankGives) {
   const auto decoded = [&options, how = DecodingOptions{12, 5, beam}](const Examples& mine, dist::Communicator& group) {
     const auto model = talkative_model(options, group.device());
     const Batch batch = make_batch(mine, Architecture::encoder_decoder, group);
-    return decode(*model, batch, sources_of(mine), model->steps(), how, group).outputs;
+    return decode(*model, batch, sources_of(mine), model->steps(), how, group).found;
   };
   const Examples examples = random_sequences(4, 6, 8, talkative_model()->options());
   for (const MakeWorld make_world : {&tests::world, &world_of_devices})
     for_meshes(
         [&](const dist::Mesh& mesh) {
           const Examples mine = share_of(examples, mesh);
-          const auto outputs = decoded(mine, mesh.sequence());
+          const Likeliest found = decoded(mine, mesh.sequence());
           const auto single = dist::make_single_communicator();
-          EXPECT_EQ(outputs, decoded(mine, *single));
+          const Likeliest alone = decoded(mine, *single);
+          EXPECT_EQ(found.outputs, alone.outputs);
+          EXPECT_THAT(found.log_probabilities, testing::Pointwise(testing::DoubleNear(1e-9), alone.log_probabilities));
         },
         make_world);
 }

@@ -177,6 +177,23 @@ TEST_F(EvaluationOfCopy, SearchesAsItIsTold) {
               decoded("--checkpoint update-50 --decode-extra 0" + beam));
 }
 
+TEST_F(EvaluationOfCopy, TellsHowLikelyOutputsAre) {
+  for (const std::string search : {"", " --beam 4"}) {
+    const std::vector<std::string> plain = decoded("--checkpoint update-50" + search);
+    const std::vector<std::string> lines = decoded("--json --checkpoint update-50" + search);
+    const std::vector<std::string> of_two =
+        decoded("--json --ranks 2 --sequence-parallel 1 --checkpoint update-50" + search);
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      const json object = json::parse(lines[line]);
+      EXPECT_EQ(object.at("input"), inputs()[line]);
+      EXPECT_EQ(object.at("output"), plain[line]);
+      EXPECT_LT(object.at("log_probability").get<double>(), 0);
+      EXPECT_NEAR(object.at("log_probability").get<double>(),
+                  json::parse(of_two[line]).at("log_probability").get<double>(), 1e-4);
+    }
+  }
+}
+
 TEST(Evaluation, OfFewerExamplesHasSomeOfEachGroup) {
   const TemporaryDirectory directory;
   for (const std::string facts : {"1", "2"})

@@ -129,6 +129,7 @@ TEST_F(Translation, EmptyLinesStayEmpty) {
   EXPECT_NE(decoded.output, "\n\n\n\n\n");
   EXPECT_EQ(decode("", "--run-dir " + run()).output, "");
   EXPECT_EQ(decode("\n", "--ranks 2 --sequence-parallel 2 --run-dir " + run()).output, "\n");
+  EXPECT_EQ(decode("\n", "--json --run-dir " + run()).output, "{\"input\":\"\",\"output\":\"\"}\n");
 }
 
 TEST_F(Translation, TheRunIsEnoughToDecode) {
