@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -105,10 +106,12 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   std::optional<FileLock> lock;  // of processes that write the same file one does after another
   try {
     lock.emplace(
-        beside, [&beside] { return open_to_lock(beside); }, FileLock::Wait::until_free);
+        beside, [&beside] { return open_to_lock(beside); }, std::chrono::seconds(60));
   } catch (const std::filesystem::filesystem_error& failure) {
     throw cannot_be_written(failure.code().value());
   }
+  if (lock->is_of_another())
+    throw std::runtime_error(fmt::format("{}: cannot be written: another process has not done with it", path.string()));
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content;
   stream.close();  // some file systems say only then that there was no room

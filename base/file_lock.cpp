@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <thread>
 
 namespace ut::base {
 namespace {
@@ -17,27 +18,32 @@ bool is_still_at(const std::filesystem::path& path, int descriptor) {
          opened.st_ino == there.st_ino;
 }
 
-int lock(int descriptor, int how) {
-  int failed = 0;
-  do failed = ::flock(descriptor, how);
-  while (failed != 0 && errno == EINTR);
-  return failed;
-}
-
 }  // namespace
 
-FileLock::FileLock(const std::filesystem::path& path, const std::function<int()>& open, Wait wait) {
-  for (;;) {
+FileLock::FileLock(const std::filesystem::path& path, const std::function<int()>& open,
+                   std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + patience;
+  for (int most_changes = 1000; most_changes > 0;) {
     descriptor_ = open();
     if (descriptor_ < 0)
       throw std::filesystem::filesystem_error("open", path, std::error_code(errno, std::generic_category()));
-    is_held_ = lock(descriptor_, wait == Wait::no ? LOCK_EX | LOCK_NB : LOCK_EX) == 0;
+    is_held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
     is_of_another_ = !is_held_ && errno == EWOULDBLOCK;
-    if (!is_held_ || is_still_at(path, descriptor_)) return;
+    if (is_held_ && is_still_at(path, descriptor_)) return;
+    if (!is_held_ && (!is_of_another_ || Clock::now() >= deadline)) return;
+    if (is_of_another_)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    else
+      --most_changes;
     ::close(descriptor_);
   }
+  descriptor_ = -1;  // where a file looks like another each time, there are no locks either
+  is_held_ = false;
 }
 
-FileLock::~FileLock() { ::close(descriptor_); }
+FileLock::~FileLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 }  // namespace ut::base

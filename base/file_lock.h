@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 
@@ -8,12 +9,10 @@ namespace ut::base {
 /// The lock of a file or directory, which the system gives back when the process ends, however that is.
 class FileLock {
  public:
-  enum class Wait { no, until_free };
-
   /// Takes the lock of what `open` opens, or makes, at `path`: a descriptor or, as ::open() has it, -1. It is opened
-  /// again where another process has put or taken it away meanwhile. Throws std::filesystem::filesystem_error where it
-  /// cannot be opened.
-  FileLock(const std::filesystem::path& path, const std::function<int()>& open, Wait wait);
+  /// again where another process has put or taken it away meanwhile. Waits so long for a process that has the lock.
+  /// Throws std::filesystem::filesystem_error where it cannot be opened.
+  FileLock(const std::filesystem::path& path, const std::function<int()>& open, std::chrono::milliseconds patience);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();

@@ -13,7 +13,7 @@ namespace ut::core {
 namespace {
 
 Likeliest decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits,
-                          std::int64_t end_of_sequence) {
+                          const DecodingOptions& options) {
   Likeliest found{Outputs(limits.size()), std::vector<double>(limits.size())};
   Outputs& outputs = found.outputs;
   Prefixes prefixes;
@@ -24,23 +24,25 @@ Likeliest decode_greedily(PrefixDecoder& decoder, const std::vector<std::int64_t
     prefixes.parent = prefixes.place;
     const at::Tensor scores = decoder.next(prefixes);
     const at::Tensor symbols = scores.argmax(1).cpu();
-    const at::Tensor log_probabilities = (scores.amax(1) - scores.logsumexp(1)).to(at::kCPU, at::kDouble);
     const auto* symbol = symbols.const_data_ptr<std::int64_t>();
-    const auto* log_probability = log_probabilities.const_data_ptr<double>();
-    for (const std::int64_t place : prefixes.place) {
-      outputs[static_cast<std::size_t>(place)].push_back(*symbol++);
-      found.log_probabilities[static_cast<std::size_t>(place)] += *log_probability++;
+    for (const std::int64_t place : prefixes.place) outputs[static_cast<std::size_t>(place)].push_back(*symbol++);
+    if (options.with_probabilities) {
+      const at::Tensor of_symbols = at::log_softmax(scores, 1).amax(1).to(at::kCPU, at::kDouble);
+      const auto* log_probability = of_symbols.const_data_ptr<double>();
+      for (const std::int64_t place : prefixes.place)
+        found.log_probabilities[static_cast<std::size_t>(place)] += *log_probability++;
     }
     std::erase_if(prefixes.place, [&](std::int64_t place) {
       const auto index = static_cast<std::size_t>(place);
-      return outputs[index].back() == end_of_sequence || std::cmp_greater_equal(outputs[index].size(), limits[index]);
+      return outputs[index].back() == options.end_of_sequence ||
+             std::cmp_greater_equal(outputs[index].size(), limits[index]);
     });
     ++prefixes.length;
     prefixes.last.clear();
     for (const std::int64_t place : prefixes.place)
       prefixes.last.push_back(outputs[static_cast<std::size_t>(place)].back());
   }
-  for (auto& output : outputs) output.erase(std::ranges::find(output, end_of_sequence), output.end());
+  for (auto& output : outputs) output.erase(std::ranges::find(output, options.end_of_sequence), output.end());
   return found;
 }
 
@@ -58,7 +60,7 @@ Decoded decode(const Model& model, const Batch& batch, const dist::Sequences& se
   const auto decoder = model.begin_decoding(batch, steps, {sequences, mine, options.beam, group});
   Likeliest found =
       options.beam == 1
-          ? decode_greedily(*decoder, my_limits, options.end_of_sequence)
+          ? decode_greedily(*decoder, my_limits, options)
           : search_with_beam(*decoder, my_limits, {options.beam, options.length_penalty, options.end_of_sequence});
   if (!model.decodes_together()) {
     const std::int64_t longest = limits.empty() ? 0 : *std::ranges::max_element(limits);

@@ -23,6 +23,7 @@ struct DecodingOptions {
   std::int64_t beam = 1;                  // prefixes that a search goes on with; 1: the likeliest symbol each time
   double length_penalty = 0.6;            // of a wider beam: see BeamOptions
   std::vector<std::int64_t> limits = {};  // [sequences]: the same as `longest` of each, where not all have it
+  bool with_probabilities = false;        // of greedy outputs, too; else they are 0
 };
 
 /// Decodes a batch's sources symbol by symbol, until every sequence has ended or is as long as may be: greedily, the

@@ -8,7 +8,7 @@
 namespace ut::core {
 
 /// Rows that every step of a stack takes, as a decoder's memory. Where they are of bfloat16, the gradients that the
-/// steps have for them are added up in float32, and rounded once.
+/// steps have for them are added up in float32.
 class SharedRows {
  public:
   SharedRows() = default;

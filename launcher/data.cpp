@@ -11,6 +11,7 @@
 #include "datasets/task_options.h"
 #include "launcher/commands.h"
 #include "launcher/options/output_file.h"
+#include "launcher/process/say.h"
 
 namespace ut::launcher {
 namespace {
@@ -63,9 +64,9 @@ int data_check(const Options& options) {
     checked.task = task;
     const datasets::DataCheck found = datasets::check_data(checked);
     if (!options.quiet)
-      for (const std::string& line : found.description) fmt::print("{}\n", line);
-    for (const std::string& warning : found.warnings) fmt::print("warning: {}\n", warning);
-    for (const std::string& error : found.errors) fmt::print("wrong: {}\n", error);
+      for (const std::string& line : found.description) print(line + "\n");
+    for (const std::string& warning : found.warnings) print(fmt::format("warning: {}\n", warning));
+    for (const std::string& error : found.errors) print(fmt::format("wrong: {}\n", error));
     if (found.errors.empty()) fmt::print("{}: can be trained on: {}\n", checked.data, found.options);
     is_refused = is_refused || !found.errors.empty();
   }

@@ -62,7 +62,10 @@ using core::Likeliest;
 /// rows that are pointed at; an empty output for the others.
 Likeliest read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
-  const auto [log_probabilities, answers] = at::log_softmax(model.forward(batch.rows, steps, {}).logits, 1).max(1);
+  const at::Tensor logits = model.forward(batch.rows, steps, {}).logits;
+  const at::Tensor likeliest = logits.argmax(1, /*keepdim=*/true);
+  const at::Tensor answers = likeliest.cpu();
+  const at::Tensor log_probabilities = at::log_softmax(logits, 1).gather(1, likeliest).cpu();
   Likeliest found{core::Outputs(batch.sources.ids.size()), std::vector<double>(batch.sources.ids.size())};
   std::int64_t read = 0;
   for (const std::int64_t sequence : batch.sequences_of_labels()) {
@@ -86,6 +89,7 @@ Likeliest decode_batch(const Session& session, const core::Model& model, std::sp
   };
   if (!session.task->has_target() || !session.task->has_source()) return gather(read_answers(model, batch, steps), 1);
   core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
+  how.with_probabilities = session.options.json;
   const std::int64_t longest = std::ranges::max(how.limits);
   const auto mine = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
   how.limits = {mine, mine + std::ssize(batch.sources.ids)};

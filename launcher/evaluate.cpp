@@ -99,9 +99,9 @@ int evaluate(Session& session) {
     if (options.json)
       print(line.dump() + "\n");
     else
-      fmt::print("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
-                 describe(result, *session.task), describe_histogram(result.pondered),
-                 describe_groups(result, *session.task), describe_mean(result, groups_are_tasks(options)));
+      print(fmt::format("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
+                        describe(result, *session.task), describe_histogram(result.pondered),
+                        describe_groups(result, *session.task), describe_mean(result, groups_are_tasks(options))));
     record(line, options.run_dir);
   }
   if (see) outputs.write(options.outputs, session.mesh.world());

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <system_error>
 
 #include "base/error.h"
@@ -16,11 +17,28 @@ base::BadInput cannot_be_made(const fs::path& whole, const std::error_code& fail
   return base::BadInput(fmt::format("{}: cannot be made: {}", whole.string(), failure.message()));
 }
 
+/// Another process may take it away between the two.
 int make_and_open(const fs::path& path, const fs::path& whole) {
+  constexpr int most_tries = 100;
   std::error_code failure;
-  fs::create_directories(path, failure);
-  if (failure) throw cannot_be_made(whole, failure);
-  return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int tries = 0; tries < most_tries; ++tries) {
+    fs::create_directories(path, failure);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) return descriptor;
+    const std::error_code why(errno, std::generic_category());
+    if (failure && failure != std::errc::file_exists) break;
+    failure = why;
+    if (why != std::errc::no_such_file_or_directory) break;
+  }
+  throw cannot_be_made(whole, failure);
+}
+
+void empty(const fs::path& path, const fs::path& whole) {
+  try {
+    for (const fs::directory_entry& left : fs::directory_iterator(path)) fs::remove_all(left);
+  } catch (const fs::filesystem_error& failure) {
+    throw cannot_be_made(whole, failure.code());
+  }
 }
 
 }  // namespace
@@ -28,15 +46,14 @@ int make_and_open(const fs::path& path, const fs::path& whole) {
 UnfinishedDirectory::UnfinishedDirectory(const fs::path& whole)
     : path_(whole.parent_path() / fmt::format(".{}.ut-unfinished", whole.filename().string())),
       lock_(
-          path_, [&] { return make_and_open(path_, whole); }, base::FileLock::Wait::no) {
+          path_, [&] { return make_and_open(path_, whole); }, std::chrono::seconds(0)) {
   if (lock_.is_of_another())
     throw base::BadInput(
         fmt::format("{}: another process is making it; wait for that, or give another name", whole.string()));
-  std::error_code failure;
-  for (const fs::directory_entry& left : fs::directory_iterator(path_, failure)) fs::remove_all(left, failure);
-  if (failure) throw cannot_be_made(whole, failure);
+  empty(path_, whole);
   if (!fs::exists(fs::symlink_status(whole))) return;
-  fs::remove(path_, failure);
+  std::error_code ignored;
+  fs::remove(path_, ignored);
   throw base::BadInput(fmt::format("{}: is there already; give another name", whole.string()));
 }
 

@@ -51,6 +51,8 @@ void check_writable(const fs::path& path) {
       throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
   }
   const fs::path records = metrics_file(path);
+  if (base::is_there(records) && !fs::is_regular_file(records))
+    throw refusal(path, fmt::format("{} is no regular file, one is needed", records.string()));
   if (fs::exists(fs::symlink_status(records)) && ::access(records.c_str(), W_OK) != 0)
     throw refusal(path, fmt::format("{} cannot be written to: {}", records.string(), std::strerror(errno)));
 }
@@ -71,7 +73,7 @@ std::unique_ptr<base::FileLock> take_lock(const fs::path& path, int flags) {
   const fs::path file = lock_path(path);
   const auto open = [&] { return ::open(file.c_str(), flags | O_CLOEXEC, as_the_umask_says); };
   try {
-    auto lock = std::make_unique<base::FileLock>(file, open, base::FileLock::Wait::no);
+    auto lock = std::make_unique<base::FileLock>(file, open, std::chrono::seconds(0));
     if (!lock->is_of_another()) return lock;
   } catch (const fs::filesystem_error& failure) {
     throw refusal(path, fmt::format("cannot be written to: {}", failure.code().message()));

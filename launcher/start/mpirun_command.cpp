@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "base/error.h"
 #include "launcher/start/mpirun_environment.h"

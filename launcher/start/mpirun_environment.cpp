@@ -109,12 +109,13 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
 
 void allow_open_files(const SpawnRequest& request) {
   // Seen to suffice: 36 for two ranks, 48 for four, 64 for eight.
-  const auto needed = static_cast<rlim_t>(40 + 5 * most_ranks_on_a_host(request));
+  const std::int64_t ranks = most_ranks_on_a_host(request);
+  const auto needed = static_cast<rlim_t>(40 + 5 * ranks);
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= needed) return;
   if (files.rlim_max < needed)
     throw base::BadInput(fmt::format("open files: at most {} are allowed (ulimit -n), mpirun needs {} for {} ranks",
-                                     files.rlim_max, needed, request.ranks));
+                                     files.rlim_max, needed, ranks));
   files.rlim_cur = needed;
   ::setrlimit(RLIMIT_NOFILE, &files);
 }

@@ -76,7 +76,7 @@ void TrainingRun::resume() {
   }
   cursor_ = resumed_.cursor;
   best_ = resumed_.best;
-  evaluated_at_ = best_ ? resumed_.evaluated_at : -1;
+  evaluated_at_ = resumed_.evaluated_at;
   written_at_ = update();
   non_finite_.resume(resumed_.left_out_in_a_row);
   time_is_over_ = options.max_hours > 0 && resumed_.hours >= options.max_hours;
@@ -237,9 +237,9 @@ void TrainingRun::evaluate() {
   if (!result) return;
   evaluated_at_ = update();
   const BestScore found{result->steering_score(), result->loss, update()};
-  const bool is_spoilt = non_finite_.in_a_row() > 0 && !std::isfinite(found.loss);
+  is_spoilt_ = !std::isfinite(found.loss);
   // A language model's accuracy may for long be 0, while its loss falls.
-  const bool is_best = !is_spoilt && improves(found, best_);
+  const bool is_best = !is_spoilt_ && improves(found, best_);
   if (is_best) best_ = found;
   if (session_.speaks()) {
     log_->record(record_of(datasets::Split::validation, update(), *result));
@@ -283,7 +283,7 @@ void TrainingRun::write_checkpoint() {
   log_->pause();
   run_on_first(session_.mesh.world(), [&] {
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
-    if (non_finite_.in_a_row() > 0) return;  // those from before the model may have been spoilt stay
+    if (is_spoilt_ || non_finite_.in_a_row() > 0) return;  // those from before it may have been spoilt stay
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                  session_.options.keep_every);
   });
@@ -294,7 +294,7 @@ bool TrainingRun::finished() const { return stop_ || !limit().empty(); }
 
 int TrainingRun::end() {
   if (log_->is_behind()) record_updates();  // an evaluation has ended it
-  if (!stop_ && evaluated_at_ != update()) evaluate();
+  if (!stop_ && (evaluated_at_ != update() || (!best_ && !is_spoilt_))) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_ && !best_)
     throw FailureOfRank(0, text_of_rank(host_name(), 0, session_.mesh.world()),

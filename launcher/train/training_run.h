@@ -105,6 +105,7 @@ class TrainingRun {
   Stopwatch since_start_;
   std::optional<BestScore> best_;  // of validation; its checkpoint is there
   std::int64_t evaluated_at_ = -1;
+  bool is_spoilt_ = false;        // what was evaluated then
   std::int64_t written_at_ = -1;  // update of the newest checkpoint
   std::int64_t compared_at_ = 0;  // update after which ranks were found to be the same
   NonFiniteUpdates non_finite_;

@@ -97,7 +97,7 @@ TEST_F(Decoding, TellsHowLikelyOutputsAreWithTheirEnd) {
   constexpr std::int64_t longest = 12;
   const std::int64_t end = decode({longest, -1})[0].back();
   for (const std::int64_t beam : {1, 3}) {
-    const Likeliest likeliest = found({longest, end, beam}, model_->steps());
+    const Likeliest likeliest = found({longest, end, beam, 0.6, {}, true}, model_->steps());
     int ended = 0;
     for (std::size_t index = 0; index < likeliest.outputs.size(); ++index) {
       std::vector<ExampleSequence> one{sequences_[index]};

@@ -372,7 +372,8 @@ TEST_P(MeshDecoding, GivesWhatOneRankGives) {
   const auto [halting, kind, beam] = GetParam();
   HaltingOptions options = lively_halting(halting, halting);
   options.kind = kind;
-  const auto decoded = [&options, how = DecodingOptions{12, 5, beam}](const Examples& mine, dist::Communicator& group) {
+  const auto decoded = [&options, how = DecodingOptions{12, 5, beam, 0.6, {}, true}](const Examples& mine,
+                                                                                     dist::Communicator& group) {
     const auto model = talkative_model(options, group.device());
     const Batch batch = make_batch(mine, Architecture::encoder_decoder, group);
     return decode(*model, batch, sources_of(mine), model->steps(), how, group).found;

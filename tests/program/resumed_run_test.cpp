@@ -90,7 +90,7 @@ TEST_F(ResumedRun, GoesOnFromBeforeItWasSpoilt) {
 /// Neither an evaluation nor the end puts a spoilt model in the place of one from before it was.
 TEST_F(ResumedRun, KeepsWhatItHadBeforeItWasSpoilt) {
   const std::string run = directory_ / "run";
-  std::string training = addition(8, "--evaluate-every 4 --evaluation-examples 4") + "--keep-checkpoints 1 ";
+  std::string training = addition(8, "--evaluate-every 1 --evaluation-examples 4") + "--keep-checkpoints 1 ";
   training.replace(training.find("float64"), 7, "float32");
   training.replace(training.find("--checkpoint-every 10"), 21, "--checkpoint-every 1");
   training.replace(training.find("0.003"), 5, "1e15");

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
