@@ -1,6 +1,7 @@
 // The whole model over every mesh that the ranks allow, against one rank that holds everything.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/span.h"
