@@ -55,18 +55,17 @@ void add_evaluation(Table& table) {
                 [](auto& o) -> auto& { return o.evaluation_limit; }, 0)});
   table.add("Evaluation", command_evaluate, false,
             {flag(
-                "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; })});
-  table.add("Evaluation", command_decode, false,
-            {flag(
-                "json", "print a JSON object for each line, which has what the output's probability is, too",
-                [](auto& o) -> auto& { return o.json; })});
-  table.add("Evaluation", command_evaluate, false,
-            {flag(
+                 "json", "print the scores as one JSON object", [](auto& o) -> auto& { return o.json; }),
+             flag(
                  "teacher-forced", "score each symbol after the right ones, instead of the model's own (greedy)",
                  [](auto& o) -> auto& { return o.teacher_forced; }),
              without_default(path(
                  "outputs", "FILE", "where each example is written with what was made of it, a JSON object a line",
                  [](auto& o) -> auto& { return o.outputs; }))});
+  table.add("Evaluation", command_decode, false,
+            {flag(
+                "json", "print a JSON object for each line, which has what the output's probability is, too",
+                [](auto& o) -> auto& { return o.json; })});
 }
 
 void add_score(Table& table) {
