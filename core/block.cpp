@@ -31,10 +31,10 @@ template <class SubLayer>
 at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
                          Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const {
   const bool pre = options_.norm == Norm::pre;
-  const at::Tensor revised = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
+  const at::Tensor output = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
   const DropoutKey here = key.with_site(site);
-  return pre ? add_dropped(x, revised, options_.residual_dropout, here, local)
-             : norm.of_sum(x, revised, options_.residual_dropout, here, local);
+  return pre ? add_dropped(x, output, options_.residual_dropout, here, local)
+             : norm.of_sum(x, output, options_.residual_dropout, here, local);
 }
 
 AttentionSite Block::attention_site(const DropoutKey& key, Site site) const {

@@ -52,9 +52,9 @@ class CachedRows final : public CurrentRows {
     throw std::logic_error("a sequence's mean needs positions that are not decoded yet");
   }
 
-  void start_parting(const at::Tensor& running) override { flags_ = dist::start_to_host(running); }
+  void start_compaction(const at::Tensor& running) override { flags_ = dist::start_to_host(running); }
 
-  dist::Parting part() override {
+  dist::Compaction finish_compaction() override {
     Numbers still;
     Numbers stopped;
     const at::Tensor flags = flags_();

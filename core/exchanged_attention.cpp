@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "dist/blocks.h"
 #include "dist/differentiable.h"
 #include "dist/heads.h"
 #include "dist/on_device.h"
+#include "dist/rows_by_rank.h"
 #include "dist/select_rows.h"
 
 namespace ut::core {
@@ -45,7 +45,7 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   }
 
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
-    const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
+    const auto blocks = dist::start_rows_by_rank(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
     at::Tensor output = how.query();
     const auto back = std::make_shared<Backward>(RowAttention(output, how));
     while (const auto block = blocks->next()) {
@@ -111,7 +111,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
   }
 
   at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
-    const auto blocks = dist::start_blocks(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
+    const auto blocks = dist::start_rows_by_rank(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
     const at::Tensor query = how.query();
     const std::vector<at::Tensor> queries = queries_by_span(query, how.heads);
     std::vector<std::vector<PartOfAttention>> parts(mine_.size());
@@ -145,7 +145,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
   }
 
   /// Adds to `parts` what each of this rank's spans sees in another's block.
-  void meet(const dist::Block& block, const std::vector<at::Tensor>& queries, const Attending& how,
+  void meet(const dist::RankRows& block, const std::vector<at::Tensor>& queries, const Attending& how,
             std::vector<std::vector<PartOfAttention>>& parts) const {
     const auto rank = static_cast<std::size_t>(block.rank);
     at::Tensor keys_values;

@@ -11,10 +11,10 @@
 namespace ut::core {
 namespace {
 
-/// Of the host's rows as many as stay in a core's cache from one operation to the next; all that are on a device.
+/// Of the host's rows as many as stay in a core's cache from one operation to the next; of a device's as many as are
+/// still few beside all.
 std::vector<at::Tensor> in_pieces(const at::Tensor& rows) {
-  constexpr std::int64_t numbers_at_once = 1 << 18;
-  if (!rows.is_cpu()) return {rows};
+  const std::int64_t numbers_at_once = rows.is_cpu() ? 1 << 18 : 1 << 24;
   return rows.split(std::max<std::int64_t>(1, numbers_at_once / rows.size(1)));
 }
 
@@ -23,8 +23,9 @@ std::vector<at::Tensor> in_pieces(const at::Tensor& rows) {
 at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing) {
   const auto others = static_cast<double>(logits.size(1) - 1);
   const double low = smoothing == 0 ? 0 : smoothing / others;
-  const at::Tensor log_probability = at::log_softmax(logits.detach(), 1);  // [rows, vocabulary]
-  const at::Tensor label = labels.unsqueeze(1);                            // [rows, 1]
+  const at::Tensor log_probability = logits.detach();  // [rows, vocabulary], in their place
+  for (const at::Tensor& rows : in_pieces(log_probability)) rows.copy_(at::log_softmax(rows, 1));
+  const at::Tensor label = labels.unsqueeze(1);  // [rows, 1]
   at::Tensor loss = log_probability.gather(1, label).sum() * (smoothing + low - 1);
   if (smoothing > 0) {
     const double entropy = -((1 - smoothing) * std::log(1 - smoothing) + others * low * std::log(low + 1e-20));

@@ -11,7 +11,8 @@ namespace ut::core {
 /// Label-smoothed cross entropy, summed over rows: 1 - smoothing on the label and the rest spread evenly over the
 /// other symbols, less the smoothed distribution's own entropy, so that a perfect fit gives 0 (the authors' form).
 /// `logits` [rows, vocabulary], `labels` [rows] int64 -> scalar. The caller divides by the update's global number of
-/// labels.
+/// labels. Of the logits become their logarithms of probabilities, and on the way back their gradient: with many
+/// symbols they are the largest tensor that there is, when there is most.
 at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing);
 
 /// Mean ponder time (updates + remainder) of the update's rows, encoder's and decoder's added: this rank's share,
@@ -28,7 +29,7 @@ struct LossOptions {
 };
 
 /// This rank's share of the update's loss, to go back from: label-smoothed cross entropy a label, and the weighted mean
-/// ponder time. `labels` [rows] int64. Scalar.
+/// ponder time. `labels` [rows] int64. Scalar. Overwrites the logits, as summed_cross_entropy() does.
 at::Tensor share_of_loss(const Prediction& prediction, const at::Tensor& labels, const LossOptions& update);
 
 /// Goes back from a rank's share of the loss, a scalar. Where it is not finite, no gradient that it depends on is

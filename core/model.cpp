@@ -12,8 +12,8 @@
 namespace ut::core {
 namespace {
 
-PonderTime ponder_time(const Revised& revised) {
-  return {revised.updates, revised.cost.defined() ? revised.cost.sum() : at::Tensor()};
+PonderTime ponder_time(const StackOutput& output) {
+  return {output.updates, output.cost.defined() ? output.cost.sum() : at::Tensor()};
 }
 
 /// The table's rows with these numbers [n…] -> [n…, d]. On the host their gradients are added where the table's are
@@ -88,14 +88,14 @@ std::unique_ptr<PrefixDecoder> UniversalTransformer::begin_decoding(const Batch&
   return make_universal_decoder(*this, batch, steps, share);
 }
 
-Revised UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
-                                     const DropoutKey& dropout, const StepObserver& observer) const {
+StackOutput UniversalTransformer::encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps,
+                                         const DropoutKey& dropout, const StepObserver& observer) const {
   const auto rows = encoder_->make_rows(*batch.source, nullptr);
   return encoder_->forward(embedded, batch.source_position, steps, *rows, nullptr, dropout, observer);
 }
 
-Revised UniversalTransformer::decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch,
-                                     std::int64_t steps, const DropoutKey& dropout) const {
+StackOutput UniversalTransformer::decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch,
+                                         std::int64_t steps, const DropoutKey& dropout) const {
   const auto rows = decoder_->make_rows(*batch.target, memory);
   return decoder_->forward(embedded, batch.target_position, steps, *rows, memory, dropout);
 }
@@ -105,22 +105,22 @@ Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps,
   StepObserver observer;
   if (synchronisation != nullptr) observer.step_backward = [synchronisation] { synchronisation->progress(); };
   Prediction prediction;
-  Revised revised;
+  StackOutput output;
   std::optional<Memory> memory;
   if (encoder_) {
-    revised = encode(embed_source(batch), batch, steps.encoder, dropout, observer);
-    prediction.encoder = ponder_time(revised);
+    output = encode(embed_source(batch), batch, steps.encoder, dropout, observer);
+    prediction.encoder = ponder_time(output);
   }
   if (encoder_ && decoder_) {
     if (synchronisation != nullptr)
-      revised.state = dist::tell_in_backward(revised.state, [synchronisation] { synchronisation->start_early(); });
-    memory = decoder_->block().remember(revised.state, *batch.source);
+      output.state = dist::tell_in_backward(output.state, [synchronisation] { synchronisation->start_early(); });
+    memory = decoder_->block().remember(output.state, *batch.source);
   }
   if (decoder_) {
-    revised = decode(embed_target(batch), memory ? &*memory : nullptr, batch, steps.decoder, dropout);
-    prediction.decoder = ponder_time(revised);
+    output = decode(embed_target(batch), memory ? &*memory : nullptr, batch, steps.decoder, dropout);
+    prediction.decoder = ponder_time(output);
   }
-  prediction.logits = scores(revised.state, batch);
+  prediction.logits = scores(output.state, batch);
   return prediction;
 }
 

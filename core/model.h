@@ -100,11 +100,11 @@ class UniversalTransformer final : public Model {
   // The parts of forward(), for decoding and for who wants to look inside.
 
   /// What the encoder makes of the source rows, of H^0 as embed_source() gives it. Collective, as forward().
-  Revised encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
-                 const StepObserver& observer = {}) const;
+  StackOutput encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
+                     const StepObserver& observer = {}) const;
   /// What the decoder makes of the target rows; no `memory` where it is alone. Collective, as forward().
-  Revised decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
-                 const DropoutKey& dropout) const;
+  StackOutput decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
+                     const DropoutKey& dropout) const;
 
   // Where there is one.
   const Recurrence& encoder() const { return *encoder_; }

@@ -19,30 +19,6 @@ namespace {
 /// backward pass is still in the decoder, whose steps need more memory.
 constexpr std::int64_t steps_kept_together = 2;
 
-/// What rows came to that have left the running set, in the order in which they did.
-class HaltedRows {
- public:
-  /// The last rows that `ponder` keeps the books of, from number `first`.
-  void add(const Pondering& ponder, std::int64_t first) {
-    const auto of_them = [first](const at::Tensor& part) {
-      return part.slice(0, first).clone();
-    };  // else all stays in memory
-    states_.push_back(of_them(ponder.mean()));
-    updates_.push_back(of_them(ponder.updates()));
-    costs_.push_back(of_them(ponder.cost()));
-  }
-
-  /// In the order in which the stack was given them.
-  Revised all(const StackRows& rows) const {
-    return {rows.home(at::cat(states_)), rows.home(at::cat(updates_)), rows.home(at::cat(costs_))};
-  }
-
- private:
-  std::vector<at::Tensor> states_;
-  std::vector<at::Tensor> updates_;
-  std::vector<at::Tensor> costs_;
-};
-
 }  // namespace
 
 Recurrence::Recurrence(Parameters& parameters, const std::string& name, const ModelOptions& options, std::int64_t steps,
@@ -57,8 +33,8 @@ Recurrence::Recurrence(Parameters& parameters, const std::string& name, const Mo
 
 std::shared_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const {
   const dist::Rows* memory_rows = memory == nullptr ? nullptr : &memory->rows;
-  return halting() == Halting::act_copy ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
-                                        : make_whole_rows(exchange, decoder_, memory_rows);
+  return halted_leave() ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
+                        : make_whole_rows(exchange, decoder_, memory_rows);
 }
 
 Recurrence::PositionSignals Recurrence::PositionSignals::of(const at::Tensor& rows) const {
@@ -81,39 +57,40 @@ at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) 
   return step_table_.narrow(0, 0, steps) * std::sqrt(static_cast<double>(options_.d_model));
 }
 
-Revised Recurrence::forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                            const Memory* memory, const DropoutKey& dropout, const StepObserver& observer) const {
+StackOutput Recurrence::forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps,
+                                StackRows& rows, const Memory* memory, const DropoutKey& dropout,
+                                const StepObserver& observer) const {
   const DropoutKey stack = dropout.with_stack(decoder_ ? 1 : 0);
   const at::Tensor input =
       core::dropout(state, options_.input_dropout, stack.with_site(Site::input), rows.step()->local());
   const SharedRows seen = memory == nullptr ? SharedRows() : SharedRows(memory->keys_values);
-  Revised revised = halting() == Halting::none
-                        ? revise_all(input, position, steps, rows, seen, stack, observer)
-                        : revise_until_halted(input, position, steps, rows, seen, stack, observer);
-  if (final_norm_) revised.state = (*final_norm_)(revised.state);
-  return revised;
+  StackOutput output = halting() == Halting::none
+                           ? run_fixed_steps(input, position, steps, rows, seen, stack, observer)
+                           : run_until_halted(input, position, steps, rows, seen, stack, observer);
+  if (final_norm_) output.state = (*final_norm_)(output.state);
+  return output;
 }
 
-Revised Recurrence::revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                               const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const {
+StackOutput Recurrence::run_fixed_steps(at::Tensor state, const at::Tensor& position, std::int64_t steps,
+                                        StackRows& rows, const SharedRows& memory, const DropoutKey& stack,
+                                        const StepObserver& observer) const {
   const PositionSignals position_signal = position_signals(position, state);
   const at::Tensor step_signal = step_signals(steps, state);
   const bool before_decoder = !decoder_ && options_.architecture == Architecture::encoder_decoder;
   const bool together = options_.recompute == Recompute::step && before_decoder && !observer.step;
   const std::int64_t at_once = together ? steps_kept_together : 1;
   for (std::int64_t done = 0; done < steps; done += at_once) {
-    const SomeSteps some{done + 1, std::min(steps, done + at_once)};
+    const StepRange some{done + 1, std::min(steps, done + at_once)};
     if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
-    state = revise_some(some, state, position_signal, step_signal, rows.step(), {}, memory, stack);
+    state = run_steps(some, state, position_signal, step_signal, rows.step(), {}, memory, stack);
     if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr, {});
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
 
-at::Tensor Recurrence::revise_some(const SomeSteps& some, const at::Tensor& state,
-                                   const PositionSignals& position_signal, const at::Tensor& step_signal,
-                                   const std::shared_ptr<StepRows>& rows, const Copied& copied,
-                                   const SharedRows& memory, const DropoutKey& stack) const {
+at::Tensor Recurrence::run_steps(const StepRange& some, const at::Tensor& state, const PositionSignals& position_signal,
+                                 const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows,
+                                 const Copied& copied, const SharedRows& memory, const DropoutKey& stack) const {
   std::vector<at::Tensor> inputs{state, step_signal};
   inputs.insert(inputs.end(), memory.inputs().begin(), memory.inputs().end());
   const auto before_copied = std::ssize(inputs);
@@ -142,52 +119,83 @@ at::Tensor Recurrence::halting_probability(const at::Tensor& state, const Positi
   return options_.recompute == Recompute::step ? recomputed(inputs, decide) : decide(inputs);
 }
 
-Revised Recurrence::revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
-                                        const SharedRows& memory, const DropoutKey& stack,
-                                        const StepObserver& observer) const {
-  const bool copies = halting() == Halting::act_copy;
-  PositionSignals position_signal = position_signals(position, state);
-  const at::Tensor step_signal = step_signals(steps, state);
-  Pondering ponder(state, options_.halting);
+/// What rows came to that have halted, in the order in which they did.
+class Recurrence::HaltedRows {
+ public:
+  /// The last rows that `ponder` keeps the books of, from number `first`.
+  void add(const Pondering& ponder, std::int64_t first) {
+    const auto of_them = [first](const at::Tensor& part) {
+      return part.slice(0, first).clone();
+    };  // else all stays in memory
+    states_.push_back(of_them(ponder.mean()));
+    updates_.push_back(of_them(ponder.updates()));
+    costs_.push_back(of_them(ponder.cost()));
+  }
+
+  /// In the order in which the stack was given them.
+  StackOutput all(const StackRows& rows) const {
+    return {rows.home(at::cat(states_)), rows.home(at::cat(updates_)), rows.home(at::cat(costs_))};
+  }
+
+ private:
+  std::vector<at::Tensor> states_;
+  std::vector<at::Tensor> updates_;
+  std::vector<at::Tensor> costs_;
+};
+
+StackOutput Recurrence::run_until_halted(const at::Tensor& input, const at::Tensor& position, std::int64_t steps,
+                                         StackRows& rows, const SharedRows& memory, const DropoutKey& stack,
+                                         const StepObserver& observer) const {
+  const at::Tensor step_signal = step_signals(steps, input);
+  Unhalted unhalted{input, position, position_signals(position, input), Pondering(input, options_.halting)};
   HaltedRows halted;
   Copied copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
+    auto& [state, _, position_signal, ponder] = unhalted;
     const std::shared_ptr<StepRows> here = rows.step();
     if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
     const at::Tensor probability =
         halting_probability(state, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
-    ponder.decide(probability, copies && step == steps);
-    rows.start_parting(ponder.running());  // who goes on is told while the step is made
-    state = revise_some({step, step}, state, position_signal, step_signal, here, copied, memory, stack);
+    ponder.decide(probability, halted_leave() && step == steps);
+    rows.start_compaction(ponder.running());  // who goes on is told while the step is made
+    state = run_steps({step, step}, state, position_signal, step_signal, here, copied, memory, stack);
     if (observer.step) {
       Pondering with_state = ponder;
       with_state.take(state);
       observer.step(step, here->local(), state, &with_state, probability);
     }
-
-    const dist::Parting parting = rows.part();
-    const std::int64_t still = parting.still.size(0);
-    const bool all_stay = still == state.size(0);
-    const at::Tensor order = all_stay ? parting.still : at::cat({parting.still, parting.stopped});
-    if (!all_stay) {  // before the mean takes the states: then it and the next step save the same tensor for backward
-      state = dist::select_rows(state, order);
-      ponder = ponder.in_order(order);
-    }
-    ponder.take(state);
-    if (copies) halted.add(ponder, still);
+    copied = compact(unhalted, halted, rows, step_signal.slice(0, step));
     if (!rows.any_running()) break;
-    copied = {};
-    if (all_stay && !rows.has_moved()) continue;
-    if (parting.copied.size(0) > 0)
-      copied = {dist::select_rows(ponder.mean(), dist::places_in(order).index_select(0, parting.copied)),
-                position_signal.of(parting.copied).all() + step_signal[step]};
-    const auto stay = [&](const at::Tensor& part) { return rows.move(part.narrow(0, 0, still)); };
-    state = stay(state);
-    ponder = ponder.going_on(stay);
-    position = rows.move(position.index_select(0, parting.still));
-    position_signal = rows.has_moved() ? position_signals(position, state) : position_signal.of(parting.still);
   }
-  return copies ? halted.all(rows) : Revised{ponder.mean(), ponder.updates(), ponder.cost()};
+  return halted_leave() ? halted.all(rows)
+                        : StackOutput{unhalted.ponder.mean(), unhalted.ponder.updates(), unhalted.ponder.cost()};
+}
+
+Copied Recurrence::compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows,
+                           const at::Tensor& later_step_signals) const {
+  auto& [state, position, position_signal, ponder] = unhalted;
+  const dist::Compaction compaction = rows.finish_compaction();
+  const std::int64_t still = compaction.still.size(0);
+  const bool all_stay = still == state.size(0);
+  const at::Tensor order = all_stay ? compaction.still : at::cat({compaction.still, compaction.stopped});
+  if (!all_stay) {  // before the mean takes the states: then it and the next step save the same tensor for backward
+    state = dist::select_rows(state, order);
+    ponder = ponder.in_order(order);
+  }
+  ponder.take(state);
+  if (halted_leave()) halted.add(ponder, still);
+  if (!rows.any_running() || (all_stay && !rows.has_moved())) return {};
+
+  Copied copied;
+  if (compaction.copied.size(0) > 0)
+    copied = {dist::select_rows(ponder.mean(), dist::places_in(order).index_select(0, compaction.copied)),
+              position_signal.of(compaction.copied).all() + later_step_signals[0]};
+  const auto stay = [&](const at::Tensor& part) { return rows.move(part.narrow(0, 0, still)); };
+  state = stay(state);
+  ponder = ponder.going_on(stay);
+  position = rows.move(position.index_select(0, compaction.still));
+  position_signal = rows.has_moved() ? position_signals(position, state) : position_signal.of(compaction.still);
+  return copied;
 }
 
 }  // namespace ut::core

@@ -14,7 +14,7 @@
 namespace ut::core {
 
 /// What a stack made of its rows.
-struct Revised {
+struct StackOutput {
   at::Tensor state;    // [rows, d]
   at::Tensor updates;  // [rows] int64: the steps that each row took
   at::Tensor cost;     // [rows] float64: its ponder time, updates + remainder; undefined without halting. To be part of
@@ -42,8 +42,8 @@ class Recurrence {
   /// Revises H^0 `steps` times, or with halting at most so often, once at least. `state` [rows, d]; `position` [rows]
   /// int64, from 0, offset included; `rows` as make_rows() gives them, at their start; `memory` for a decoder with an
   /// encoder. Collective. Throws base::BadInput where more steps are asked for than a learned step signal has.
-  Revised forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                  const Memory* memory, const DropoutKey& dropout, const StepObserver& observer = {}) const;
+  StackOutput forward(const at::Tensor& state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
+                      const Memory* memory, const DropoutKey& dropout, const StepObserver& observer = {}) const;
 
   /// The rows of an exchange as this stack's halting needs them. Both arguments must outlive them.
   std::shared_ptr<StackRows> make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const;
@@ -55,7 +55,7 @@ class Recurrence {
   void replace_halting_unit(HaltingDraw draw) { halting_unit_->replace(std::move(draw)); }
 
  private:
-  struct SomeSteps {
+  struct StepRange {
     std::int64_t first;  // from 1
     std::int64_t last;
   };
@@ -75,15 +75,29 @@ class Recurrence {
     at::Tensor place_;  // [rows] int64; undefined: as they were made
   };
 
-  Revised revise_all(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
-                     const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
-  Revised revise_until_halted(at::Tensor state, at::Tensor position, std::int64_t steps, StackRows& rows,
+  /// Rows that have not left, and what is kept beside each of them.
+  struct Unhalted {
+    at::Tensor state;     // [rows, d]
+    at::Tensor position;  // [rows] int64
+    PositionSignals position_signal;
+    Pondering ponder;
+  };
+  class HaltedRows;
+
+  /// Whether rows that halt leave.
+  bool halted_leave() const { return halting() == Halting::act_copy; }
+  StackOutput run_fixed_steps(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                               const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
+  StackOutput run_until_halted(const at::Tensor& input, const at::Tensor& position, std::int64_t steps, StackRows& rows,
+                               const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
+  /// Takes the step's states into the books, and where rows that halt leave, those out of `unhalted` into `halted`.
+  /// `later_step_signals` [steps not yet made, d]. Returns what the next step copies of those that left. Collective.
+  Copied compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows, const at::Tensor& later_step_signals) const;
   /// Steps first to last, of the same rows; made again in the backward pass where that is asked for. `copied`: see
   /// Block::step().
-  at::Tensor revise_some(const SomeSteps& some, const at::Tensor& state, const PositionSignals& position_signal,
-                         const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
-                         const SharedRows& memory, const DropoutKey& stack) const;
+  at::Tensor run_steps(const StepRange& some, const at::Tensor& state, const PositionSignals& position_signal,
+                       const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
+                       const SharedRows& memory, const DropoutKey& stack) const;
   /// With which each row halts after this step. [running rows] float64
   at::Tensor halting_probability(const at::Tensor& state, const PositionSignals& position_signal,
                                  const at::Tensor& step_signal, std::int64_t step,

@@ -13,14 +13,14 @@ namespace ut::core {
 namespace {
 
 /// What a layer keeps of halted rows.
-struct KeptOfLayer {
+struct LayerStores {
   std::shared_ptr<KeyValueStore> keys_values;
   std::shared_ptr<dist::RowStore> states;  // what convolutions look at
 };
 
 /// What stays from step to step.
-struct Kept {
-  KeptOfLayer& of(std::size_t layer) {
+struct StackStores {
+  LayerStores& of(std::size_t layer) {
     while (layers.size() <= layer)
       layers.push_back({std::make_shared<KeyValueStore>(rows), std::make_shared<dist::RowStore>(rows)});
     return layers[layer];
@@ -30,12 +30,12 @@ struct Kept {
   dist::Sent sent;
   const dist::Rows* memory;
   std::int64_t rows;  // of all sequences; each is kept at its number
-  std::vector<KeptOfLayer> layers;
+  std::vector<LayerStores> layers;
 };
 
 class RunningStepRows final : public StepRows {
  public:
-  RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number, std::shared_ptr<Kept> kept)
+  RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number, std::shared_ptr<StackStores> kept)
       : step_(std::move(step)), number_(number), kept_(std::move(kept)), new_slots_(step_->numbers_of_sent()) {
     const auto lay_out = [this](const dist::Rows& queries, const dist::Rows& seen, const dist::RowNumbers& slots) {
       layout_.emplace(queries, seen, kept_->causal, device(), slots);
@@ -101,7 +101,7 @@ class RunningStepRows final : public StepRows {
 
   std::shared_ptr<const dist::RunningStep> step_;
   std::int64_t number_;
-  std::shared_ptr<Kept> kept_;
+  std::shared_ptr<StackStores> kept_;
   at::Tensor new_slots_;  // [rows sent by all ranks] int64
   std::optional<AttentionLayout> layout_;
   std::optional<AttentionLayout> memory_layout_;
@@ -113,17 +113,17 @@ class RunningRows final : public StackRows {
  public:
   RunningRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, double balance)
       : exchange_(exchange.running(balance)),
-        kept_(std::make_shared<Kept>(
-            Kept{causal, exchange.holdings().options.sent, memory, exchange.all().count(), {}})) {
+        kept_(std::make_shared<StackStores>(
+            StackStores{causal, exchange.holdings().options.sent, memory, exchange.all().count(), {}})) {
     begin_step();
   }
 
   std::shared_ptr<StepRows> step() override { return step_; }
-  void start_parting(const at::Tensor& running) override { exchange_->start_parting(running); }
-  dist::Parting part() override {
-    dist::Parting parting = exchange_->part();
+  void start_compaction(const at::Tensor& running) override { exchange_->start_compaction(running); }
+  dist::Compaction finish_compaction() override {
+    dist::Compaction compaction = exchange_->finish_compaction();
     begin_step();
-    return parting;
+    return compaction;
   }
   bool any_running() const override { return exchange_->any(); }
   at::Tensor move(const at::Tensor& rows) const override { return exchange_->move(rows); }
@@ -134,7 +134,7 @@ class RunningRows final : public StackRows {
   void begin_step() { step_ = std::make_shared<RunningStepRows>(exchange_->step(), ++steps_, kept_); }
 
   std::unique_ptr<dist::RunningExchange> exchange_;
-  std::shared_ptr<Kept> kept_;
+  std::shared_ptr<StackStores> kept_;
   std::int64_t steps_ = 0;
   std::shared_ptr<StepRows> step_;
 };

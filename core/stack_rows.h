@@ -55,11 +55,11 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
   virtual std::shared_ptr<StepRows> step() = 0;
 
   /// Begins to tell the ranks that share these sequences which local rows run on: `running` [local rows] bool. What is
-  /// on a device comes to the host meanwhile, and is told by part().
-  virtual void start_parting(const at::Tensor& running) = 0;
+  /// on a device comes to the host meanwhile, and is told by finish_compaction().
+  virtual void start_compaction(const at::Tensor& running) = 0;
   /// Ends it. Rows that halt leave if this is a set of running rows, else all stay. Collective.
-  virtual dist::Parting part() = 0;
-  /// Whether a row of these sequences runs on any of the ranks; after part().
+  virtual dist::Compaction finish_compaction() = 0;
+  /// Whether a row of these sequences runs on any of the ranks; after finish_compaction().
   virtual bool any_running() const = 0;
   /// What stood with the rows that stayed [rows, ...], where they are now; and whether that is elsewhere. Collective.
   virtual at::Tensor move(const at::Tensor& rows) const = 0;

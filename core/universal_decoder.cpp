@@ -37,12 +37,12 @@ class OfSources : public PrefixDecoder {
       : model_(model), memory_(std::move(memory)), encoder_updates_(std::move(encoder_updates)) {}
 
   at::Tensor encoder_updates() const override { return encoder_updates_; }
-  at::Tensor decoder_updates() const override { return at::cat(updates_); }
+  at::Tensor decoder_updates() const override { return at::cat(updates_).cpu(); }
 
  protected:
   const UniversalTransformer& model() const { return model_; }
   const Memory* memory() const { return memory_ ? &*memory_ : nullptr; }
-  void count(const at::Tensor& updates) { updates_.push_back(updates.cpu()); }
+  void count(const at::Tensor& updates) { updates_.push_back(updates); }  // nobody waits for a device here
 
  private:
   const UniversalTransformer& model_;
@@ -73,9 +73,9 @@ class CachedDecoder final : public OfSources {
     const Recurrence& decoder = model().decoder();
     const auto rows = make_cached_rows(cache_, {prefixes.length, prefixes.place, ids_, width_}, decoder.halting(),
                                        steps_, memory() == nullptr ? nullptr : &memory()->rows);
-    const Revised revised = decoder.forward(model().embed_target(batch), position, steps_, *rows, memory(), {});
-    count(revised.updates);
-    return model().logits(revised.state);
+    const StackOutput output = decoder.forward(model().embed_target(batch), position, steps_, *rows, memory(), {});
+    count(output.updates);
+    return model().logits(output.state);
   }
 
  private:
@@ -105,9 +105,10 @@ class WholePrefixes final : public OfSources {
     const Batch batch = batch_of(prefixes, sources, length);
     std::optional<Memory> memory;
     if (this->memory() != nullptr) memory = memory_of(*this->memory(), sources);
-    const Revised revised = model().decode(model().embed_target(batch), memory ? &*memory : nullptr, batch, steps_, {});
+    const StackOutput output =
+        model().decode(model().embed_target(batch), memory ? &*memory : nullptr, batch, steps_, {});
     const dist::Rows& rows = batch.target->local();
-    at::Tensor logits = at::zeros({rows.sequences(), model().options().vocabulary}, revised.state.options());
+    at::Tensor logits = at::zeros({rows.sequences(), model().options().vocabulary}, output.state.options());
     std::vector<std::int64_t> sequences;  // whose last row is here
     std::vector<std::int64_t> ends;
     for (std::int64_t sequence = 0; sequence < rows.sequences(); ++sequence) {
@@ -119,8 +120,8 @@ class WholePrefixes final : public OfSources {
     }
     const at::Tensor last = dist::on_device(ends, group_.device());
     logits.index_copy_(0, dist::on_device(sequences, group_.device()),
-                       model().logits(revised.state.index_select(0, last)));
-    count(revised.updates.index_select(0, last));
+                       model().logits(output.state.index_select(0, last)));
+    count(output.updates.index_select(0, last));
     group_.all_reduce_sum(logits, dist::Purpose::control);
     return logits;
   }
@@ -169,7 +170,7 @@ std::unique_ptr<PrefixDecoder> make_universal_decoder(const UniversalTransformer
   at::Tensor encoder_updates = at::empty({0}, at::kLong);
   std::optional<Memory> memory;
   if (batch.source) {
-    const Revised encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
+    const StackOutput encoded = model.encode(model.embed_source(batch), batch, steps.encoder, {});
     encoder_updates = encoded.updates;
     memory = model.decoder().block().remember(encoded.state, *batch.source);
   }

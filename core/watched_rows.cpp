@@ -58,12 +58,12 @@ class WatchedRows final : public CurrentRows {
     return rows_->step()->mean_over_sequence(values);
   }
 
-  void start_parting(const at::Tensor& running) override { rows_->start_parting(running); }
-  dist::Parting part() override {
-    dist::Parting parting = rows_->part();
-    copied_ = numbers_.index_select(0, parting.copied.cpu());
-    numbers_ = numbers_.index_select(0, parting.still.cpu());
-    return parting;
+  void start_compaction(const at::Tensor& running) override { rows_->start_compaction(running); }
+  dist::Compaction finish_compaction() override {
+    dist::Compaction compaction = rows_->finish_compaction();
+    copied_ = numbers_.index_select(0, compaction.copied.cpu());
+    numbers_ = numbers_.index_select(0, compaction.still.cpu());
+    return compaction;
   }
   bool any_running() const override { return rows_->any_running(); }
   at::Tensor move(const at::Tensor& rows) const override { return rows_->move(rows); }

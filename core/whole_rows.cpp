@@ -39,12 +39,12 @@ class WholeRows final : public CurrentRows {
                             [this](const at::Tensor& mine) { return exchange_.sum(mine); });
   }
 
-  void start_parting(const at::Tensor& running) override {
+  void start_compaction(const at::Tensor& running) override {
     const at::Tensor mine = running.any();
     const auto tell = [this](const at::Tensor& flag) { return exchange_.start_any(flag.item<bool>()); };
     any_ = mine.is_cpu() ? tell(mine) : [tell, copy = dist::start_to_host(mine)] { return tell(copy())(); };
   }
-  dist::Parting part() override {
+  dist::Compaction finish_compaction() override {
     any_running_ = any_();
     const auto options = at::TensorOptions(at::kLong).device(device());
     const at::Tensor none = at::empty({0}, options);

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "dist/accumulation_type.h"
-#include "dist/blocks.h"
 #include "dist/differentiable.h"
+#include "dist/rows_by_rank.h"
 
 namespace ut::dist {
 namespace {
@@ -50,7 +50,7 @@ Arriving start_gather_rows(const at::Tensor& rows, const std::vector<std::int64_
                            Communicator& group) {
   if (group.size() == 1) return [rows] { return rows; };
   if (form == ExchangeForm::broadcast || form == ExchangeForm::ring)
-    return [blocks = std::shared_ptr<ArrivingBlocks>(start_blocks(rows, counts, form, group))] {
+    return [blocks = std::shared_ptr<RowsByRank>(start_rows_by_rank(rows, counts, form, group))] {
       std::vector<at::Tensor> of_ranks;
       while (const auto block = blocks->next()) {
         const auto rank = static_cast<std::size_t>(block->rank);

@@ -29,7 +29,7 @@ bool RunningExchange::any() const {
   return std::ranges::any_of(step_->held().running, [](const RowNumbers& rows) { return !rows.empty(); });
 }
 
-void RunningExchange::start_parting(const at::Tensor& running) {
+void RunningExchange::start_compaction(const at::Tensor& running) {
   std::vector<std::int64_t> counts;
   for (const RowNumbers& rows : step_->held().running) counts.push_back(std::ssize(rows));
   const auto tell = [this, counts](const at::Tensor& flags) {
@@ -40,7 +40,7 @@ void RunningExchange::start_parting(const at::Tensor& running) {
   flags_ = flags.is_cpu() ? tell(flags) : [tell, copy = start_to_host(flags)] { return tell(copy())(); };
 }
 
-Parting RunningExchange::part() {
+Compaction RunningExchange::finish_compaction() {
   HeldRows held = step_->held();
   const RowNumbers before = held.running[rank()];
   const std::vector<RowNumbers> stopped = stop_rows(flags_(), held);
@@ -50,8 +50,8 @@ Parting RunningExchange::part() {
       numbers.push_back(std::lower_bound(before.begin(), before.end(), row) - before.begin());
     return index_of(numbers);
   };
-  Parting parting{numbers_among(held.running[rank()]), numbers_among(stopped[rank()]),
-                  numbers_among(held.copied[rank()])};
+  Compaction compaction{numbers_among(held.running[rank()]), numbers_among(stopped[rank()]),
+                        numbers_among(held.copied[rank()])};
   has_moved_ = false;
   if (auto moved = balanced(held.running, balance_); !moved.empty()) {
     last_move_ = make_move(held.running, moved);
@@ -59,7 +59,7 @@ Parting RunningExchange::part() {
     has_moved_ = has_ever_moved_ = true;
   }
   step_ = std::make_shared<const RunningStep>(group_, std::move(held));
-  return parting;
+  return compaction;
 }
 
 /// `runs_on` [running rows of all ranks] uint8 -> [ranks]: those that stopped. The books say so from then on.
@@ -77,7 +77,7 @@ std::vector<RowNumbers> RunningExchange::stop_rows(const at::Tensor& runs_on, He
   for (std::size_t r = 0; r < stopped.size(); ++r) {
     halted_[r].insert(halted_[r].end(), stopped[r].begin(), stopped[r].end());
     RowNumbers& copied = held.copied[r];
-    held.kept[r].insert(held.kept[r].end(), copied.begin(), copied.end());
+    held.copied_before[r].insert(held.copied_before[r].end(), copied.begin(), copied.end());
     copied.clear();
     std::ranges::copy_if(stopped[r], std::back_inserter(copied),
                          [&](std::int64_t row) { return is_live[sequence_of(row)]; });

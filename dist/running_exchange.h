@@ -13,7 +13,7 @@
 namespace ut::dist {
 
 /// What becomes of this rank's running rows after a step; numbers of the rows as they stood before it, ascending.
-struct Parting {
+struct Compaction {
   at::Tensor still;    // [rows] int64: run on
   at::Tensor stopped;  // [rows] int64: have halted
   at::Tensor copied;   // [rows] int64: those of them that rows which run on will see
@@ -34,9 +34,9 @@ class RunningExchange {
   const std::shared_ptr<const RunningStep>& step() const { return step_; }
 
   /// Begins to tell the group which local rows run on: `running` [local rows] bool.
-  void start_parting(const at::Tensor& running);
+  void start_compaction(const at::Tensor& running);
   /// Ends it: the stopped rows leave, and the next step is that of what runs on. Collective.
-  Parting part();
+  Compaction finish_compaction();
   /// Whether any row of the group runs.
   bool any() const;
 

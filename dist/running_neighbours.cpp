@@ -35,7 +35,7 @@ RunningNeighbours::Step RunningNeighbours::next_step(const HeldRows& held, std::
   std::vector<RowNumbers> has = held.running;
   std::vector<const RowNumbers*> halted_parts;
   for (std::size_t r = 0; r < has.size(); ++r)
-    for (const RowNumbers* halted : {&held.copied[r], &held.kept[r]}) {
+    for (const RowNumbers* halted : {&held.copied[r], &held.copied_before[r]}) {
       add(has[r], *halted);
       halted_parts.push_back(halted);
     }

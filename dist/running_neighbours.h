@@ -16,8 +16,8 @@ namespace ut::dist {
 /// Which rows of a group are whose; each [ranks], the same on every rank.
 struct HeldRows {
   std::vector<RowNumbers> running;
-  std::vector<RowNumbers> copied;  // have just halted and will be seen
-  std::vector<RowNumbers> kept;    // were copied after earlier steps
+  std::vector<RowNumbers> copied;         // have just halted and will be seen
+  std::vector<RowNumbers> copied_before;  // were copied after earlier steps
 };
 
 /// Gives the rows with these numbers [numbers, c], of those that a rank knows. To be asked once.

@@ -36,7 +36,7 @@ struct RankResult {
   std::int64_t page_faults = 0;          // in all measured updates
   dist::SentBytes sent_bytes{};          // in all measured updates
   dist::WaitedSeconds waited_seconds{};  // likewise
-  Pondered pondered;
+  PonderHistograms ponder_times;
 };
 
 /// Two updates that are not timed: in the first all is made that stays, in the second memory is counted.
@@ -65,7 +65,7 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
     result.sent_bytes.at(purpose) += after.at(purpose) - before.at(purpose);
     result.waited_seconds.at(purpose) += waited_after.at(purpose) - waited_before.at(purpose);
   }
-  result.pondered.add({{}, {made.encoder_updates, {}}, {made.decoder_updates, {}}}, session.options.model.halting);
+  result.ponder_times.add({{}, {made.encoder_updates, {}}, {made.decoder_updates, {}}}, session.options.model.halting);
   return made;
 }
 
@@ -95,8 +95,8 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
     result.waited_seconds.at(purpose) =
         all(mine.waited_seconds.at(purpose)).mean().item<double>() / static_cast<double>(updates);
   }
-  result.pondered = mine.pondered;
-  result.pondered.sum_over(world, run.model().steps());
+  result.ponder_times = mine.ponder_times;
+  result.ponder_times.sum_over(world, run.model().steps());
   return result;
 }
 
@@ -116,12 +116,12 @@ void profile(BenchRun& run, const Session& session) {
 
 void say_what_runs(const BenchRun& run, const Session& session) {
   const auto& batch = run.batch();
-  fmt::print(
-      "{} parameters ({} of them the table of symbols); {}, {} source and {} target symbols; data-parallel "
-      "{}, sequence-parallel {}\n",
-      run.model().parameters().elements(), table_parameters(run.model().options()),
-      base::counted(std::ssize(batch.examples), "sequence"), batch.source_rows(), batch.target_rows(),
-      session.mesh.data_parallel(), session.mesh.sequence_parallel());
+  print(
+      fmt::format("{} parameters ({} of them the table of symbols); {}, {} source and {} target symbols; data-parallel "
+                  "{}, sequence-parallel {}\n",
+                  run.model().parameters().elements(), table_parameters(run.model().options()),
+                  base::counted(std::ssize(batch.examples), "sequence"), batch.source_rows(), batch.target_rows(),
+                  session.mesh.data_parallel(), session.mesh.sequence_parallel()));
 }
 
 }  // namespace

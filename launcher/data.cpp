@@ -34,11 +34,11 @@ int data_stories(const Options& options) {
   datasets::write_stories(stories);
   if (options.quiet) return 0;
   const auto questions = [](std::int64_t count) { return count * questions_per_story; };
-  fmt::print("{}: stories that need {}, questions: {} train, {} validation, {} test\n", given.out,
-             base::counted(given.facts, "fact"), questions(stories.train), questions(stories.validation),
-             questions(stories.test));
-  fmt::print("train on them: ut train --task babi --babi-task {} --data {} --run-dir DIR\n", given.facts,
-             base::shell_word(given.out));
+  print(fmt::format("{}: stories that need {}, questions: {} train, {} validation, {} test\n", given.out,
+                    base::counted(given.facts, "fact"), questions(stories.train), questions(stories.validation),
+                    questions(stories.test)));
+  print(fmt::format("train on them: ut train --task babi --babi-task {} --data {} --run-dir DIR\n", given.facts,
+                    base::shell_word(given.out)));
   return 0;
 }
 
@@ -50,8 +50,8 @@ int data_sentencepiece(const Options& options) {
   const datasets::Subwords subwords(model, file);
   base::write_file_whole(file, model);
   if (!options.quiet)
-    fmt::print("{}: SentencePiece model, {}, {} symbols\n", file, options.data.pieces.kind,
-               subwords.vocabulary().size());
+    print(fmt::format("{}: SentencePiece model, {}, {} symbols\n", file, options.data.pieces.kind,
+                      subwords.vocabulary().size()));
   return 0;
 }
 
@@ -67,7 +67,7 @@ int data_check(const Options& options) {
       for (const std::string& line : found.description) print(line + "\n");
     for (const std::string& warning : found.warnings) print(fmt::format("warning: {}\n", warning));
     for (const std::string& error : found.errors) print(fmt::format("wrong: {}\n", error));
-    if (found.errors.empty()) fmt::print("{}: can be trained on: {}\n", checked.data, found.options);
+    if (found.errors.empty()) print(fmt::format("{}: can be trained on: {}\n", checked.data, found.options));
     is_refused = is_refused || !found.errors.empty();
   }
   return is_refused ? 2 : 0;

@@ -4,6 +4,7 @@
 
 #include "launcher/commands.h"
 #include "launcher/doctor/findings_of_ranks.h"
+#include "launcher/process/say.h"
 
 namespace ut::launcher {
 
@@ -19,8 +20,8 @@ int doctor(Session& session) {
   const bool is_well = std::ranges::all_of(findings, &Finding::is_well);
   if (!session.speaks()) return is_well ? 0 : 1;
   for (const Finding& finding : findings) {
-    fmt::print("{:<6} {:<10} {}\n", finding.is_well() ? "ok" : "fault", finding.subject, finding.seen);
-    if (!finding.is_well()) fmt::print("{:<17} remedy: {}\n", "", finding.remedy);
+    print(fmt::format("{:<6} {:<10} {}\n", finding.is_well() ? "ok" : "fault", finding.subject, finding.seen));
+    if (!finding.is_well()) print(fmt::format("{:<17} remedy: {}\n", "", finding.remedy));
   }
   return is_well ? 0 : 1;
 }

@@ -100,7 +100,7 @@ int evaluate(Session& session) {
       print(line.dump() + "\n");
     else
       print(fmt::format("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
-                        describe(result, *session.task), describe_histogram(result.pondered),
+                        describe(result, *session.task), describe_histogram(result.ponder_times),
                         describe_groups(result, *session.task), describe_mean(result, groups_are_tasks(options))));
     record(line, options.run_dir);
   }

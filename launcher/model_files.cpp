@@ -28,6 +28,7 @@
 #include "launcher/options/option_record.h"
 #include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
+#include "launcher/process/say.h"
 #include "launcher/process/unfinished_directory.h"
 #include "launcher/run/rank_batch.h"
 #include "launcher/run/run_directory.h"
@@ -125,7 +126,7 @@ int export_model(const Options& options) {
     base::write_file_whole(beside / "examples.safetensors", examples_of(*model, *task, options));
   fs::rename(beside, directory);
   base::sync_to_disk(fs::absolute(directory).parent_path());
-  if (!options.quiet) fmt::print("{}: {} parameters\n", out.string(), model->parameters().elements());
+  if (!options.quiet) print(fmt::format("{}: {} parameters\n", out.string(), model->parameters().elements()));
   return 0;
 }
 
@@ -157,8 +158,8 @@ int import_model(const Options& options) {
   core::write_checkpoint(run.checkpoints(), *model, optimizer, state);
   core::point_at(run.checkpoints(), "best", optimizer.updates());
   if (!options.quiet)
-    fmt::print("run directory {}: {} parameters; train on with ut train --resume\n", run.path().string(),
-               model->parameters().elements());
+    print(fmt::format("run directory {}: {} parameters; train on with ut train --resume\n", run.path().string(),
+                      model->parameters().elements()));
   return 0;
 }
 

@@ -148,7 +148,7 @@ int write_picture(const Options& options) {
   say_what_is_left_out(report);
   if (picture.starts_with("attention") && svg.find("class=\"word\"") == std::string::npos)
     say(fmt::format("{}: so many maps leave no room for words; --step or --head draws fewer", file));
-  if (!options.quiet) fmt::print("{}: {}\n", file, drawn_picture(report, picture));
+  if (!options.quiet) print(fmt::format("{}: {}\n", file, drawn_picture(report, picture)));
   return 0;
 }
 
@@ -165,7 +165,8 @@ int report_runs(const Options& options) {
   const auto runs = std::ssize(given.runs);
   const std::string shown = runs == 0 ? "scaling" : base::counted(runs, "run");
   if (!options.quiet)
-    fmt::print("{}: {}, {:.1f} MB; open it in a browser\n", file, shown, static_cast<double>(page.size()) / 1e6);
+    print(
+        fmt::format("{}: {}, {:.1f} MB; open it in a browser\n", file, shown, static_cast<double>(page.size()) / 1e6));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "datasets/bleu.h"
 #include "datasets/lines.h"
 #include "launcher/commands.h"
+#include "launcher/process/say.h"
 #include "launcher/process/standard_input.h"
 
 namespace ut::launcher {
@@ -26,15 +27,15 @@ int score_lines(const Options& options) {
   const datasets::Bleu bleu = datasets::corpus_bleu(lines, references, given.bleu);
   const std::string signature = datasets::bleu_signature(references.size(), given.bleu);
   if (options.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"bleu", bleu.score},
-                                              {"bleu_signature", signature},
-                                              {"precisions", bleu.precisions},
-                                              {"brevity_penalty", bleu.brevity_penalty},
-                                              {"tokens", bleu.counts.length},
-                                              {"reference_tokens", bleu.counts.reference_length}}
-                           .dump());
+    print(fmt::format("{}\n", nlohmann::ordered_json{{"bleu", bleu.score},
+                                                     {"bleu_signature", signature},
+                                                     {"precisions", bleu.precisions},
+                                                     {"brevity_penalty", bleu.brevity_penalty},
+                                                     {"tokens", bleu.counts.length},
+                                                     {"reference_tokens", bleu.counts.reference_length}}
+                                  .dump()));
   else
-    fmt::print("BLEU|{} = {}\n", signature, datasets::describe(bleu));
+    print(fmt::format("BLEU|{} = {}\n", signature, datasets::describe(bleu)));
   return 0;
 }
 

@@ -17,18 +17,19 @@ int train(Session& session) {
   while (!run.finished()) {
     const auto dropout = core::DropoutKey::for_update(options.seed, run.update());
     const Input input = run.next_input();  // the batch of all ranks, and this rank's rows of it
-    const core::LossOptions of_update = run.loss_of(input.batch);
+    const core::LossOptions loss_options = run.loss_of(input.batch);
     at::Tensor loss = at::zeros({}, gradient.options());
-    Pondered pondered;
+    PonderHistograms ponder_times;
     dist::GradientSynchronisation synchronisation(gradient, model.early_elements(), session.mesh.world());
 
-    for (const core::Batch& rows : input.parts) {
-      const core::Prediction made =
-          model.forward(rows, model.steps(), dropout, &rows == &input.parts.back() ? &synchronisation : nullptr);
-      const at::Tensor share = core::share_of_loss(made, rows.labels, of_update);
+    for (const core::Batch& micro_batch : input.micro_batches) {
+      const core::Prediction prediction =
+          model.forward(micro_batch, model.steps(), dropout,
+                        &micro_batch == &input.micro_batches.back() ? &synchronisation : nullptr);
+      const at::Tensor share = core::share_of_loss(prediction, micro_batch.labels, loss_options);
       core::backward(share);
       loss += share.detach();
-      pondered.add(made, options.model.halting);
+      ponder_times.add(prediction, options.model.halting);
     }
 
     synchronisation.finish();
@@ -36,7 +37,7 @@ int train(Session& session) {
         core::learning_rate(options.optimizer.schedule, run.update(), options.max_updates, options.model.d_model);
     const at::Tensor norm = run.optimizer().step(parameters, gradient, rate);
 
-    run.report({loss, rate, norm, input.batch.rows(), pondered, synchronisation});
+    run.report({loss, rate, norm, input.batch.rows(), ponder_times, synchronisation});
     gradient.zero_();
     if (run.rank_check_is_due()) run.check_ranks();
     if (run.evaluation_is_due()) run.evaluate();

@@ -48,12 +48,12 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
                               {"exposed_exchange_s", exposed_exchange(result)},
                               {"exposed_s", exposed},
                               {"ponder", nullptr},
-                              {"ponder_detail", to_json(result.pondered)},
+                              {"ponder_detail", to_json(result.ponder_times)},
                               {"ranks", used.ranks},
                               {"iterations", used.bench.iterations},
                               {"options", recorded_options(used, command_bench)}};
   if (used.bench.decode) json["gemm_fraction"] = json["flops_per_update"] = nullptr;
-  if (!result.pondered.is_empty()) json["ponder"] = result.pondered.mean();
+  if (!result.ponder_times.is_empty()) json["ponder"] = result.ponder_times.mean();
   return json;
 }
 
@@ -78,7 +78,8 @@ std::string describe(const BenchResult& result, const Options& used) {
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
     text += fmt::format("{} {}, ", waited(result.waited_seconds.at(purpose)), dist::purpose_names.at(purpose));
   text += "that a rank waits in one\n";
-  if (!result.pondered.is_empty()) text += describe(result.pondered) + "\n" + describe_histogram(result.pondered);
+  if (!result.ponder_times.is_empty())
+    text += describe(result.ponder_times) + "\n" + describe_histogram(result.ponder_times);
   return text;
 }
 

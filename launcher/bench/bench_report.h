@@ -6,7 +6,7 @@
 
 #include "dist/communicator.h"
 #include "launcher/options/options.h"
-#include "launcher/run/ponder_counts.h"
+#include "launcher/run/ponder_histogram.h"
 
 namespace ut::launcher {
 
@@ -25,7 +25,7 @@ struct BenchResult {
   std::int64_t page_faults = 0;          // in an update, on the rank with most: 0 where its buffers are reused
   dist::SentBytes sent_bytes{};          // in an update, by purpose
   dist::WaitedSeconds waited_seconds{};  // in an update, mean over ranks: not hidden behind work, by purpose
-  Pondered pondered;                     // in the measured updates
+  PonderHistograms ponder_times;         // in the measured updates
 };
 
 /// `used`: the options, with what was chosen in the place of what was not given.

@@ -155,7 +155,7 @@ class UpdateCost {
     work_cost_.touch(rows * real(model.d_model), uses::embedded, part);
     work_cost_.touch(vocabulary * real(model.d_model), uses::table, part);
     work_cost_.operations(operation_counts::ends);
-    made_.peak_bytes += 3 * labels * vocabulary * number_;
+    made_.peak_bytes += 2 * labels * vocabulary * number_;
   }
 
   void repeat(double times) {

@@ -6,6 +6,7 @@
 #include "launcher/options/model_options.h"
 #include "launcher/plan/mesh_choice.h"
 #include "launcher/plan/probe.h"
+#include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
 
 namespace ut::launcher {
@@ -67,9 +68,9 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   used.sequence_parallel = used.recorded_sequence_parallel = layout.sequence_parallel;
   if (options.plan_exchange) used.exchange = layout.exchange;
   if (world.rank() == 0 && !options.quiet && !options.json)
-    fmt::print("mesh as ut plan has it: data-parallel {}, sequence-parallel {}{}\n",
-               layout.ranks() / layout.sequence_parallel, layout.sequence_parallel,
-               layout.sequence_parallel > 1 ? ", exchange " + exchange_name(layout) : "");
+    print(fmt::format("mesh as ut plan has it: data-parallel {}, sequence-parallel {}{}\n",
+                      layout.ranks() / layout.sequence_parallel, layout.sequence_parallel,
+                      layout.sequence_parallel > 1 ? ", exchange " + exchange_name(layout) : ""));
   return used;
 }
 

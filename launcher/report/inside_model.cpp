@@ -44,11 +44,10 @@ ordered_json in_ten_thousandths(const at::Tensor& weights) {
   return heads;
 }
 
-ordered_json steps_of_rows(const core::Revised& revised, core::Halting halting, std::int64_t most) {
-  ordered_json stack{
-      {"halting", halting != core::Halting::none}, {"most", most}, {"updates", numbers(revised.updates)}};
-  if (!revised.cost.defined()) return stack;
-  const at::Tensor cost = revised.cost.contiguous();
+ordered_json steps_of_rows(const core::StackOutput& output, core::Halting halting, std::int64_t most) {
+  ordered_json stack{{"halting", halting != core::Halting::none}, {"most", most}, {"updates", numbers(output.updates)}};
+  if (!output.cost.defined()) return stack;
+  const at::Tensor cost = output.cost.contiguous();
   stack["ponder"] = std::vector<double>(cost.const_data_ptr<double>(), cost.const_data_ptr<double>() + cost.numel());
   return stack;
 }
@@ -100,19 +99,19 @@ class Inside {
   std::optional<core::Memory> encode(const core::Batch& batch, ordered_json& shown) {
     const std::int64_t most = steps_of(run_).encoder;
     const auto rows = watch(model_.encoder(), "encoder", *batch.source, nullptr);
-    const core::Revised revised =
+    const core::StackOutput output =
         model_.encoder().forward(model_.embed_source(batch), batch.source_position, most, *rows, nullptr, {});
-    shown["stacks"]["encoder"] = steps_of_rows(revised, model_.encoder().halting(), most);
+    shown["stacks"]["encoder"] = steps_of_rows(output, model_.encoder().halting(), most);
     if (!batch.target) return std::nullopt;
-    return model_.decoder().block().remember(revised.state, *batch.source);
+    return model_.decoder().block().remember(output.state, *batch.source);
   }
 
   void decode(const core::Batch& batch, const core::Memory* memory, ordered_json& shown) {
     const std::int64_t most = steps_of(run_).decoder;
     const auto rows = watch(model_.decoder(), "decoder", *batch.target, memory);
-    const core::Revised revised =
+    const core::StackOutput output =
         model_.decoder().forward(model_.embed_target(batch), batch.target_position, most, *rows, memory, {});
-    shown["stacks"]["decoder"] = steps_of_rows(revised, model_.decoder().halting(), most);
+    shown["stacks"]["decoder"] = steps_of_rows(output, model_.decoder().halting(), most);
   }
 
   /// Labels in words, a row each; rows that nothing is asked of have none.

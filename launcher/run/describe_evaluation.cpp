@@ -13,8 +13,8 @@ std::string how_made(const Evaluation& evaluation) {
 /// All but BLEU.
 std::string describe_symbols(const Evaluation& evaluation, const datasets::Task& task) {
   const auto& score = evaluation.score;
-  const std::string pondered = describe(evaluation.pondered);
-  const std::string and_pondered = pondered.empty() ? "" : ", " + pondered;
+  const std::string ponder_times = describe(evaluation.ponder_times);
+  const std::string and_pondered = ponder_times.empty() ? "" : ", " + ponder_times;
   if (!task.has_target())
     return fmt::format("accuracy {:.3f} on {} questions{}", score.symbol_accuracy(), score.sequences, and_pondered);
   if (!task.has_source())

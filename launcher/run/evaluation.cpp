@@ -25,22 +25,22 @@ void add_to_both(Evaluation& sum, const datasets::Example& example, const Add& a
 }
 
 /// Ponder times by group, of the rows of one stack.
-void count_by_group(Evaluation& sum, PonderCounts Pondered::*stack, const at::Tensor& updates, const dist::Rows& rows,
-                    std::span<const datasets::Example> examples) {
+void count_by_group(Evaluation& sum, PonderHistogram PonderHistograms::*stack, const at::Tensor& updates,
+                    const dist::Rows& rows, std::span<const datasets::Example> examples) {
   if (sum.groups.empty()) return;
   const at::Tensor here = updates.cpu();
   for (std::size_t index = 0; index < examples.size(); ++index)
-    (sum.groups[static_cast<std::size_t>(examples[index].group)].pondered.*stack)
+    (sum.groups[static_cast<std::size_t>(examples[index].group)].ponder_times.*stack)
         .add(here.slice(0, rows.offsets[index], rows.offsets[index + 1]));
 }
 
 void count_ponder(Evaluation& sum, const core::Prediction& prediction, const core::Batch& rows,
                   std::span<const datasets::Example> examples, const core::HaltingOptions& halting) {
-  sum.pondered.add(prediction, halting);
+  sum.ponder_times.add(prediction, halting);
   if (rows.source && halting.encoder != core::Halting::none)
-    count_by_group(sum, &Pondered::encoder, prediction.encoder.updates, rows.source->local(), examples);
+    count_by_group(sum, &PonderHistograms::encoder, prediction.encoder.updates, rows.source->local(), examples);
   if (rows.target && halting.decoder != core::Halting::none)
-    count_by_group(sum, &Pondered::decoder, prediction.decoder.updates, rows.target->local(), examples);
+    count_by_group(sum, &PonderHistograms::decoder, prediction.decoder.updates, rows.target->local(), examples);
 }
 
 /// Which labels are right [labels] bool: those likelier than all other symbols, or than the rival [labels] that the
@@ -120,7 +120,8 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
   const core::Decoded decoded =
       core::decode(model, batch.rows, batch.sources, steps, decoding_options(session.options, task, examples),
                    session.mesh.sequence());
-  sum.pondered.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}}, session.options.model.halting);
+  sum.ponder_times.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}},
+                       session.options.model.halting);
   std::vector<std::vector<std::int64_t>> encoder;
   if (see)
     encoder = updates_by_position(decoded.encoder_updates, batch.rows.source.get(),
@@ -169,7 +170,7 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
   score = {count[0], count[1], count[2], count[3]};
   if (results.text)
     for (datasets::BleuCounts& counts_of_text : *results.text) sum_over_ranks(counts_of_text, world);
-  results.pondered.sum_over(world, steps);
+  results.ponder_times.sum_over(world, steps);
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
       count_decoded(sum, model, mine, split, steps, session, see);
     else
       count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, session, see);
-    sum.pondered.count_arriving();
+    sum.ponder_times.count_arriving();
   }
   dist::Communicator& world = session.mesh.world();
   sum_over_ranks(sum, steps, world);

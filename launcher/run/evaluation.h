@@ -10,7 +10,7 @@
 #include "core/model.h"
 #include "datasets/bleu.h"
 #include "datasets/scoring.h"
-#include "launcher/run/ponder_counts.h"
+#include "launcher/run/ponder_histogram.h"
 #include "launcher/run/scored_example.h"
 #include "launcher/run/session.h"
 
@@ -28,7 +28,7 @@ using TextCounts = std::array<datasets::BleuCounts, text_scorings.size()>;
 struct Results {
   datasets::Score score;
   std::optional<TextCounts> text;  // where the task's outputs are text and were decoded
-  Pondered pondered;
+  PonderHistograms ponder_times;
 
   /// Of text, which there is: as sacreBLEU computes it where it is told nothing.
   datasets::Bleu bleu() const;

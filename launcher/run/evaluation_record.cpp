@@ -17,7 +17,7 @@ void add_text_score(nlohmann::ordered_json& json, const Results& results, const 
 nlohmann::ordered_json to_json(const Results& results, const std::string& language) {
   nlohmann::ordered_json json{{"accuracy", results.score.symbol_accuracy()}, {"sequences", results.score.sequences}};
   add_text_score(json, results, language);
-  if (!results.pondered.is_empty()) json["ponder"] = to_json(results.pondered);
+  if (!results.ponder_times.is_empty()) json["ponder"] = to_json(results.ponder_times);
   return json;
 }
 
@@ -44,7 +44,7 @@ nlohmann::ordered_json to_json(const Evaluation& found, const Session& session) 
                               {"sequence_accuracy", found.score.sequence_accuracy()},
                               {"sequences", found.score.sequences}};
   add_text_score(json, found, session.options.task.target_language);
-  if (!found.pondered.is_empty()) json["ponder"] = to_json(found.pondered);
+  if (!found.ponder_times.is_empty()) json["ponder"] = to_json(found.ponder_times);
   add_groups(json, found, session);
   const bool is_language_model = !task.has_source();
   const bool has_loss = found.scoring == Scoring::teacher_forced || !task.has_target() || is_language_model;

@@ -37,7 +37,7 @@ Input InputAhead::make() {
   std::int64_t first = 0;
   for (const std::int64_t count : input.batch.parts) {
     const auto of_part = all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-    input.parts.push_back(rank_batch(of_part, make, first, session_.mesh, options.exchange, offset).rows);
+    input.micro_batches.push_back(rank_batch(of_part, make, first, session_.mesh, options.exchange, offset).rows);
     first += count;
   }
   return input;

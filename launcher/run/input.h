@@ -11,9 +11,9 @@ namespace ut::launcher {
 
 /// What one update works on.
 struct Input {
-  datasets::Batch batch;           // of all ranks, the same on each
-  std::vector<core::Batch> parts;  // of its micro-batches, this rank's rows
-  datasets::Cursor next;           // where the update after it begins
+  datasets::Batch batch;                   // of all ranks, the same on each
+  std::vector<core::Batch> micro_batches;  // of its micro-batches, this rank's rows
+  datasets::Cursor next;                   // where the update after it begins
 };
 
 /// How many examples an update has.

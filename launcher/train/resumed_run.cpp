@@ -107,7 +107,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   return run;
 }
 
-void look_at_what_is_there(const Options& options, std::int64_t update, ResumedRun& run) {
+void check_later_and_best_checkpoints(const Options& options, std::int64_t update, ResumedRun& run) {
   check_best(checkpoint_directory(options.run_dir), update, run);
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
   const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // it is to be scored again

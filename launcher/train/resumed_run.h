@@ -33,6 +33,6 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
 /// Forgets a best whose checkpoint is gone or damaged, all of which is read, and tells of that and of what is dropped
 /// of updates after `update`, the checkpoint's. Of rank 0. Throws base::BadInput where nothing would come in the place
 /// of what is dropped.
-void look_at_what_is_there(const Options& options, std::int64_t update, ResumedRun& run);
+void check_later_and_best_checkpoints(const Options& options, std::int64_t update, ResumedRun& run);
 
 }  // namespace ut::launcher

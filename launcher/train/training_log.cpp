@@ -63,10 +63,10 @@ void TrainingLog::go_on() {
     waited_for_ranks_before_.at(purpose) += now.at(purpose) - waited_at_pause_.at(purpose);
 }
 
-void TrainingLog::take(const ShownUpdate& update, std::int64_t rows, const Pondered& pondered) {
+void TrainingLog::take(const ShownUpdate& update, std::int64_t rows, const PonderHistograms& ponder_times) {
   rows_ += rows;
-  pondered_.add(pondered);
-  pondered_.count_arriving();
+  ponder_times_.add(ponder_times);
+  ponder_times_.count_arriving();
   last_ = update;
   last_.rows_per_second = static_cast<double>(rows_) / std::max(1e-9, since_record_.seconds());
   is_behind_ = true;
@@ -74,8 +74,8 @@ void TrainingLog::take(const ShownUpdate& update, std::int64_t rows, const Ponde
 
 void TrainingLog::record_updates(const core::Steps& steps, double waited, double hours) {
   is_behind_ = false;
-  Pondered pondered = std::exchange(pondered_, {});
-  if (session_.options.model.halting.any()) pondered.sum_over(session_.mesh.world(), steps);
+  PonderHistograms ponder_times = std::exchange(ponder_times_, {});
+  if (session_.options.model.halting.any()) ponder_times.sum_over(session_.mesh.world(), steps);
   if (directory_ == nullptr) return;
   const double seconds = std::max(1e-9, since_record_.seconds());
   const double input_wait = waited - std::exchange(waited_before_, waited);
@@ -97,9 +97,9 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
                                 {"gradients_wait_share", share_waited(dist::Purpose::gradients)},
                                 {"memory_bytes", most_memory()},
                                 {"hours", hours}};
-  if (!pondered.is_empty()) {
-    mean_ponder_ = pondered.mean();
-    record["ponder"] = to_json(pondered);
+  if (!ponder_times.is_empty()) {
+    mean_ponder_ = ponder_times.mean();
+    record["ponder"] = to_json(ponder_times);
   }
   this->record(record);
 }

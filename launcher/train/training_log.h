@@ -9,7 +9,7 @@
 #include "launcher/process/stopwatch.h"
 #include "launcher/run/event_file.h"
 #include "launcher/run/metrics.h"
-#include "launcher/run/ponder_counts.h"
+#include "launcher/run/ponder_histogram.h"
 #include "launcher/run/progress.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/session.h"
@@ -35,7 +35,7 @@ class TrainingLog {
   bool has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const;
 
   /// An update: its rows of all ranks, and this rank's ponder times. The report lacks what is known here.
-  void take(const ShownUpdate& update, std::int64_t rows, const Pondered& pondered);
+  void take(const ShownUpdate& update, std::int64_t rows, const PonderHistograms& ponder_times);
   /// Whether updates were taken since the last record.
   bool is_behind() const { return is_behind_; }
   /// Records the updates since the last record. `waited`: for input, in seconds since the start. Collective.
@@ -59,7 +59,7 @@ class TrainingLog {
   ShownUpdate last_;
   bool is_behind_ = false;
   std::int64_t rows_ = 0;  // since the last record, as the next
-  Pondered pondered_;
+  PonderHistograms ponder_times_;
   double waited_before_ = 0;  // for input, in seconds
   dist::WaitedSeconds waited_for_ranks_before_{};
   dist::WaitedSeconds waited_at_pause_{};

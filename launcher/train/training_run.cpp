@@ -69,7 +69,7 @@ void TrainingRun::resume() {
   const Options& options = session_.options;
   agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_, *model_, optimizer_); });
   check_same_state(resumed_.state, options, session_.mesh.world());
-  run_on_first_or_refuse(session_.mesh.world(), [&] { look_at_what_is_there(options, update(), resumed_); });
+  run_on_first_or_refuse(session_.mesh.world(), [&] { check_later_and_best_checkpoints(options, update(), resumed_); });
   if (!is_so_on_first(session_.mesh.world(), resumed_.best.has_value())) {
     resumed_.best.reset();
     resumed_.best_is_of_others = false;
@@ -167,11 +167,11 @@ void TrainingRun::report(const UpdateResult& result) {
   if (options.max_hours > 0) shown.seconds_allowed = 3600 * (options.max_hours - hours());
   const auto without_norm = sums[3].item<double>();  // ranks that have left the update out
   if (without_norm > 0 && without_norm < session_.mesh.world().size()) check_ranks();
-  look_at(shown.loss, without_norm == 0, result);
+  note_non_finite(shown.loss, without_norm == 0, result);
   session_.update = update();
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
-  log_->take(shown, result.rows, result.pondered);
+  log_->take(shown, result.rows, result.ponder_times);
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
   if (last || is_due(update(), options.log_every)) record_updates();
   log_->show(last);
@@ -179,7 +179,7 @@ void TrainingRun::report(const UpdateResult& result) {
 
 void TrainingRun::record_updates() { log_->record_updates(model_->steps(), input_->waited_seconds(), hours()); }
 
-void TrainingRun::look_at(double loss, bool norms_are_finite, const UpdateResult& result) {
+void TrainingRun::note_non_finite(double loss, bool norms_are_finite, const UpdateResult& result) {
   if (std::isfinite(loss) && norms_are_finite) return non_finite_.went_well();
   const bool here = !result.synchronisation.were_finite() || !std::isfinite(result.loss.item<double>());
   log_->say(fmt::format("update {}: {}", update(), non_finite_.left_out(*model_, loss, here, session_.mesh.world())));

@@ -15,7 +15,7 @@
 #include "launcher/run/best_score.h"
 #include "launcher/run/evaluation.h"
 #include "launcher/run/input.h"
-#include "launcher/run/ponder_counts.h"
+#include "launcher/run/ponder_histogram.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/session.h"
 #include "launcher/train/resumed_run.h"
@@ -28,8 +28,8 @@ struct UpdateResult {
   at::Tensor loss;  // this rank's share; the sum over ranks is the update's loss
   double learning_rate;
   at::Tensor gradient_norm;
-  std::int64_t rows;  // of all ranks
-  Pondered pondered;  // this rank's rows
+  std::int64_t rows;              // of all ranks
+  PonderHistograms ponder_times;  // this rank's rows
   const dist::GradientSynchronisation& synchronisation;
 };
 
@@ -75,7 +75,7 @@ class TrainingRun {
   void load_on_all_ranks(std::int64_t update);
   void point_at_checkpoints() const;
   /// `norms_are_finite`: those of the gradient on all ranks, which may round one another's differently.
-  void look_at(double loss, bool norms_are_finite, const UpdateResult& result);
+  void note_non_finite(double loss, bool norms_are_finite, const UpdateResult& result);
   void record_updates();
   void say_what_is_trained();
   /// The option that ends training here; empty: none does.

@@ -181,8 +181,8 @@ struct StackPass {
                      static_cast<std::size_t>(exchange->local().offsets[index + 1] - exchange->local().offsets[index]),
                      input.offsets[static_cast<std::size_t>(part.begin) + index]);
     const at::Tensor position = exchange->local().position + at::tensor(offsets, at::kLong);
-    revised = stack.recurrence.forward(state, position, stack.options.encoder_steps, *running, seen, key, observer);
-    loss = stack_loss(revised.state, revised.cost, input.weights.index_select(0, rows));
+    output = stack.recurrence.forward(state, position, stack.options.encoder_steps, *running, seen, key, observer);
+    loss = stack_loss(output.state, output.cost, input.weights.index_select(0, rows));
   }
 
   std::shared_ptr<const dist::SequenceExchange> exchange;
@@ -191,7 +191,7 @@ struct StackPass {
   at::Tensor source_rows;  // [source rows] int64: likewise
   at::Tensor state;        // [rows, d]: a leaf
   at::Tensor encoded;      // [source rows, d]: a leaf
-  Revised revised;
+  StackOutput output;
   at::Tensor loss;
 };
 
@@ -209,13 +209,13 @@ inline std::uint64_t seed_of_varied_halting(std::uint64_t seed, std::size_t diff
   for (;; ++seed) {
     const StackInput input = random_input(seed, lengths, options.d_model);
     const StackPass pass(LoneStack(options, decoder, seed), input, input.all(), *group, key);
-    if (distinct(pass.revised.updates) >= different) return seed;
+    if (distinct(pass.output.updates) >= different) return seed;
   }
 }
 
 /// What the definition makes of one sequence.
 struct ReferenceRun {
-  Revised revised;
+  StackOutput output;
   std::vector<at::Tensor> states;  // from step 1: what the step made [positions, d], earlier halted ones' copied on
 };
 
@@ -261,7 +261,7 @@ class ActCopyReference {
       if (step < steps) signal = only(running, position_signal + step_signal(step + 1), signal);
       running = running.logical_and(stops.logical_not());
     }
-    result.revised = {options_.norm == Norm::pre ? norm("final_norm", mean) : mean, updates, updates + remainder};
+    result.output = {options_.norm == Norm::pre ? norm("final_norm", mean) : mean, updates, updates + remainder};
     return result;
   }
 
@@ -308,8 +308,8 @@ class ActCopyReference {
     at::Tensor x = begin;
     const auto around = [&](const std::string& name, const at::Tensor& in, const auto& f) {
       const bool pre = options_.norm == Norm::pre;
-      const at::Tensor revised = pre ? x + f(name, norm(name + ".norm", in)) : norm(name + ".norm", x + f(name, in));
-      x = only(running, revised, begin);  // what others see here of a halted position
+      const at::Tensor output = pre ? x + f(name, norm(name + ".norm", in)) : norm(name + ".norm", x + f(name, in));
+      x = only(running, output, begin);  // what others see here of a halted position
     };
     for (std::int64_t number = 0; number < options_.block_layers; ++number) {
       const std::string layer = "layer" + std::to_string(number);
@@ -389,19 +389,19 @@ struct ReferencePass {
           return draw_of(probability)(step, {sequence, position, {0, position.size(0)}});
         };
       runs.push_back(reference.run(inputs[index], position + input.offsets[index], sources[index], dictated));
-      states.push_back(runs.back().revised.state);
-      updates.push_back(runs.back().revised.updates);
-      costs.push_back(runs.back().revised.cost);
+      states.push_back(runs.back().output.state);
+      updates.push_back(runs.back().output.updates);
+      costs.push_back(runs.back().output.cost);
     }
-    revised = {at::cat(states), at::cat(updates), at::cat(costs)};
-    loss = stack_loss(revised.state, revised.cost, input.weights);
+    output = {at::cat(states), at::cat(updates), at::cat(costs)};
+    loss = stack_loss(output.state, output.cost, input.weights);
   }
 
   ActCopyReference reference;
   at::Tensor state;    // [rows, d]: a leaf
   at::Tensor encoded;  // [source rows, d]: a leaf
   std::vector<ReferenceRun> runs;
-  Revised revised;
+  StackOutput output;
   at::Tensor loss;
 };
 

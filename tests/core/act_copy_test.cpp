@@ -61,9 +61,9 @@ class ActCopy : public testing::TestWithParam<Kind> {
     const LoneStack stack(options_, GetParam().decoder, seed_, probability);
     const StackPass pass(stack, input, input.all(), *group_);
     const ReferencePass expected(stack, input, probability);
-    expect_close(pass.revised.state, expected.revised.state, "outputs");
-    EXPECT_TRUE(pass.revised.updates.equal(expected.revised.updates)) << "updates";
-    expect_close(pass.revised.cost, expected.revised.cost, "costs");
+    expect_close(pass.output.state, expected.output.state, "outputs");
+    EXPECT_TRUE(pass.output.updates.equal(expected.output.updates)) << "updates";
+    expect_close(pass.output.cost, expected.output.cost, "costs");
     pass.loss.backward();
     expected.loss.backward();
     expect_close(pass.state.grad(), expected.state.grad(), "gradient of the input");
@@ -202,12 +202,12 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
   EXPECT_EQ(computed, (std::vector<std::int64_t>{4, 4, 3, 3, 2, 1}));
   EXPECT_EQ(last_rows, (std::vector<Row>{{input.sequences.ids[0], 1}}));
-  EXPECT_TRUE(pass.revised.updates.equal(at::tensor(halting_steps, at::kLong)));
+  EXPECT_TRUE(pass.output.updates.equal(at::tensor(halting_steps, at::kLong)));
   const ReferencePass expected(stack, input, probability);
   const auto& states = expected.runs[0].states;
   ASSERT_EQ(states.size(), 6U);
   expect_close(last_state, states[5].narrow(0, 1, 1), "position 2 at step 6");
-  expect_close(pass.revised.state, expected.revised.state, "outputs");
+  expect_close(pass.output.state, expected.output.state, "outputs");
 }
 
 /// Books of what a stack's observer was told of each row.
@@ -242,7 +242,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     }
   }
 
-  /// Fills the books from the passes of a stack; check(row, place, revised) for each of its rows.
+  /// Fills the books from the passes of a stack; check(row, place, output) for each of its rows.
   template <class Check>
   void for_rows(const Probability& probability, const Check& check) {
     const StackInput input = random_input(3, {5, 1, 4, 2}, options_.d_model);
@@ -254,7 +254,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
     const auto rows = identities(pass.exchange->local());
     for (std::size_t row = 0; row < rows.size(); ++row)
-      check(seen_.at(rows[row]), static_cast<std::int64_t>(row), pass.revised);
+      check(seen_.at(rows[row]), static_cast<std::int64_t>(row), pass.output);
   }
 
   /// check() as above, for the unit's halting and for dictated halting.
@@ -271,7 +271,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
 
 TEST_P(ActCopyRows, HaveWeightsThatSumToOne) {
   int halted = 0;
-  for_patterns([&](const Seen& seen, std::int64_t, const Revised&) {
+  for_patterns([&](const Seen& seen, std::int64_t, const StackOutput&) {
     EXPECT_TRUE(!seen.running || !copies());
     if (seen.running)
       EXPECT_LE(seen.weights, options_.halting.threshold);  // the papers leave the rest out
@@ -283,8 +283,8 @@ TEST_P(ActCopyRows, HaveWeightsThatSumToOne) {
 }
 
 TEST_P(ActCopyRows, TakeAtMostTheSteps) {
-  for_patterns([&](const Seen& seen, std::int64_t row, const Revised& revised) {
-    const auto updates = revised.updates[row].item<std::int64_t>();
+  for_patterns([&](const Seen& seen, std::int64_t row, const StackOutput& output) {
+    const auto updates = output.updates[row].item<std::int64_t>();
     EXPECT_EQ(updates, seen.steps);
     EXPECT_LE(updates, steps_);
     EXPECT_GE(updates, 1);
@@ -293,8 +293,8 @@ TEST_P(ActCopyRows, TakeAtMostTheSteps) {
 
 /// In post-norm, where nothing comes after the stack.
 TEST_P(ActCopyRows, AreTheSameBitsFromTheirHaltOn) {
-  for_patterns([&](const Seen& seen, std::int64_t row, const Revised& revised) {
-    EXPECT_TRUE(revised.state[row].equal(seen.mean)) << "row " << row;
+  for_patterns([&](const Seen& seen, std::int64_t row, const StackOutput& output) {
+    EXPECT_TRUE(output.state[row].equal(seen.mean)) << "row " << row;
   });
 }
 

@@ -45,20 +45,20 @@ TEST_P(DecodingCacheForm, GivesTheStatesOfAllPositionsAtOnce) {
   }
   const auto group = dist::make_single_communicator();
   const Batch batch = make_batch(sequences, Architecture::encoder_decoder, *group);
-  const Revised encoded = model_->encode(model_->embed_source(batch), batch, 5, {});
+  const StackOutput encoded = model_->encode(model_->embed_source(batch), batch, 5, {});
   const Memory memory = model_->decoder().block().remember(encoded.state, *batch.source);
   const at::Tensor embedded = model_->embed_target(batch);
-  const Revised expected = model_->decode(embedded, &memory, batch, 5, {});
+  const StackOutput expected = model_->decode(embedded, &memory, batch, 5, {});
 
   DecodingCache cache(count, at::kCPU);
   const at::Tensor first_rows = at::arange(count) * length;
   for (std::int64_t position = 0; position < length; ++position) {
     const auto rows = make_cached_rows(cache, {position, numbers, numbers}, options_.halting.decoder, 5, &memory.rows);
     const at::Tensor row = first_rows + position;
-    const Revised revised = model_->decoder().forward(embedded.index_select(0, row),
-                                                      at::full({count}, position, at::kLong), 5, *rows, &memory, {});
-    EXPECT_TRUE(revised.state.allclose(expected.state.index_select(0, row), 1e-11, 1e-11)) << position;
-    EXPECT_TRUE(revised.updates.equal(expected.updates.index_select(0, row))) << position;
+    const StackOutput output = model_->decoder().forward(embedded.index_select(0, row),
+                                                         at::full({count}, position, at::kLong), 5, *rows, &memory, {});
+    EXPECT_TRUE(output.state.allclose(expected.state.index_select(0, row), 1e-11, 1e-11)) << position;
+    EXPECT_TRUE(output.updates.equal(expected.updates.index_select(0, row))) << position;
   }
   const auto different = std::get<0>(at::_unique(expected.updates)).numel();
   EXPECT_GE(different, options_.halting.any() ? 2 : 1) << "all halt at the same step";

@@ -40,7 +40,7 @@ TEST(Loss, GoesBackAsItsSlopeSays) {
   for (const double smoothing : {0.0, 0.2}) {
     const at::Tensor logits = (random_tensor({4, 7}, 1) * 3).requires_grad_();
     const at::Tensor labels = at::tensor({0, 6, 3, 3}, at::kLong);
-    (summed_cross_entropy(logits, labels, smoothing) * 0.5).backward();
+    (summed_cross_entropy(logits.clone(), labels, smoothing) * 0.5).backward();
     constexpr double step = 1e-6;
     for (std::int64_t entry = 0; entry < logits.numel(); ++entry) {
       const auto moved = [&](double by) {
@@ -60,11 +60,20 @@ TEST(Loss, OfManySymbolsGoesBackToEveryRow) {
   constexpr std::int64_t symbols = 40'000;
   const at::Tensor logits = random_tensor({9, symbols}, 1).requires_grad_();
   const at::Tensor labels = at::arange(9) * 4000;
-  summed_cross_entropy(logits, labels, smoothing).backward();
+  summed_cross_entropy(logits.clone(), labels, smoothing).backward();
   at::Tensor expected = at::softmax(logits.detach(), 1) - smoothing / static_cast<double>(symbols - 1);
   expected.scatter_add_(1, labels.unsqueeze(1),
                         at::full({9, 1}, smoothing / static_cast<double>(symbols - 1) - (1 - smoothing), at::kDouble));
   EXPECT_LT((logits.grad() - expected).abs().max().item<double>(), 1e-12);
+}
+
+TEST(Loss, MakesItsGradientInTheLogitsOwnMemory) {
+  const at::Tensor leaf = random_tensor({3, 50}, 1).requires_grad_();
+  const at::Tensor logits = leaf * 1;
+  at::Tensor gradient;
+  logits.register_hook([&](const at::Tensor& of_logits) { gradient = of_logits; });
+  summed_cross_entropy(logits, at::arange(3), 0.1).backward();
+  EXPECT_EQ(gradient.data_ptr(), logits.data_ptr());
 }
 
 TEST(Loss, IsZeroForAPerfectFit) {
@@ -81,7 +90,7 @@ TEST(Loss, StaysFiniteForLargeScores) {
 
 TEST(Loss, OfNoRowsIsZeroAndHasAGradient) {
   const at::Tensor logits = at::zeros({0, 5}, at::kDouble).requires_grad_();
-  const at::Tensor loss = summed_cross_entropy(logits, at::zeros({0}, at::kLong), 0.1);
+  const at::Tensor loss = summed_cross_entropy(logits.clone(), at::zeros({0}, at::kLong), 0.1);
   EXPECT_EQ(loss.item<double>(), 0);
   loss.backward();
   EXPECT_EQ(logits.grad().numel(), 0);
@@ -99,7 +108,7 @@ TEST(PonderTime, IsTheMeanOverTheRowsOfEachStackOfAllRanks) {
 TEST(Loss, ThatIsNotFiniteLeavesNoFiniteGradient) {
   for (const float score : {2.0f, 3e38f}) {
     const at::Tensor logits = at::tensor({score, -score}).view({1, 2}).requires_grad_();
-    const at::Tensor loss = summed_cross_entropy(logits, at::tensor({1}, at::kLong), 0);
+    const at::Tensor loss = summed_cross_entropy(logits.clone(), at::tensor({1}, at::kLong), 0);
     backward(loss);
     EXPECT_EQ(loss.isfinite().item<bool>(), score < 3);
     EXPECT_EQ(logits.grad().isfinite().all().item<bool>(), score < 3);

@@ -82,9 +82,9 @@ class WrittenOut {
     return heads.transpose(0, 1).flatten(1);
   }
 
-  at::Tensor normalised_sum(const at::Tensor& x, const at::Tensor& revised, const Place& at, const std::string& part,
+  at::Tensor normalised_sum(const at::Tensor& x, const at::Tensor& output, const Place& at, const std::string& part,
                             Site site) const {
-    const at::Tensor sum = x + dropped(revised, options_.residual_dropout, at.key, site);
+    const at::Tensor sum = x + dropped(output, options_.residual_dropout, at.key, site);
     return at::layer_norm(sum, {options_.d_model}, parameters_.at(at.layer + part + ".norm.scale"),
                           parameters_.at(at.layer + part + ".norm.bias"), 1e-6);
   }
@@ -105,10 +105,10 @@ class WrittenOut {
                          Site::cross_attention_output);
     }
     const at::Tensor hidden = (x.matmul(parameter("transition.kernel1")) + parameter("transition.bias1")).relu();
-    const at::Tensor revised = dropped(hidden, options_.transition_dropout, at.key, Site::transition_hidden)
-                                   .matmul(parameter("transition.kernel2")) +
-                               parameter("transition.bias2");
-    return normalised_sum(x, revised, at, "transition", Site::transition_output);
+    const at::Tensor output = dropped(hidden, options_.transition_dropout, at.key, Site::transition_hidden)
+                                  .matmul(parameter("transition.kernel2")) +
+                              parameter("transition.bias2");
+    return normalised_sum(x, output, at, "transition", Site::transition_output);
   }
 
   at::Tensor stack(const std::string& name, const at::Tensor& input, const at::Tensor& memory) const {

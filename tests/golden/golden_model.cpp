@@ -80,15 +80,15 @@ Prediction GoldenModel::predict(const core::Batch& batch) {
                       std::int64_t steps, const dist::SequenceExchange& exchange, const core::Memory* memory) {
     StackTrace trace;
     const auto rows = stack.make_rows(exchange, memory);
-    trace.revised = stack.forward(embedded, position, steps, *rows, memory, {}, trace.observer());
+    trace.output = stack.forward(embedded, position, steps, *rows, memory, {}, trace.observer());
     return trace;
   };
   prediction.encoder =
       run(model_.encoder(), embed(batch), batch.source_position, options().encoder_steps, *batch.source, nullptr);
-  const core::Memory memory = model_.decoder().block().remember(prediction.encoder.revised.state, *batch.source);
+  const core::Memory memory = model_.decoder().block().remember(prediction.encoder.output.state, *batch.source);
   prediction.decoder = run(model_.decoder(), model_.embed_target(batch), batch.target_position, options().decoder_steps,
                            *batch.target, &memory);
-  prediction.logits = model_.logits(prediction.decoder.revised.state);
+  prediction.logits = model_.logits(prediction.decoder.output.state);
   const bool adds_nothing = !target_space_ && !options().halting.any();
   prediction.scores = adds_nothing                ? model_.forward(batch, model_.steps(), {}).logits
                       : batch.read_rows.defined() ? prediction.logits.index_select(0, batch.read_rows)

@@ -45,7 +45,7 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
   check("steps/update_weight", 1, of_steps(trace.ponder, [](const auto& books) { return books.weight(); }));
   check("steps/weighted_state", 1, of_steps(trace.ponder, [](const auto& books) { return books.mean(); }));
   check("steps/transformed_state", 1, at::stack(trace.states));
-  check("ponder_times", 0, trace.revised.updates);
+  check("ponder_times", 0, trace.output.updates);
   check("remainders", 0, trace.ponder.back().remainder());
   check("state", 0, trace.ponder.back().mean());
   if (const std::string name = stack + "loop_should_continue_after"; golden.has(name))
@@ -68,8 +68,8 @@ core::StepObserver StackTrace::observer() {
 }
 
 at::Tensor StackTrace::act_loss(const Case& golden) const {
-  if (!revised.cost.defined()) return {};
-  return golden.hparams().at("act_loss_weight").get<double>() * revised.cost.mean();
+  if (!output.cost.defined()) return {};
+  return golden.hparams().at("act_loss_weight").get<double>() * output.cost.mean();
 }
 
 void compare_trace(Comparison& comparison, const std::string& stack, const StackTrace& trace, const at::Tensor& rows) {
@@ -78,7 +78,7 @@ void compare_trace(Comparison& comparison, const std::string& stack, const Stack
     if (golden.has(stack + name))
       comparison.check(Quantity::output, stack + name, got, rows_of_array(golden.array(stack + name), axis, rows));
   };
-  check("output", 0, trace.revised.state);
+  check("output", 0, trace.output.state);
   if (!trace.ponder.empty()) return compare_pondering(comparison, stack, trace, rows);
   check("steps/state", 1, at::stack(trace.states));
   check("state", 0, trace.states.back());

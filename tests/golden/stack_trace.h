@@ -12,7 +12,7 @@ struct StackTrace {
   std::vector<at::Tensor> states;         // [steps][rows, d]
   std::vector<core::Pondering> ponder;    // [steps]; empty without halting
   std::vector<at::Tensor> probabilities;  // [steps][rows]; likewise
-  core::Revised revised;
+  core::StackOutput output;
 
   /// Keeps every step.
   core::StepObserver observer();

@@ -48,8 +48,8 @@ void run(Stack& stack, const at::Tensor& inputs, const dist::SequenceExchange& e
   if (golden.has("random_p")) stack.recurrence.replace_halting_unit(recorded_noise(golden));
   const auto rows = stack.recurrence.make_rows(exchange, memory);
   StackTrace trace;
-  trace.revised = stack.recurrence.forward(inputs, exchange.local().position, stack.options.encoder_steps, *rows,
-                                           memory, {}, trace.observer());
+  trace.output = stack.recurrence.forward(inputs, exchange.local().position, stack.options.encoder_steps, *rows, memory,
+                                          {}, trace.observer());
   compare_trace(comparison, stack.prefix, trace, at::arange(inputs.size(0)));
 
   if (const at::Tensor act_loss = trace.act_loss(golden); act_loss.defined()) {
@@ -60,8 +60,8 @@ void run(Stack& stack, const at::Tensor& inputs, const dist::SequenceExchange& e
       comparison.check(Quantity::gradient, "grad_act_loss/inputs", inputs.grad().view(sizes));
   }
   const at::Tensor coefficients = golden.array("loss_coef").to(at::kDouble);
-  const at::Tensor loss = (trace.revised.state.view(sizes).to(at::kDouble) * coefficients).sum();
-  const double added = trace.revised.cost.defined() ? trace.act_loss(golden).item<double>() : 0;
+  const at::Tensor loss = (trace.output.state.view(sizes).to(at::kDouble) * coefficients).sum();
+  const double added = trace.output.cost.defined() ? trace.act_loss(golden).item<double>() : 0;
   comparison.check(Quantity::loss, "loss_main", loss.item<double>());
   comparison.check(Quantity::loss, "loss", loss.item<double>() + added);
   loss.backward();

@@ -34,9 +34,9 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
   /// Results of one rank and of this rank on a mesh, for one input.
   void expect_same_rows(const StackPass& mine, const StackPass& one_rank) const {
     const auto my = [&](const at::Tensor& rows) { return rows.index_select(0, mine.rows); };
-    expect_close(mine.revised.state, my(one_rank.revised.state), "outputs");
-    EXPECT_TRUE(mine.revised.updates.equal(my(one_rank.revised.updates))) << "updates";
-    expect_close(mine.revised.cost, my(one_rank.revised.cost), "costs");
+    expect_close(mine.output.state, my(one_rank.output.state), "outputs");
+    EXPECT_TRUE(mine.output.updates.equal(my(one_rank.output.updates))) << "updates";
+    expect_close(mine.output.cost, my(one_rank.output.cost), "costs");
     expect_close(mine.state.grad(), my(one_rank.state.grad()), "gradient of the input");
     if (!GetParam().decoder) return;
     expect_close(mine.encoded.grad(), one_rank.encoded.grad().index_select(0, mine.source_rows), "of the memory");

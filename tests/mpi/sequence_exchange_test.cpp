@@ -192,8 +192,8 @@ TEST(RunningExchange, WaitsForNobodyToBringHomeWhatNeverMoved) {
   std::vector<at::Tensor> halted;
   const auto part = [&](const at::Tensor& goes_on) {
     const at::Tensor rows = values_of(running->step()->local(), 1);
-    running->start_parting(goes_on);
-    halted.push_back(rows.index_select(0, running->part().stopped));
+    running->start_compaction(goes_on);
+    halted.push_back(rows.index_select(0, running->finish_compaction().stopped));
   };
   part(exchange->local().position.remainder(2).eq(1));
   part(at::zeros({running->step()->local().count()}, at::kBool));

@@ -64,13 +64,13 @@ TEST_F(TensorBoard, HasTheNumbersOfMetricsJsonl) {
   expect_curve(seen.at("scalars"), "validation/validation_loss", "validation_loss");
   EXPECT_EQ(seen.at("scalars").at("validation/accuracy").size(), 2);
   EXPECT_EQ(seen.at("scalars").at("validation/ponder/encoder").size(), 2);
-  auto pondered = records_of(run_, "ponder");
-  std::erase_if(pondered, [](const json& record) { return record.contains("split"); });
-  ASSERT_EQ(pondered.size(), 10);
-  for (std::size_t index = 0; index < pondered.size(); ++index) {
-    const json& expected = pondered[index].at("ponder").at("encoder");
+  auto ponder_times = records_of(run_, "ponder");
+  std::erase_if(ponder_times, [](const json& record) { return record.contains("split"); });
+  ASSERT_EQ(ponder_times.size(), 10);
+  for (std::size_t index = 0; index < ponder_times.size(); ++index) {
+    const json& expected = ponder_times[index].at("ponder").at("encoder");
     const json& histogram = seen.at("histograms").at("ponder/encoder")[index];
-    EXPECT_EQ(histogram[0], pondered[index].at("update"));
+    EXPECT_EQ(histogram[0], ponder_times[index].at("update"));
     EXPECT_EQ(histogram[1], json({0.5, 1.5, 2.5}));
     EXPECT_EQ(histogram[2], json({0.0, expected.at("histogram")[0], expected.at("histogram")[1]}));
     EXPECT_NEAR(histogram[3].get<double>(), expected.at("mean").get<double>(), 1e-9);

@@ -13,7 +13,7 @@
 namespace ut::launcher {
 
 /// How many rows of a stack took how many steps: its ponder times.
-class PonderCounts {
+class PonderHistogram {
  public:
   /// `updates` [rows] int64: the steps that each row took; undefined: there are no rows. A device's are counted by
   /// count_arriving() or sum_over(): the host need not wait for them before.
@@ -22,7 +22,7 @@ class PonderCounts {
   void count_arriving();
   /// Adds the ranks' counts, of at most `most` steps. Collective.
   void sum_over(dist::Communicator& world, std::int64_t most);
-  void add(const PonderCounts& other);
+  void add(const PonderHistogram& other);
 
   std::int64_t rows() const;
   double mean() const;
@@ -40,13 +40,13 @@ class PonderCounts {
 };
 
 /// Of both stacks; empty for one that does not halt or is not there.
-struct Pondered {
-  PonderCounts encoder;
-  PonderCounts decoder;
+struct PonderHistograms {
+  PonderHistogram encoder;
+  PonderHistogram decoder;
 
   /// What `prediction` tells of the stacks that halt.
   void add(const core::Prediction& prediction, const core::HaltingOptions& halting);
-  void add(const Pondered& other);
+  void add(const PonderHistograms& other);
   void count_arriving();
   void sum_over(dist::Communicator& world, const core::Steps& most);
   bool is_empty() const { return encoder.rows() + decoder.rows() == 0; }
@@ -55,11 +55,11 @@ struct Pondered {
 };
 
 /// {"encoder": {"mean", "sd", "histogram", "running"}, "decoder": …}, of the stacks that halt.
-nlohmann::ordered_json to_json(const Pondered& pondered);
+nlohmann::ordered_json to_json(const PonderHistograms& ponder_times);
 /// "ponder time 2.31 ± 0.85 in the encoder, 1.20 ± 0.40 in the decoder".
-std::string describe(const Pondered& pondered);
+std::string describe(const PonderHistograms& ponder_times);
 
 /// For each stack that halts a line with the share of its rows that took 1, 2, … steps.
-std::string describe_histogram(const Pondered& pondered);
+std::string describe_histogram(const PonderHistograms& ponder_times);
 
 }  // namespace ut::launcher

@@ -1,4 +1,4 @@
-#include "launcher/run/ponder_counts.h"
+#include "launcher/run/ponder_histogram.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ using testing::IsEmpty;
 
 at::Tensor steps(const std::vector<std::int64_t>& of_rows) { return at::tensor(of_rows, at::kLong); }
 
-TEST(PonderCounts, GiveMeanDeviationAndSharesOfAllRows) {
-  PonderCounts counts;
+TEST(PonderHistogram, GiveMeanDeviationAndSharesOfAllRows) {
+  PonderHistogram counts;
   counts.add(steps({1, 3, 3}));
   counts.add(steps({1, 2}));
   counts.add(steps({}));
@@ -29,8 +29,8 @@ TEST(PonderCounts, GiveMeanDeviationAndSharesOfAllRows) {
   EXPECT_THAT(counts.running_share(), ElementsAre(DoubleEq(1), DoubleEq(0.6), DoubleEq(0.4)));
 }
 
-TEST(PonderCounts, OverRanksHaveAPlaceForEveryStep) {
-  PonderCounts counts;
+TEST(PonderHistogram, OverRanksHaveAPlaceForEveryStep) {
+  PonderHistogram counts;
   counts.add(steps({2}));
   const auto group = dist::make_single_communicator();
   counts.sum_over(*group, 4);
@@ -39,16 +39,16 @@ TEST(PonderCounts, OverRanksHaveAPlaceForEveryStep) {
 
 core::Prediction prediction() { return {{}, {steps({2, 2}), {}}, {steps({1, 3, 3, 3}), {}}}; }
 
-TEST(Pondered, TellsOfTheStacksThatHaltOnly) {
+TEST(PonderHistograms, TellsOfTheStacksThatHaltOnly) {
   core::HaltingOptions halting;
-  Pondered none;
+  PonderHistograms none;
   none.add(prediction(), halting);
   EXPECT_TRUE(none.is_empty());
   EXPECT_THAT(describe(none), IsEmpty());
   EXPECT_THAT(describe_histogram(none), IsEmpty());
 
   halting.decoder = core::Halting::act_copy;
-  Pondered decoder;
+  PonderHistograms decoder;
   decoder.add(prediction(), halting);
   EXPECT_FALSE(to_json(decoder).contains("encoder"));
   EXPECT_DOUBLE_EQ(to_json(decoder).at("decoder").at("mean").get<double>(), 2.5);
@@ -56,7 +56,7 @@ TEST(Pondered, TellsOfTheStacksThatHaltOnly) {
   EXPECT_EQ(describe_histogram(decoder), "steps in the decoder:  1 25.0 %  3 75.0 %\n");
 
   halting.encoder = core::Halting::act;
-  Pondered both;
+  PonderHistograms both;
   both.add(prediction(), halting);
   EXPECT_DOUBLE_EQ(both.mean(), 14.0 / 6);
   EXPECT_EQ(describe(both), "ponder time 2.00 ± 0.00 in the encoder, 2.50 ± 0.87 in the decoder");

@@ -1,4 +1,4 @@
-#include "dist/blocks.h"
+#include "dist/rows_by_rank.h"
 
 #include <ATen/ATen.h>
 
@@ -9,26 +9,26 @@
 namespace ut::dist {
 namespace {
 
-class BroadcastBlocks final : public ArrivingBlocks {
+class BroadcastRows final : public RowsByRank {
  public:
-  BroadcastBlocks(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
+  BroadcastRows(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
       : group_(group),
         rows_(rows),
         crossing_(rows),
         arriving_(group.start_broadcast_rows(rows.detach(), counts, Purpose::exchange)),
         blocks_(arriving_.all.split_with_sizes(counts)) {}
 
-  std::optional<Block> next() override {
+  std::optional<RankRows> next() override {
     const int distance = given_++;
-    if (distance == 0) return Block{group_.rank(), rows_};
+    if (distance == 0) return RankRows{group_.rank(), rows_};
     const int rank = group_.rank_at(distance);
     const auto index = static_cast<std::size_t>(rank);
     arriving_.arrived[index]();  // at last its own, which all have then
     if (distance == group_.size()) return std::nullopt;
-    return Block{rank, crossing_.arrive(blocks_[index],
-                                        [&group = group_, mine = rows_.size(0), distance](const at::Tensor& gradient) {
-                                          return group.start_shift_rows(gradient, mine, distance, Purpose::exchange);
-                                        })};
+    return RankRows{rank, crossing_.arrive(blocks_[index], [&group = group_, mine = rows_.size(0),
+                                                            distance](const at::Tensor& gradient) {
+                      return group.start_shift_rows(gradient, mine, distance, Purpose::exchange);
+                    })};
   }
 
  private:
@@ -40,12 +40,12 @@ class BroadcastBlocks final : public ArrivingBlocks {
   int given_ = 0;
 };
 
-class RingBlocks final : public ArrivingBlocks {
+class RingRows final : public RowsByRank {
  public:
-  RingBlocks(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
+  RingRows(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
       : counts_(std::move(counts)), group_(group), rows_(rows) {}
 
-  std::optional<Block> next() override {
+  std::optional<RankRows> next() override {
     if (given_ == group_.size()) return std::nullopt;
     if (given_ > 0)
       rows_ = crossing_->arrive(coming_(), [&group = group_, sent = rows_.size(0)](const at::Tensor& gradient) {
@@ -56,7 +56,7 @@ class RingBlocks final : public ArrivingBlocks {
       crossing_.emplace(rows_);
       coming_ = group_.start_shift_rows(rows_.detach(), count_at(given_), 1, Purpose::exchange);
     }
-    return Block{rank, rows_};
+    return RankRows{rank, rows_};
   }
 
  private:
@@ -73,10 +73,10 @@ class RingBlocks final : public ArrivingBlocks {
 
 }  // namespace
 
-std::unique_ptr<ArrivingBlocks> start_blocks(const at::Tensor& rows, std::vector<std::int64_t> counts,
-                                             ExchangeForm form, Communicator& group) {
-  if (form == ExchangeForm::ring) return std::make_unique<RingBlocks>(rows, std::move(counts), group);
-  return std::make_unique<BroadcastBlocks>(rows, std::move(counts), group);
+std::unique_ptr<RowsByRank> start_rows_by_rank(const at::Tensor& rows, std::vector<std::int64_t> counts,
+                                               ExchangeForm form, Communicator& group) {
+  if (form == ExchangeForm::ring) return std::make_unique<RingRows>(rows, std::move(counts), group);
+  return std::make_unique<BroadcastRows>(rows, std::move(counts), group);
 }
 
 }  // namespace ut::dist

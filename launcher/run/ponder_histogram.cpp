@@ -1,4 +1,4 @@
-#include "launcher/run/ponder_counts.h"
+#include "launcher/run/ponder_histogram.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -12,30 +12,30 @@
 
 namespace ut::launcher {
 
-void PonderCounts::add(const at::Tensor& updates) {
+void PonderHistogram::add(const at::Tensor& updates) {
   if (!updates.defined() || updates.numel() == 0) return;
   if (!updates.is_cpu()) return arriving_.push_back(dist::start_to_host(updates));
   count(updates);
 }
 
-void PonderCounts::count(const at::Tensor& updates) {
+void PonderHistogram::count(const at::Tensor& updates) {
   const at::Tensor counts = at::bincount(updates);
-  PonderCounts other;
+  PonderHistogram other;
   other.rows_.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
   add(other);
 }
 
-void PonderCounts::add(const PonderCounts& other) {
+void PonderHistogram::add(const PonderHistogram& other) {
   rows_.resize(std::max(rows_.size(), other.rows_.size()));
   for (std::size_t steps = 0; steps < other.rows_.size(); ++steps) rows_[steps] += other.rows_[steps];
   arriving_.insert(arriving_.end(), other.arriving_.begin(), other.arriving_.end());
 }
 
-void PonderCounts::count_arriving() {
+void PonderHistogram::count_arriving() {
   for (const dist::Arriving& updates : std::exchange(arriving_, {})) count(updates());
 }
 
-void PonderCounts::sum_over(dist::Communicator& world, std::int64_t most) {
+void PonderHistogram::sum_over(dist::Communicator& world, std::int64_t most) {
   count_arriving();
   rows_.resize(static_cast<std::size_t>(most) + 1);
   const at::Tensor counts = at::tensor(rows_, at::kLong);
@@ -43,15 +43,15 @@ void PonderCounts::sum_over(dist::Communicator& world, std::int64_t most) {
   rows_.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
 }
 
-std::int64_t PonderCounts::rows() const { return std::accumulate(rows_.begin(), rows_.end(), std::int64_t{0}); }
+std::int64_t PonderHistogram::rows() const { return std::accumulate(rows_.begin(), rows_.end(), std::int64_t{0}); }
 
-double PonderCounts::mean() const {
+double PonderHistogram::mean() const {
   double steps = 0;
   for (std::size_t n = 0; n < rows_.size(); ++n) steps += static_cast<double>(n) * static_cast<double>(rows_[n]);
   return steps / static_cast<double>(rows());
 }
 
-double PonderCounts::standard_deviation() const {
+double PonderHistogram::standard_deviation() const {
   const double center = mean();
   double squares = 0;
   for (std::size_t n = 0; n < rows_.size(); ++n)
@@ -59,13 +59,13 @@ double PonderCounts::standard_deviation() const {
   return std::sqrt(squares / static_cast<double>(rows()));
 }
 
-std::vector<std::int64_t> PonderCounts::histogram() const {
+std::vector<std::int64_t> PonderHistogram::histogram() const {
   std::vector<std::int64_t> counts = rows_;
   if (!counts.empty()) counts.erase(counts.begin());
   return counts;
 }
 
-std::vector<double> PonderCounts::running_share() const {
+std::vector<double> PonderHistogram::running_share() const {
   std::vector<double> shares;
   const auto all = static_cast<double>(rows());
   auto left = rows();
@@ -76,35 +76,35 @@ std::vector<double> PonderCounts::running_share() const {
   return shares;
 }
 
-void Pondered::add(const core::Prediction& prediction, const core::HaltingOptions& halting) {
+void PonderHistograms::add(const core::Prediction& prediction, const core::HaltingOptions& halting) {
   if (halting.encoder != core::Halting::none) encoder.add(prediction.encoder.updates);
   if (halting.decoder != core::Halting::none) decoder.add(prediction.decoder.updates);
 }
 
-void Pondered::add(const Pondered& other) {
+void PonderHistograms::add(const PonderHistograms& other) {
   encoder.add(other.encoder);
   decoder.add(other.decoder);
 }
 
-void Pondered::count_arriving() {
+void PonderHistograms::count_arriving() {
   encoder.count_arriving();
   decoder.count_arriving();
 }
 
-void Pondered::sum_over(dist::Communicator& world, const core::Steps& most) {
+void PonderHistograms::sum_over(dist::Communicator& world, const core::Steps& most) {
   encoder.sum_over(world, most.encoder);
   decoder.sum_over(world, most.decoder);
 }
 
-double Pondered::mean() const {
-  PonderCounts both = encoder;
+double PonderHistograms::mean() const {
+  PonderHistogram both = encoder;
   both.add(decoder);
   return both.mean();
 }
 
-nlohmann::ordered_json to_json(const Pondered& pondered) {
+nlohmann::ordered_json to_json(const PonderHistograms& ponder_times) {
   nlohmann::ordered_json result = nlohmann::ordered_json::object();
-  for (const auto& [name, counts] : {std::pair{"encoder", &pondered.encoder}, {"decoder", &pondered.decoder}})
+  for (const auto& [name, counts] : {std::pair{"encoder", &ponder_times.encoder}, {"decoder", &ponder_times.decoder}})
     if (counts->rows() > 0)
       result[name] = {{"mean", counts->mean()},
                       {"sd", counts->standard_deviation()},
@@ -113,18 +113,18 @@ nlohmann::ordered_json to_json(const Pondered& pondered) {
   return result;
 }
 
-std::string describe(const Pondered& pondered) {
+std::string describe(const PonderHistograms& ponder_times) {
   std::string text;
-  for (const auto& [name, counts] : {std::pair{"encoder", &pondered.encoder}, {"decoder", &pondered.decoder}})
+  for (const auto& [name, counts] : {std::pair{"encoder", &ponder_times.encoder}, {"decoder", &ponder_times.decoder}})
     if (counts->rows() > 0)
       text += fmt::format("{}{:.2f} ± {:.2f} in the {}", text.empty() ? "ponder time " : ", ", counts->mean(),
                           counts->standard_deviation(), name);
   return text;
 }
 
-std::string describe_histogram(const Pondered& pondered) {
+std::string describe_histogram(const PonderHistograms& ponder_times) {
   std::string text;
-  for (const auto& [name, counts] : {std::pair{"encoder", &pondered.encoder}, {"decoder", &pondered.decoder}}) {
+  for (const auto& [name, counts] : {std::pair{"encoder", &ponder_times.encoder}, {"decoder", &ponder_times.decoder}}) {
     if (counts->rows() == 0) continue;
     text += fmt::format("steps in the {}:", name);
     std::int64_t steps = 0;
