@@ -37,7 +37,9 @@ class OfSources : public PrefixDecoder {
       : model_(model), memory_(std::move(memory)), encoder_updates_(std::move(encoder_updates)) {}
 
   at::Tensor encoder_updates() const override { return encoder_updates_; }
-  at::Tensor decoder_updates() const override { return at::cat(updates_).cpu(); }
+  at::Tensor decoder_updates() const override {
+    return updates_.empty() ? at::empty({0}, at::kLong) : at::cat(updates_).cpu();
+  }
 
  protected:
   const UniversalTransformer& model() const { return model_; }
@@ -48,7 +50,7 @@ class OfSources : public PrefixDecoder {
   const UniversalTransformer& model_;
   std::optional<Memory> memory_;  // none in a decoder alone
   at::Tensor encoder_updates_;
-  std::vector<at::Tensor> updates_{at::empty({0}, at::kLong)};
+  std::vector<at::Tensor> updates_;
 };
 
 /// Decodes this rank's sequences alone, each position once.
