@@ -1,153 +1,45 @@
 #include "core/attention.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
-
-#include <type_traits>
 #include <utility>
 
 #include "core/products.h"
-#include "dist/accumulation_type.h"
-#include "dist/differentiable.h"
 
 namespace ut::core {
 namespace {
 
-/// What `make` gives, made when it is first asked for: a mask can take more room than all else.
-template <class Make>
-auto when_needed(const Make& make) {
-  using Made = std::invoke_result_t<Make>;
-  return [make, made = std::make_shared<Made>()] {
-    if (!*made) *made = make();
-    return *made;
-  };
+at::Tensor add_kernel(Parameters& parameters, const std::string& name, std::int64_t d, std::int64_t products) {
+  return parameters.add_kernel(name, {d, products * d}, d, d);
 }
 
 }  // namespace
 
-AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                                 const std::optional<std::span<const std::int64_t>>& place) {
-  if (device.is_cpu()) {
-    std::shared_ptr<const RowSpans> spans = row_spans(queries, keys, causal, place);
-    if (spans) spans_ = [spans = std::move(spans)] { return spans; };
-    if (spans_) return;
-  }
-  std::optional<std::vector<std::int64_t>> places;
-  if (place) places.emplace(place->begin(), place->end());
-  if (device.is_cuda()) {
-    if (fits_varlen(queries, keys, causal))
-      varlen_ =
-          when_needed([=] { return std::make_shared<const VarlenAttention>(queries, keys, causal, device, places); });
-    spans_ = when_needed([=] { return row_spans(queries, keys, causal, places, device); });
-  }
-  slots_ = when_needed([=] { return std::make_shared<const SlottedAttention>(queries, keys, causal, device, places); });
+Attention::Attention(at::ScalarType type, Weights query, Weights key_value, at::Tensor output)
+    : type_(type), query_(std::move(query)), key_value_(std::move(key_value)), output_(std::move(output)) {}
+
+Attention Attention::over_self(Parameters& parameters, const std::string& name, const ModelOptions& options) {
+  const std::int64_t d = options.d_model;
+  const at::Tensor all = add_kernel(parameters, name + ".query_key_value", d, 3);
+  const at::Tensor output = add_kernel(parameters, name + ".output", d, 1);
+  return {product_type(options), {all, {0, d}}, {all, {d, 3 * d}}, output};
 }
 
-VarlenKernel AttentionLayout::kernel_for(const at::Tensor& query, const AttentionSite& site) const {
-  if (!varlen_) return VarlenKernel::none;
-  return varlen_kernel(query.device(), query.scalar_type(), query.size(1) / site.heads,
-                       site.dropout.active && site.dropout_rate > 0);
+Attention Attention::over_memory(Parameters& parameters, const std::string& name, const ModelOptions& options) {
+  const std::int64_t d = options.d_model;
+  const at::Tensor query = add_kernel(parameters, name + ".query", d, 1);
+  const at::Tensor key_value = add_kernel(parameters, name + ".key_value", d, 2);
+  const at::Tensor output = add_kernel(parameters, name + ".output", d, 1);
+  return {product_type(options), {query, {0, d}}, {key_value, {0, 2 * d}}, output};
 }
 
-std::shared_ptr<const RowSpans> AttentionLayout::spans_for(const at::Tensor& query, const AttentionSite& site) const {
-  if (!spans_ || kernel_for(query, site) != VarlenKernel::none) return nullptr;
-  return has_row_attention(query.device(), query.scalar_type(), query.size(1) / site.heads) ? spans_() : nullptr;
+at::Tensor Attention::queries(const at::Tensor& x) const {
+  return multiply(x, query_.parameter, query_.columns, type_);
 }
 
-at::Tensor AttentionLayout::compose(const at::Tensor& query, const at::Tensor& keys_values,
-                                    const AttentionSite& site) const {
-  const VarlenKernel kernel = kernel_for(query, site);
-  return kernel == VarlenKernel::none ? slots_()->attend(query, keys_values, site)
-                                      : varlen_()->attend(query, keys_values, site.heads, kernel);
+at::Tensor Attention::keys_values(const at::Tensor& x) const {
+  return multiply(x, key_value_.parameter, key_value_.columns, type_);
 }
 
-AttentionLayout AttentionLayout::watched(AttentionLook look) const {
-  AttentionLayout layout = *this;
-  layout.look_ = std::move(look);
-  return layout;
-}
-
-at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values,
-                                   const AttentionSite& site) const {
-  const at::Tensor output = attend_unwatched(query, keys_values, site);
-  if (look_) look_(query, keys_values, output);
-  return output;
-}
-
-at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values,
-                                             const AttentionSite& site) const {
-  const bool keeps_weights = kernel_for(query, site) == VarlenKernel::none;
-  if (!spans_for(query, site) && !(site.recomputed && keeps_weights)) return compose(query, keys_values, site);
-  const Attended attended = attend_once(query, keys_values, site);
-  return dist::with_backward(
-      attended.output, {query, keys_values},
-      [backward = attended.backward, type = keys_values.scalar_type()](const at::Tensor& gradient) {
-        at::Tensor of_keys_values;
-        const at::Tensor of_query = backward(gradient, of_keys_values);
-        return std::vector<at::Tensor>{of_query, of_keys_values.to(type)};
-      });
-}
-
-Attended AttentionLayout::attend_once(const at::Tensor& query, const at::Tensor& keys_values,
-                                      const AttentionSite& site) const {
-  const at::NoGradGuard no_graph;
-  const at::Tensor q = query.detach();
-  const at::Tensor kv = keys_values.detach();
-  if (const auto spans = spans_for(query, site)) {
-    RowAttention attention(q, site);
-    attention.meet(kv, *spans);
-    return {attention.output(), [=](const at::Tensor& gradient, at::Tensor& of_keys_values) {
-              at::Tensor of_query;
-              attention.backward(gradient, kv, *spans, of_query, of_keys_values);
-              return of_query.to(q.scalar_type());
-            }};
-  }
-  return {compose(q, kv, site), [=, layout = *this](const at::Tensor& gradient, at::Tensor& of_keys_values) {
-            const at::AutoGradMode graph(true);
-            const std::vector<at::Tensor> inputs{q.detach().requires_grad_(), kv.detach().requires_grad_()};
-            const auto gradients =
-                torch::autograd::grad({layout.compose(inputs[0], inputs[1], site)}, inputs, {gradient});
-            const at::NoGradGuard no_more;
-            if (of_keys_values.defined())
-              of_keys_values.add_(gradients[1]);
-            else
-              of_keys_values = dist::in_accumulation_type(gradients[1]);
-            return gradients[0];
-          }};
-}
-
-SelfAttention::SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
-    : type_(product_type(options)),
-      query_key_value_(parameters.add_kernel(name + ".query_key_value", {options.d_model, 3 * options.d_model},
-                                             options.d_model, options.d_model)),
-      output_(parameters.add_kernel(name + ".output", {options.d_model, options.d_model}, options.d_model,
-                                    options.d_model)) {}
-
-at::Tensor SelfAttention::queries(const at::Tensor& x) const {
-  return multiply(x, query_key_value_, {0, x.size(1)}, type_);
-}
-
-at::Tensor SelfAttention::keys_values(const at::Tensor& x) const {
-  return multiply(x, query_key_value_, {x.size(1), 3 * x.size(1)}, type_);
-}
-
-at::Tensor SelfAttention::combine(const at::Tensor& heads) const {
-  return multiply(heads, output_, {type_, output_.scalar_type()});
-}
-
-CrossAttention::CrossAttention(Parameters& parameters, const std::string& name, const ModelOptions& options)
-    : type_(product_type(options)),
-      query_(
-          parameters.add_kernel(name + ".query", {options.d_model, options.d_model}, options.d_model, options.d_model)),
-      key_value_(parameters.add_kernel(name + ".key_value", {options.d_model, 2 * options.d_model}, options.d_model,
-                                       options.d_model)),
-      output_(parameters.add_kernel(name + ".output", {options.d_model, options.d_model}, options.d_model,
-                                    options.d_model)) {}
-
-at::Tensor CrossAttention::queries(const at::Tensor& x) const { return multiply(x, query_, type_); }
-at::Tensor CrossAttention::keys_values(const at::Tensor& memory) const { return multiply(memory, key_value_, type_); }
-at::Tensor CrossAttention::combine(const at::Tensor& heads) const {
+at::Tensor Attention::combine(const at::Tensor& heads) const {
   return multiply(heads, output_, {type_, output_.scalar_type()});
 }
 

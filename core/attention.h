@@ -2,70 +2,22 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "core/kernels/row_attention.h"
-#include "core/kernels/varlen_attention.h"
+#include "base/span.h"
+#include "core/options.h"
 #include "core/parameters.h"
-#include "core/slotted_attention.h"
-#include "dist/rows.h"
 
 namespace ut::core {
 
-/// Attention without a graph.
-struct Attended {
-  at::Tensor output;  // [query rows, d]
-  /// The backward pass: takes the output's gradient and returns the query's. That of keys and values is added to the
-  /// second argument [key rows, 2d], of dist::accumulation_type(), which is made where it is undefined. Keys and values
-  /// must still stand where they stood.
-  std::function<at::Tensor(const at::Tensor&, at::Tensor&)> backward;
-};
-
-/// Is told of queries [query rows, d], of keys beside values [key rows, 2d], and of the heads' outputs [query rows, d].
-using AttentionLook = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
-
-/// How query rows and key rows meet: which rows belong to the same sequence, and who may see whom. Made once for
-/// a batch where all rows stay, and where rows leave, or come one by one in decoding, once for a step.
-class AttentionLayout {
+/// Multi-head attention without biases, as the authors have it: what is learned of it. Queries, keys and values are of
+/// the products' type.
+class Attention {
  public:
-  /// `queries` and `keys` list the same sequences. Causal: a query sees the keys of positions up to its own. `device`:
-  /// where the rows are that attend() is given. `place` [keys]: where each key stands among these, where that is not in
-  /// this order.
-  AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                  const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
-
-  /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
-  /// `query` [query rows, d], `keys_values` [key rows, 2d], a row's key beside its value -> [query rows, d].
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
-  /// The same for a caller that keeps the keys and values itself.
-  Attended attend_once(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
-  /// The same layout, where attend() tells `look` what met and what came of it.
-  AttentionLayout watched(AttentionLook look) const;
-
- private:
-  VarlenKernel kernel_for(const at::Tensor& query, const AttentionSite& site) const;
-  /// Nothing where that is not how these are attended with.
-  std::shared_ptr<const RowSpans> spans_for(const at::Tensor& query, const AttentionSite& site) const;
-  at::Tensor attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
-  /// As a composition of the library's operations, which has a graph.
-  at::Tensor compose(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
-
-  // What is made when it is first asked for is a function.
-  std::function<std::shared_ptr<const VarlenAttention>()> varlen_;  // on CUDA devices, where these rows fit
-  std::function<std::shared_ptr<const RowSpans>()> spans_;          // on the host and where there are kernels for it
-  std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for all else
-  AttentionLook look_;                                              // where somebody watches
-};
-
-/// Multi-head attention without biases, as the authors have it. Queries, keys and values are of the products' type.
-class SelfAttention {
- public:
-  SelfAttention(Parameters& parameters, const std::string& name, const ModelOptions& options);
+  /// Of rows over themselves: queries, keys and values are of one product's weights.
+  static Attention over_self(Parameters& parameters, const std::string& name, const ModelOptions& options);
+  /// Of rows over those of a memory.
+  static Attention over_memory(Parameters& parameters, const std::string& name, const ModelOptions& options);
 
   at::Tensor queries(const at::Tensor& x) const;      // [rows, d] -> [rows, d]
   at::Tensor keys_values(const at::Tensor& x) const;  // [rows, d] -> keys beside values [rows, 2d]
@@ -73,24 +25,18 @@ class SelfAttention {
   at::Tensor combine(const at::Tensor& heads) const;
 
  private:
-  at::ScalarType type_;         // of products
-  at::Tensor query_key_value_;  // [d, 3d]
-  at::Tensor output_;           // [d, d]
-};
+  /// Some columns of a parameter.
+  struct Weights {
+    at::Tensor parameter;
+    base::Span columns;
+  };
 
-class CrossAttention {
- public:
-  CrossAttention(Parameters& parameters, const std::string& name, const ModelOptions& options);
+  at::ScalarType type_;  // of products
+  Weights query_;        // [d, d]
+  Weights key_value_;    // [d, 2d]
+  at::Tensor output_;    // [d, d]
 
-  at::Tensor queries(const at::Tensor& x) const;           // [rows, d] -> [rows, d]
-  at::Tensor keys_values(const at::Tensor& memory) const;  // [memory rows, d] -> [memory rows, 2d]
-  at::Tensor combine(const at::Tensor& heads) const;       // [rows, d] -> [rows, d]
-
- private:
-  at::ScalarType type_;   // of products
-  at::Tensor query_;      // [d, d]
-  at::Tensor key_value_;  // [d, 2d]
-  at::Tensor output_;     // [d, d]
+  Attention(at::ScalarType type, Weights query, Weights key_value, at::Tensor output);
 };
 
 }  // namespace ut::core

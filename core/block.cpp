@@ -11,11 +11,11 @@ namespace ut::core {
 at::Tensor RowSignal::sum() const { return position + step; }
 
 Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder)
-    : self_attention(parameters, name + ".self_attention", options),
+    : self_attention(Attention::over_self(parameters, name + ".self_attention", options)),
       self_attention_norm(parameters, name + ".self_attention.norm", options.d_model),
       transition_norm(parameters, name + ".transition.norm", options.d_model) {
   if (decoder && options.has_encoder()) {
-    cross_attention.emplace(parameters, name + ".cross_attention", options);
+    cross_attention = Attention::over_memory(parameters, name + ".cross_attention", options);
     cross_attention_norm.emplace(parameters, name + ".cross_attention.norm", options.d_model);
   }
   transition = make_transition(parameters, name + ".transition", options, decoder);
@@ -28,34 +28,35 @@ Block::Block(Parameters& parameters, const std::string& name, const ModelOptions
 }
 
 template <class SubLayer>
-at::Tensor Block::around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
-                         Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const {
-  const bool pre = options_.norm == Norm::pre;
-  const at::Tensor output = f(pre ? norm(input) : input, pre && copied.defined() ? norm(copied) : copied);
+at::Tensor Block::with_residual_and_norm(const LayerNorm& norm, const at::Tensor& x, const SubLayerInput& input,
+                                         Site site, const dist::Rows& local, const DropoutKey& key,
+                                         const SubLayer& f) const {
   const DropoutKey here = key.with_site(site);
-  return pre ? add_dropped(x, output, options_.residual_dropout, here, local)
-             : norm.of_sum(x, output, options_.residual_dropout, here, local);
+  if (options_.norm == Norm::post) return norm.of_sum(x, f(input), options_.residual_dropout, here, local);
+  const SubLayerInput normalised{norm(input.rows), input.copied.defined() ? norm(input.copied) : at::Tensor()};
+  return add_dropped(x, f(normalised), options_.residual_dropout, here, local);
 }
 
 AttentionSite Block::attention_site(const DropoutKey& key, Site site) const {
   return {options_.heads, options_.attention_dropout, key.with_site(site), options_.recompute != Recompute::none};
 }
 
-at::Tensor Block::attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StepRows& rows,
+at::Tensor Block::attend_to_self(std::size_t layer, const SubLayerInput& input, StepRows& rows,
                                  const DropoutKey& key) const {
-  const SelfAttention& attention = layers_[layer].self_attention;
-  Attending how{attention_site(key, Site::self_attention_weights), [&] { return attention.queries(input); }, {}};
-  const at::Tensor seen = copied.defined() ? at::cat({input, copied}) : input;
+  const Attention& attention = layers_[layer].self_attention;
+  AttentionCall call{
+      attention_site(key, Site::self_attention_weights), [&] { return attention.queries(input.rows); }, {}};
+  const at::Tensor seen = input.copied.defined() ? at::cat({input.rows, input.copied}) : input.rows;
   const auto keys_values = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
   const bool sends_states = rows.sent() == dist::Sent::states;
-  if (sends_states) how.project = keys_values;
+  if (sends_states) call.project = keys_values;
   const at::Tensor sent = sends_states ? seen : keys_values(seen);
-  return attention.combine(rows.attend(layer, sent, how));
+  return attention.combine(rows.attend(layer, sent, call));
 }
 
 at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,
                                    const AttentionLayout& layout, const DropoutKey& key) const {
-  const CrossAttention& attention = *layers_[layer].cross_attention;
+  const Attention& attention = *layers_[layer].cross_attention;
   return attention.combine(
       layout.attend(attention.queries(input), keys_values, attention_site(key, Site::cross_attention_weights)));
 }
@@ -64,27 +65,24 @@ at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StepRow
                        const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied) const {
   RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
   const bool signal_stays = options_.residual == Residual::signal_in;
-  at::Tensor input = state + signal.sum();  // what the first attention of the step sees
-  at::Tensor x = signal_stays ? input : state;
-  at::Tensor copied_input = copied.state.defined() ? copied.state + copied.signal : at::Tensor();
-  const at::Tensor copied_x = signal_stays ? copied_input : copied.state;
+  SubLayerInput input{state + signal.sum()};  // what the first attention of the step sees
+  if (copied.state.defined()) input.copied = copied.state + copied.signal;
+  at::Tensor x = signal_stays ? input.rows : state;
+  const at::Tensor copied_x = signal_stays ? input.copied : copied.state;
   for (std::size_t index = 0; index < layers_.size(); ++index) {
     const Layer& layer = layers_[index];
     const DropoutKey key = dropout.with_layer(index);
-    x = around(
-        layer.self_attention_norm, x, input, copied_input, Site::self_attention_output, rows.local(), key,
-        [&](const at::Tensor& in, const at::Tensor& copies) { return attend_to_self(index, in, copies, rows, key); });
+    x = with_residual_and_norm(layer.self_attention_norm, x, input, Site::self_attention_output, rows.local(), key,
+                               [&](const SubLayerInput& in) { return attend_to_self(index, in, rows, key); });
     if (layer.cross_attention)
-      x = around(*layer.cross_attention_norm, x, x, {}, Site::cross_attention_output, rows.local(), key,
-                 [&](const at::Tensor& in, const at::Tensor&) {
-                   return attend_to_memory(index, in, memory[index], rows.memory_layout(), key);
-                 });
-    x = around(layer.transition_norm, x, x, copied_x, Site::transition_output, rows.local(), key,
-               [&](const at::Tensor& in, const at::Tensor& copies) {
-                 return layer.transition->forward(in, copies, rows, index, key);
-               });
-    input = x;
-    copied_input = copied_x;
+      x = with_residual_and_norm(*layer.cross_attention_norm, x, {x}, Site::cross_attention_output, rows.local(), key,
+                                 [&](const SubLayerInput& in) {
+                                   return attend_to_memory(index, in.rows, memory[index], rows.memory_layout(), key);
+                                 });
+    x = with_residual_and_norm(
+        layer.transition_norm, x, {x, copied_x}, Site::transition_output, rows.local(), key,
+        [&](const SubLayerInput& in) { return layer.transition->forward(in.rows, in.copied, rows, index, key); });
+    input = {x, copied_x};
   }
   return x;
 }
@@ -94,7 +92,7 @@ Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& 
   const bool of_states = source.holdings().options.sent == dist::Sent::states;
   const at::Tensor all = of_states ? source.gather(encoded) : at::Tensor();
   for (const Layer& layer : layers_) {
-    const CrossAttention& attention = *layer.cross_attention;
+    const Attention& attention = *layer.cross_attention;
     memory.keys_values.push_back(of_states ? attention.keys_values(all)
                                            : source.gather(attention.keys_values(encoded)));
   }

@@ -35,9 +35,9 @@ struct Copied {
 struct Layer {
   Layer(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
-  SelfAttention self_attention;
+  Attention self_attention;
   LayerNorm self_attention_norm;
-  std::optional<CrossAttention> cross_attention;
+  std::optional<Attention> cross_attention;
   std::optional<LayerNorm> cross_attention_norm;
   std::unique_ptr<Transition> transition;
   LayerNorm transition_norm;
@@ -61,16 +61,20 @@ class Block {
   std::vector<Layer>& layers() { return layers_; }
 
  private:
-  at::Tensor attend_to_self(std::size_t layer, const at::Tensor& input, const at::Tensor& copied, StepRows& rows,
-                            const DropoutKey& key) const;
+  /// What a sub-layer is given. Of copied rows only keys, values and windows are made; they have no output.
+  struct SubLayerInput {
+    at::Tensor rows;         // [local rows, d]
+    at::Tensor copied = {};  // [copied rows, d]; undefined: none
+  };
+
+  at::Tensor attend_to_self(std::size_t layer, const SubLayerInput& input, StepRows& rows, const DropoutKey& key) const;
   at::Tensor attend_to_memory(std::size_t layer, const at::Tensor& input, const at::Tensor& keys_values,
                               const AttentionLayout& layout, const DropoutKey& key) const;
   AttentionSite attention_site(const DropoutKey& key, Site site) const;
-  /// Norm and residual around a sub-layer: LN(x + f(input)) or x + f(LN(input)), dropout on what f gives. `f` is also
-  /// given the input of the copied rows, of which only keys, values and windows are made; they have no output.
+  /// LN(x + f(input)) or x + f(LN(input)), dropout on what the sub-layer f gives.
   template <class SubLayer>
-  at::Tensor around(const LayerNorm& norm, const at::Tensor& x, const at::Tensor& input, const at::Tensor& copied,
-                    Site site, const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const;
+  at::Tensor with_residual_and_norm(const LayerNorm& norm, const at::Tensor& x, const SubLayerInput& input, Site site,
+                                    const dist::Rows& local, const DropoutKey& key, const SubLayer& f) const;
 
   ModelOptions options_;
   bool decoder_;

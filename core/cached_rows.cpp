@@ -36,9 +36,9 @@ class CachedRows final : public CurrentRows {
 
   dist::Sent sent() const override { return dist::Sent::keys_values; }
 
-  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
+  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) override {
     if (layer == 0) ++step_;
-    return layout_->attend(how.query(), remember(&DecodingCache::OfStep::keys_values, layer, sent), how);
+    return layout_->attend(call.query(), remember(&DecodingCache::OfStep::keys_values, layer, sent), call);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {

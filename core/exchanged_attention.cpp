@@ -21,10 +21,10 @@ class GatheredAttention final : public ExchangedAttention {
   GatheredAttention(const dist::SequenceExchange& exchange, bool causal)
       : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal, exchange.holdings().group->device()) {}
 
-  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
     const dist::Arriving coming = exchange_.start_gather(sent);
-    const at::Tensor query = how.query();
-    return layout_.attend(query, how.keys_values(coming()), how);
+    const at::Tensor query = call.query();
+    return layout_.attend(query, call.keys_values(coming()), call);
   }
 
  private:
@@ -40,16 +40,16 @@ class RowAttentionByBlocks final : public ExchangedAttention {
     const int ranks = holdings_.group->size();
     for (int rank = 0; rank < ranks; ++rank)
       spans_.push_back(row_spans(exchange.local(),
-                                 dist::rows_of(holdings_.sequences, rank, ranks, holdings_.options.cut), causal,
-                                 std::nullopt, holdings_.group->device()));
+                                 dist::rows_of(holdings_.sequences, rank, ranks, holdings_.options.cut), causal, {},
+                                 holdings_.group->device()));
   }
 
-  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
     const auto blocks = dist::start_rows_by_rank(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
-    at::Tensor output = how.query();
-    const auto back = std::make_shared<Backward>(RowAttention(output, how));
+    at::Tensor output = call.query();
+    const auto back = std::make_shared<Backward>(RowAttention(output, call));
     while (const auto block = blocks->next()) {
-      const at::Tensor keys_values = how.keys_values(block->rows);
+      const at::Tensor keys_values = call.keys_values(block->rows);
       const auto& spans = spans_[static_cast<std::size_t>(block->rank)];
       back->attention.meet(keys_values, *spans);
       output = after(output, keys_values, spans, back, block->rank == holdings_.group->rank());
@@ -110,20 +110,20 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
     place_of_row_ = dist::places_in(at::cat(own_index()));
   }
 
-  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
+  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
     const auto blocks = dist::start_rows_by_rank(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
-    const at::Tensor query = how.query();
-    const std::vector<at::Tensor> queries = queries_by_span(query, how.heads);
+    const at::Tensor query = call.query();
+    const std::vector<at::Tensor> queries = queries_by_span(query, call.heads);
     std::vector<std::vector<PartOfAttention>> parts(mine_.size());
     std::vector<at::Tensor> all_sent;
     while (const auto block = blocks->next()) {
       all_sent.push_back(block->rows);
-      meet(*block, queries, how, parts);
+      meet(*block, queries, call, parts);
     }
     std::vector<at::Tensor> outputs;
     for (std::size_t span = 0; span < mine_.size(); ++span)
       outputs.push_back(parts[span].empty() ? at::zeros_like(queries_of(query, span))
-                                            : own_layout(span).rows_of_heads(whole_attention(parts[span]), how.heads));
+                                            : own_layout(span).rows_of_heads(whole_attention(parts[span]), call.heads));
     return dist::tie(dist::select_rows(at::cat(outputs), place_of_row_), all_sent);
   }
 
@@ -145,7 +145,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
   }
 
   /// Adds to `parts` what each of this rank's spans sees in another's block.
-  void meet(const dist::RankRows& block, const std::vector<at::Tensor>& queries, const Attending& how,
+  void meet(const dist::RankRows& block, const std::vector<at::Tensor>& queries, const AttentionCall& call,
             std::vector<std::vector<PartOfAttention>>& parts) const {
     const auto rank = static_cast<std::size_t>(block.rank);
     at::Tensor keys_values;
@@ -153,9 +153,9 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
       for (std::size_t span = 0; span < mine_.size(); ++span) {
         const auto& layout = layouts_[rank][keys][span];
         if (!layout || !queries[span].defined()) continue;
-        if (!keys_values.defined()) keys_values = how.keys_values(block.rows);
+        if (!keys_values.defined()) keys_values = call.keys_values(block.rows);
         const at::Tensor seen = dist::select_rows(keys_values, index_[rank][keys]);
-        parts[span].push_back(layout->attend_in_part(queries[span], seen, how));
+        parts[span].push_back(layout->attend_in_part(queries[span], seen, call));
       }
   }
 
@@ -171,16 +171,16 @@ class AttentionByBlocks final : public ExchangedAttention {
  public:
   AttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : exchange_(exchange), causal_(causal) {}
 
-  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
-    if (!attention_) attention_ = make(sent, how);
-    return attention_->attend(sent, how);
+  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
+    if (!attention_) attention_ = make(sent, call);
+    return attention_->attend(sent, call);
   }
 
  private:
-  std::unique_ptr<ExchangedAttention> make(const at::Tensor& sent, const Attending& how) const {
+  std::unique_ptr<ExchangedAttention> make(const at::Tensor& sent, const AttentionCall& call) const {
     const bool are_states = exchange_.holdings().options.sent == dist::Sent::states;
     const std::int64_t d = are_states ? sent.size(1) : sent.size(1) / 2;
-    if (has_row_attention(sent.device(), sent.scalar_type(), d / how.heads))
+    if (has_row_attention(sent.device(), sent.scalar_type(), d / call.heads))
       return std::make_unique<RowAttentionByBlocks>(exchange_, causal_);
     return std::make_unique<SlottedAttentionByBlocks>(exchange_.holdings(), causal_);
   }
@@ -203,21 +203,21 @@ class AttentionByHeads final : public ExchangedAttention {
         layout_(exchange.all(), exchange.all(), causal, holdings_.group->device()),
         row_of_place_(dist::places_in(holdings_.order)) {}
 
-  at::Tensor attend(const at::Tensor& sent, const Attending& how) const override {
-    const at::Tensor query = how.query();
+  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
+    const at::Tensor query = call.query();
     dist::Communicator& group = *holdings_.group;
-    const base::Span mine = dist::my_heads(how.heads, group);
+    const base::Span mine = dist::my_heads(call.heads, group);
     const std::int64_t heads = mine.end - mine.begin;
-    const std::int64_t columns = query.size(1) / how.heads;
-    const at::Tensor all =
-        dist::to_heads(heads_of_queries_keys_values(query, how.keys_values(sent), how.heads), holdings_.counts, group);
+    const std::int64_t columns = query.size(1) / call.heads;
+    const at::Tensor all = dist::to_heads(heads_of_queries_keys_values(query, call.keys_values(sent), call.heads),
+                                          holdings_.counts, group);
     const at::Tensor ordered = dist::select_rows(all.flatten(1), holdings_.order).view({-1, heads, 3 * columns});
     const at::Tensor seen =
         layout_.attend(ordered.narrow(2, 0, columns).reshape({-1, heads * columns}),
                        keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)),
-                       {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin), how.recomputed});
+                       {heads, call.dropout_rate, call.dropout.with_first_head(mine.begin), call.recomputed});
     const at::Tensor by_rank = dist::select_rows(seen, row_of_place_).view({-1, heads, columns});
-    return dist::from_heads(by_rank, how.heads, holdings_.counts, group).reshape(query.sizes());
+    return dist::from_heads(by_rank, call.heads, holdings_.counts, group).reshape(query.sizes());
   }
 
  private:

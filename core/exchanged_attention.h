@@ -6,13 +6,13 @@
 #include <functional>
 #include <memory>
 
-#include "core/attention.h"
+#include "core/attention_layout.h"
 #include "dist/sequence_exchange.h"
 
 namespace ut::core {
 
 /// An AttentionSite, and what meets there.
-struct Attending : AttentionSite {
+struct AttentionCall : AttentionSite {
   /// Makes the local rows' queries [local rows, d]: asked for while keys and values are on their way.
   std::function<at::Tensor()> query;
   /// What is sent for rows -> their keys beside values [rows, 2d]; where that is what is sent, nothing.
@@ -28,7 +28,7 @@ class ExchangedAttention {
   virtual ~ExchangedAttention() = default;
   /// `sent` [local rows, d or 2d] -> the heads' outputs [local rows, d]. Collective. Throws base::BadInput where heads
   /// are shared and there are more ranks than heads.
-  virtual at::Tensor attend(const at::Tensor& sent, const Attending& how) const = 0;
+  virtual at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const = 0;
 };
 
 /// As `exchange` says; it must live as long as this.

@@ -43,7 +43,7 @@ at::Tensor HaltingUnit::probability(const at::Tensor& x, std::int64_t step, cons
   return kind_ == ActKind::global ? rows.mean_over_sequence(own) : own;
 }
 
-Pondering::Pondering(const at::Tensor& state, const HaltingOptions& options)
+HaltingState::HaltingState(const at::Tensor& state, const HaltingOptions& options)
     : options_(options),
       running_(at::ones({state.size(0)}, state.options().dtype(at::kBool))),
       weight_(at::zeros({state.size(0)}, state.options().dtype(at::kDouble))),
@@ -52,7 +52,7 @@ Pondering::Pondering(const at::Tensor& state, const HaltingOptions& options)
       updates_(at::zeros({state.size(0)}, state.options().dtype(at::kLong))),
       mean_(at::zeros_like(state)) {}
 
-void Pondering::decide(const at::Tensor& probability, bool last) {
+void HaltingState::decide(const at::Tensor& probability, bool last) {
   const at::Tensor goes =
       last ? at::zeros_like(running_) : running_.logical_and((probability_ + probability).le(options_.threshold));
   const at::Tensor stops = running_.logical_and(goes.logical_not()).to(at::kDouble);
@@ -64,21 +64,21 @@ void Pondering::decide(const at::Tensor& probability, bool last) {
   running_ = goes;
 }
 
-void Pondering::take(const at::Tensor& state) {
+void HaltingState::take(const at::Tensor& state) {
   const at::Tensor weight = weight_.unsqueeze(1).to(state.scalar_type());
   mean_ = options_.output == ActOutput::accumulated ? mean_ + weight * state : weight * state + (1 - weight) * mean_;
 }
 
-Pondering Pondering::in_order(const at::Tensor& order) const {
-  Pondering result = *this;
+HaltingState HaltingState::in_order(const at::Tensor& order) const {
+  HaltingState result = *this;
   for (at::Tensor* part :
        {&result.running_, &result.weight_, &result.probability_, &result.remainder_, &result.updates_, &result.mean_})
     *part = dist::select_rows(*part, order);
   return result;
 }
 
-Pondering Pondering::going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const {
-  Pondering result = *this;
+HaltingState HaltingState::going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const {
+  HaltingState result = *this;
   for (at::Tensor* part : {&result.probability_, &result.remainder_, &result.updates_, &result.mean_})
     *part = stay(*part);
   result.running_ = at::ones_like(result.updates_, at::kBool);
@@ -86,6 +86,6 @@ Pondering Pondering::going_on(const std::function<at::Tensor(const at::Tensor&)>
   return result;
 }
 
-at::Tensor Pondering::cost() const { return updates_ + remainder_; }
+at::Tensor HaltingState::cost() const { return updates_ + remainder_; }
 
 }  // namespace ut::core

@@ -35,22 +35,22 @@ class HaltingUnit {
   HaltingDraw draw_;
 };
 
-/// The books of adaptive computation time for some rows (the papers' Appendix B), [rows] each; probabilities, weights
+/// The state of adaptive computation time for some rows (the papers' Appendix B), [rows] each; probabilities, weights
 /// and remainders in float64, so that decisions do not hang on the precision of the states.
-class Pondering {
+class HaltingState {
  public:
   /// Rows that have not yet taken a step. `state` [rows, d].
-  Pondering(const at::Tensor& state, const HaltingOptions& options);
+  HaltingState(const at::Tensor& state, const HaltingOptions& options);
 
   /// Decides with `probability` [rows] who goes on; `last`: nobody does, and the weight that is left goes to this step.
   void decide(const at::Tensor& probability, bool last);
   /// Takes this step's states [rows, d] into the mean.
   void take(const at::Tensor& state);
 
-  /// The books with row number order[i] as row i. `order` [rows] int64.
-  Pondering in_order(const at::Tensor& order) const;
-  /// The rows that go on: what `stay` makes of each part of the books [rows, ...].
-  Pondering going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
+  /// The state with row number order[i] as row i. `order` [rows] int64.
+  HaltingState in_order(const at::Tensor& order) const;
+  /// The rows that go on: what `stay` makes of each part of the state [rows, ...].
+  HaltingState going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
 
   const at::Tensor& running() const { return running_; }          // bool: takes a step after this one
   const at::Tensor& weight() const { return weight_; }            // of the last step's state

@@ -17,12 +17,12 @@ void KeyValueStore::turn_to(std::int64_t step, const at::Tensor& fresh, const at
 at::Tensor KeyValueStore::attend(std::int64_t step, const at::Tensor& query, const at::Tensor& fresh,
                                  const at::Tensor& slot, const AttentionLayout& layout, const AttentionSite& site) {
   turn_to(step, fresh, slot);
-  const Attended attended = layout.attend_once(query, store_.rows(), site);
+  const GraphlessAttention attention = layout.attend_without_graph(query, store_.rows(), site);
   return dist::with_backward(
-      attended.output, {query, fresh},
-      [store = shared_from_this(), step, fresh = fresh.detach(), slot, attended](const at::Tensor& gradient) {
+      attention.output, {query, fresh},
+      [store = shared_from_this(), step, fresh = fresh.detach(), slot, attention](const at::Tensor& gradient) {
         store->turn_to(step, fresh, slot);
-        const at::Tensor of_query = attended.backward(gradient, store->store_.gradients());
+        const at::Tensor of_query = attention.backward(gradient, store->store_.gradients());
         return std::vector<at::Tensor>{of_query, store->store_.take_gradients(slot)};
       });
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/attention.h"
+#include "core/attention_layout.h"
 #include "dist/row_store.h"
 
 namespace ut::core {

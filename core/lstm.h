@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/attention.h"
+#include "core/attention_layout.h"
 #include "core/lstm_stack.h"
 #include "core/model.h"
 

@@ -12,7 +12,7 @@
 namespace ut::core {
 namespace {
 
-PonderTime ponder_time(const StackOutput& output) {
+StackPonder ponder_of(const StackOutput& output) {
   return {output.updates, output.cost.defined() ? output.cost.sum() : at::Tensor()};
 }
 
@@ -109,7 +109,7 @@ Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps,
   std::optional<Memory> memory;
   if (encoder_) {
     output = encode(embed_source(batch), batch, steps.encoder, dropout, observer);
-    prediction.encoder = ponder_time(output);
+    prediction.encoder = ponder_of(output);
   }
   if (encoder_ && decoder_) {
     if (synchronisation != nullptr)
@@ -118,7 +118,7 @@ Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps,
   }
   if (decoder_) {
     output = decode(embed_target(batch), memory ? &*memory : nullptr, batch, steps.decoder, dropout);
-    prediction.decoder = ponder_time(output);
+    prediction.decoder = ponder_of(output);
   }
   prediction.logits = scores(output.state, batch);
   return prediction;

@@ -20,17 +20,17 @@ struct Steps {
 };
 
 /// Steps that rows took, and what of it the loss holds down.
-struct PonderTime {
+struct StackPonder {
   at::Tensor updates;  // [rows] int64
   at::Tensor cost;     // float64, the sum over rows of updates + remainder; undefined without halting
 };
 
 /// What a model says of a batch.
 struct Prediction {
-  at::Tensor logits;   // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8); where
-                       // answers are pointed at [labels, most candidates]
-  PonderTime encoder;  // tensors are undefined for a stack that is not there
-  PonderTime decoder;
+  at::Tensor logits;    // [labels, vocabulary]: scores of every symbol for the rows that are read (equation 8); where
+                        // answers are pointed at [labels, most candidates]
+  StackPonder encoder;  // tensors are undefined for a stack that is not there
+  StackPonder decoder;
 };
 
 /// What is trained, evaluated and decoded with: its parameters, among them the one table that inputs, targets and the

@@ -122,8 +122,8 @@ at::Tensor Recurrence::halting_probability(const at::Tensor& state, const Positi
 /// What rows came to that have halted, in the order in which they did.
 class Recurrence::HaltedRows {
  public:
-  /// The last rows that `ponder` keeps the books of, from number `first`.
-  void add(const Pondering& ponder, std::int64_t first) {
+  /// The last rows of `ponder`, from number `first`.
+  void add(const HaltingState& ponder, std::int64_t first) {
     const auto of_them = [first](const at::Tensor& part) {
       return part.slice(0, first).clone();
     };  // else all stays in memory
@@ -147,7 +147,7 @@ StackOutput Recurrence::run_until_halted(const at::Tensor& input, const at::Tens
                                          StackRows& rows, const SharedRows& memory, const DropoutKey& stack,
                                          const StepObserver& observer) const {
   const at::Tensor step_signal = step_signals(steps, input);
-  Unhalted unhalted{input, position, position_signals(position, input), Pondering(input, options_.halting)};
+  Unhalted unhalted{input, position, position_signals(position, input), HaltingState(input, options_.halting)};
   HaltedRows halted;
   Copied copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
@@ -160,7 +160,7 @@ StackOutput Recurrence::run_until_halted(const at::Tensor& input, const at::Tens
     rows.start_compaction(ponder.running());  // who goes on is told while the step is made
     state = run_steps({step, step}, state, position_signal, step_signal, here, copied, memory, stack);
     if (observer.step) {
-      Pondering with_state = ponder;
+      HaltingState with_state = ponder;
       with_state.take(state);
       observer.step(step, here->local(), state, &with_state, probability);
     }

@@ -25,7 +25,7 @@ struct StackOutput {
 struct StepObserver {
   /// Called after every step with its number from 1, the rows that it revised, their states [rows, d] and, with
   /// halting, what each comes to and the probability [rows] that the unit gave it.
-  std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering* ponder,
+  std::function<void(std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const HaltingState* ponder,
                      const at::Tensor& probability)>
       step;
   /// Called when the backward pass has gone through a step, or through some that it makes again together.
@@ -80,7 +80,7 @@ class Recurrence {
     at::Tensor state;     // [rows, d]
     at::Tensor position;  // [rows] int64
     PositionSignals position_signal;
-    Pondering ponder;
+    HaltingState ponder;
   };
   class HaltedRows;
 
@@ -90,7 +90,7 @@ class Recurrence {
                               const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
   StackOutput run_until_halted(const at::Tensor& input, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                                const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
-  /// Takes the step's states into the books, and where rows that halt leave, those out of `unhalted` into `halted`.
+  /// Takes the step's states into the means, and where rows that halt leave, those out of `unhalted` into `halted`.
   /// `later_step_signals` [steps not yet made, d]. Returns what the next step copies of those that left. Collective.
   Copied compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows, const at::Tensor& later_step_signals) const;
   /// Steps first to last, of the same rows; made again in the backward pass where that is asked for. `copied`: see

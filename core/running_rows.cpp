@@ -56,11 +56,11 @@ class RunningStepRows final : public StepRows {
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
   dist::Sent sent() const override { return kept_->sent; }
 
-  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
-    if (by_heads()) return attend_by_heads(layer, how.query(), how.keys_values(sent), how);
+  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) override {
+    if (by_heads()) return attend_by_heads(layer, call.query(), call.keys_values(sent), call);
     const dist::Arriving coming = step_->start_gather(sent);
-    const at::Tensor query = how.query();
-    return attend_to_kept(layer, query, how.keys_values(coming()), how);
+    const at::Tensor query = call.query();
+    return attend_to_kept(layer, query, call.keys_values(coming()), call);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
@@ -85,18 +85,18 @@ class RunningStepRows final : public StepRows {
 
   /// This rank keeps keys and values of some heads, and sees to the queries of all ranks in these.
   at::Tensor attend_by_heads(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
-                             const Attending& how) const {
+                             const AttentionCall& call) const {
     dist::Communicator& group = step_->group();
-    const base::Span mine = dist::my_heads(how.heads, group);
+    const base::Span mine = dist::my_heads(call.heads, group);
     const std::int64_t heads = mine.end - mine.begin;
-    const std::int64_t columns = query.size(1) / how.heads;
-    const at::Tensor queries = dist::to_heads(query.reshape({-1, how.heads, columns}), running_.counts, group);
-    const at::Tensor fresh = dist::to_heads(heads_of_keys_values(keys_values, how.heads), step_->sent_counts(), group);
+    const std::int64_t columns = query.size(1) / call.heads;
+    const at::Tensor queries = dist::to_heads(query.reshape({-1, call.heads, columns}), running_.counts, group);
+    const at::Tensor fresh = dist::to_heads(heads_of_keys_values(keys_values, call.heads), step_->sent_counts(), group);
     const at::Tensor seen =
         attend_to_kept(layer, dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh),
-                       {heads, how.dropout_rate, how.dropout.with_first_head(mine.begin)});
+                       {heads, call.dropout_rate, call.dropout.with_first_head(mine.begin)});
     const at::Tensor by_rank = dist::select_rows(seen, place_of_running_).view({-1, heads, columns});
-    return dist::from_heads(by_rank, how.heads, running_.counts, group).reshape(query.sizes());
+    return dist::from_heads(by_rank, call.heads, running_.counts, group).reshape(query.sizes());
   }
 
   std::shared_ptr<const dist::RunningStep> step_;

@@ -62,16 +62,15 @@ at::Tensor heads_in_slots(const at::Tensor& slot_of_row, std::int64_t slots, std
 }  // namespace
 
 SlottedAttention::SlottedAttention(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                                   const std::optional<std::span<const std::int64_t>>& place)
+                                   const KeyRows& key_rows)
     : sequences_(queries.sequences()), query_slots_(dist::longest(queries)), key_slots_(dist::longest(keys)) {
   const auto query_rows = row_of_slot(queries, query_slots_);
   QueryIdentities identities{in_slots(queries.sequence, query_rows), in_slots(queries.position, query_rows), {}};
   query_row_of_slot_ = at::tensor(query_rows, at::kLong);
   slot_of_query_row_ = at::tensor(slot_of_row(queries, query_slots_), at::kLong);
-  auto key_rows = row_of_slot(keys, key_slots_);
-  if (place)
-    for (auto& row : key_rows) row = (*place)[static_cast<std::size_t>(row)];
-  key_row_of_slot_ = at::tensor(key_rows, at::kLong);
+  auto row_of_key_slot = row_of_slot(keys, key_slots_);
+  for (auto& row : row_of_key_slot) row = key_rows.of(row);
+  key_row_of_slot_ = at::tensor(row_of_key_slot, at::kLong);
   const auto* key_position = keys.position.const_data_ptr<std::int64_t>();
   for (std::size_t index = 0; index + 1 < keys.offsets.size(); ++index)
     identities.first_key.push_back(keys.offsets[index] < keys.offsets[index + 1] ? key_position[keys.offsets[index]]

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/kernels/attention_site.h"
+#include "core/kernels/key_rows.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -29,7 +28,7 @@ class SlottedAttention {
  public:
   /// As AttentionLayout.
   SlottedAttention(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                   const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
+                   const KeyRows& key_rows = {});
 
   /// `query` [query rows, d], `keys_values` [key rows, 2d] -> [query rows, d].
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;

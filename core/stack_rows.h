@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/attention.h"
+#include "core/attention_layout.h"
 #include "core/exchanged_attention.h"
 #include "core/windows.h"
 #include "dist/running_exchange.h"
@@ -37,7 +37,7 @@ class StepRows {
   virtual dist::Sent sent() const = 0;
   /// A layer's attention of the local rows over all rows that they may see. `sent` [local and copied rows, 2d, or d
   /// where states are sent]. Once for each layer. Returns the heads' outputs [local rows, d]. Collective.
-  virtual at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) = 0;
+  virtual at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) = 0;
   /// What a layer's two convolutions look at: `x` [local and copied rows, c]. Collective.
   virtual Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) = 0;
   /// Each local row's value [local rows] in, the mean over those rows of its sequence that this step revises out.

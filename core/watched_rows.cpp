@@ -39,15 +39,15 @@ class WatchedRows final : public CurrentRows {
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
   dist::Sent sent() const override { return rows_->step()->sent(); }
 
-  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const Attending& how) override {
+  at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) override {
     if (layer == 0) ++step_;
     at::Tensor query;
-    Attending watched = how;
-    watched.query = [&] { return query = how.query(); };
+    AttentionCall watched = call;
+    watched.query = [&] { return query = call.query(); };
     const at::Tensor output = rows_->step()->attend(layer, sent, watched);
     const at::Tensor visible = visible_of(all_, causal_);
-    tell(layer, false, how.heads, visible, query, keep(layer, how.keys_values(sent)), output);
-    if (memory_ != nullptr) watch_memory(layer, how.heads);
+    tell(layer, false, call.heads, visible, query, keep(layer, call.keys_values(sent)), output);
+    if (memory_ != nullptr) watch_memory(layer, call.heads);
     return output;
   }
 

@@ -23,8 +23,8 @@ class WholeRows final : public CurrentRows {
 
   dist::Sent sent() const override { return exchange_.holdings().options.sent; }
 
-  at::Tensor attend(std::size_t, const at::Tensor& sent, const Attending& how) override {
-    return attention_->attend(sent, how);
+  at::Tensor attend(std::size_t, const at::Tensor& sent, const AttentionCall& call) override {
+    return attention_->attend(sent, call);
   }
 
   Windows windows(std::size_t, const at::Tensor& x, const Reach& first, const Reach& second) override {

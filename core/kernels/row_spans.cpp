@@ -22,23 +22,21 @@ std::int64_t RowSpans::key_count() const {
 }
 
 std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
-                                          const std::optional<std::span<const std::int64_t>>& place,
-                                          at::Device device) {
+                                          const KeyRows& key_rows, at::Device device) {
   if (!device.is_cpu())
-    return std::make_shared<const RowSpans>(RowSpans{.tiled = TiledSpans(queries, keys, causal, device, place)});
+    return std::make_shared<const RowSpans>(RowSpans{.tiled = TiledSpans(queries, keys, causal, device, key_rows)});
   const std::vector<std::int64_t> position = numbers_of(keys.position);
-  const auto place_of = [&](std::int64_t key) { return place ? (*place)[static_cast<std::size_t>(key)] : key; };
   RowSpans spans{.sequence = numbers_of(queries.sequence), .position = numbers_of(queries.position), .causal = causal};
   for (std::size_t index = 0; index + 1 < queries.offsets.size(); ++index) {
     spans.queries.push_back({queries.offsets[index], queries.offsets[index + 1]});
     const std::int64_t begin = keys.offsets[index];
     KeySpan& of_sequence = spans.keys.emplace_back();
     of_sequence.count = keys.offsets[index + 1] - begin;
-    if (of_sequence.count > 0) of_sequence.row = place_of(begin);
-    if (of_sequence.count > 1) of_sequence.stride = place_of(begin + 1) - of_sequence.row;
+    if (of_sequence.count > 0) of_sequence.row = key_rows.of(begin);
+    if (of_sequence.count > 1) of_sequence.stride = key_rows.of(begin + 1) - of_sequence.row;
     if (of_sequence.stride < 1) return nullptr;
     for (std::int64_t key = 0; key < of_sequence.count; ++key) {
-      if (place_of(begin + key) != of_sequence.row + key * of_sequence.stride) return nullptr;
+      if (key_rows.of(begin + key) != of_sequence.row + key * of_sequence.stride) return nullptr;
       const std::int64_t here = position[static_cast<std::size_t>(begin + key)];
       auto& runs = of_sequence.runs;
       if (runs.empty() || runs.back().position + runs.back().count != here) runs.push_back({key, here, 0});

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/span.h"
+#include "core/kernels/key_rows.h"
 #include "core/kernels/tiled_spans.h"
 #include "dist/rows.h"
 
@@ -41,10 +41,8 @@ struct RowSpans {
   std::int64_t key_count() const;
 };
 
-/// `place` [keys]: where each key stands among the rows, where that is not in this order. Nothing where a sequence's
-/// keys are not evenly spaced, on the host.
+/// Nothing where a sequence's keys are not evenly spaced, on the host.
 std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
-                                          const std::optional<std::span<const std::int64_t>>& place = std::nullopt,
-                                          at::Device device = at::kCPU);
+                                          const KeyRows& key_rows = {}, at::Device device = at::kCPU);
 
 }  // namespace ut::core

@@ -26,8 +26,7 @@ void add_queries(const dist::Rows& queries, std::int64_t sequence, Tables& table
 }
 
 /// A tile for each block of positions of which there is a key.
-void add_keys(const dist::Rows& keys, std::int64_t sequence, const std::optional<std::span<const std::int64_t>>& place,
-              Tables& tables) {
+void add_keys(const dist::Rows& keys, std::int64_t sequence, const KeyRows& key_rows, Tables& tables) {
   const auto index = static_cast<std::size_t>(sequence);
   const auto* position = keys.position.const_data_ptr<std::int64_t>();
   std::int64_t block = -1;
@@ -40,8 +39,7 @@ void add_keys(const dist::Rows& keys, std::int64_t sequence, const std::optional
     const std::int64_t column = position[key] % keys_of_tile;
     *(tables.key_tiles.end() - 2) = column + 1;
     tables.key_tiles.back() |= static_cast<std::int64_t>(std::uint64_t{1} << column);
-    tables.key_rows[tables.key_rows.size() - static_cast<std::size_t>(keys_of_tile - column)] =
-        place ? (*place)[static_cast<std::size_t>(key)] : key;
+    tables.key_rows[tables.key_rows.size() - static_cast<std::size_t>(keys_of_tile - column)] = key_rows.of(key);
   }
   tables.key_tile_offsets.push_back(std::ssize(tables.key_tiles) / numbers_of_key_tile);
 }
@@ -53,12 +51,12 @@ std::span<const std::int64_t> span_of(const at::Tensor& of_rows) {
 }  // namespace
 
 TiledSpans::TiledSpans(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                       const std::optional<std::span<const std::int64_t>>& place)
+                       const KeyRows& key_rows)
     : causal_(causal), keys_(keys.count()) {
   Tables tables;
   for (std::int64_t sequence = 0; sequence < queries.sequences(); ++sequence) {
     add_queries(queries, sequence, tables);
-    add_keys(keys, sequence, place, tables);
+    add_keys(keys, sequence, key_rows, tables);
   }
   query_tiles_ = std::ssize(tables.query_tiles);
   key_tiles_ = std::ssize(tables.key_tiles) / numbers_of_key_tile;

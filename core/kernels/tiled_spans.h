@@ -3,11 +3,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "core/kernels/attention_tiles.h"
+#include "core/kernels/key_rows.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -15,10 +14,9 @@ namespace ut::core {
 /// Where each sequence's queries and keys stand, in tables on the device whose kernels read them.
 class TiledSpans {
  public:
-  /// `queries` and `keys` list the same sequences. `place` [keys]: where each key stands among the rows, where that is
-  /// not in this order.
+  /// `queries` and `keys` list the same sequences.
   TiledSpans(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-             const std::optional<std::span<const std::int64_t>>& place);
+             const KeyRows& key_rows);
 
   /// Readable as long as this is there.
   TileTables tables() const;

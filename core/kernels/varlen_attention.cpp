@@ -45,19 +45,24 @@ bool fits_varlen(const dist::Rows& queries, const dist::Rows& keys, bool causal)
 }
 
 VarlenAttention::VarlenAttention(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                                 const std::optional<std::span<const std::int64_t>>& place)
+                                 const KeyRows& key_rows)
     : causal_(causal),
       most_queries_(dist::longest(queries)),
       most_keys_(dist::longest(keys)),
       query_offsets_(offsets_on(device, queries)),
-      key_offsets_(offsets_on(device, keys)) {
-  if (place) key_row_ = dist::on_device(*place, device);
+      key_offsets_(offsets_on(device, keys)),
+      keys_(keys.count()) {
+  if (!key_rows.in_order()) key_rows_ = dist::on_device(key_rows.numbers(), device);
 }
 
 at::Tensor VarlenAttention::attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
                                    VarlenKernel kernel) const {
   const std::int64_t d = query.size(1);
-  const at::Tensor seen = key_row_.defined() ? dist::select_rows(keys_values, key_row_) : keys_values;
+  at::Tensor seen = keys_values;
+  if (key_rows_.defined())
+    seen = dist::select_rows(keys_values, key_rows_);
+  else if (keys_values.size(0) > keys_)
+    seen = keys_values.narrow(0, 0, keys_);
   const at::Tensor q = query.unflatten(1, {heads, d / heads});                      // [query rows, heads, d / heads]
   const auto keys_and_values = seen.unflatten(1, {2, heads, d / heads}).unbind(1);  // each [key rows, heads, d / heads]
   const at::Tensor& k = keys_and_values[0];

@@ -3,9 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <optional>
-#include <span>
 
+#include "core/kernels/key_rows.h"
 #include "dist/rows.h"
 
 namespace ut::core {
@@ -30,7 +29,7 @@ class VarlenAttention {
  public:
   /// As AttentionLayout, of rows that fit.
   VarlenAttention(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                  const std::optional<std::span<const std::int64_t>>& place = std::nullopt);
+                  const KeyRows& key_rows = {});
 
   /// `query` [query rows, d], `keys_values` [key rows, 2d] -> [query rows, d]. `kernel`: not none.
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
@@ -42,7 +41,8 @@ class VarlenAttention {
   std::int64_t most_keys_;
   at::Tensor query_offsets_;  // [sequences + 1] int32
   at::Tensor key_offsets_;    // [sequences + 1] int32
-  at::Tensor key_row_;        // [keys] int64: where each stands; undefined: in this order
+  std::int64_t keys_;
+  at::Tensor key_rows_;  // [keys] int64; undefined: in order
 };
 
 }  // namespace ut::core

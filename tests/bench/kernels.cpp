@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/attention.h"
+#include "core/attention_layout.h"
 #include "core/halting.h"
 #include "core/kernels/add_dropped.h"
 #include "core/kernels/depthwise.h"
@@ -285,7 +285,7 @@ void halting_ours(benchmark::State& state) {
   const HaltingUnit unit(parameters, "halting", options);
   const at::Tensor x = leaf({1280, d_model});
   forward_and_backward(state, [&] {
-    Pondering ponder(x, options.halting);
+    HaltingState ponder(x, options.halting);
     for (std::int64_t step = 1; step <= halting_steps; ++step) {
       ponder.decide(unit.probability(x, step, *rows->step(), {}), false);
       ponder.take(x);

@@ -191,7 +191,7 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   std::vector<Row> last_rows;
   at::Tensor last_state;
   const auto group = dist::make_single_communicator();
-  const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const Pondering*,
+  const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor& state, const HaltingState*,
                              const at::Tensor&) {
     computed.push_back(rows.count());
     EXPECT_EQ(step, static_cast<std::int64_t>(computed.size()));
@@ -228,7 +228,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
 
   bool copies() const { return options_.halting.encoder == Halting::act_copy; }
 
-  void watch(std::int64_t step, const dist::Rows& rows, const Pondering& ponder) {
+  void watch(std::int64_t step, const dist::Rows& rows, const HaltingState& ponder) {
     const auto row_names = identities(rows);
     for (std::size_t row = 0; row < row_names.size(); ++row) {
       const auto place = static_cast<std::int64_t>(row);
@@ -249,7 +249,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     const LoneStack stack(options_, false, 7, probability);
     seen_.clear();
     const auto group = dist::make_single_communicator();
-    const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const Pondering* ponder,
+    const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const HaltingState* ponder,
                                const at::Tensor&) { watch(step, rows, *ponder); };
     const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
     const auto rows = identities(pass.exchange->local());

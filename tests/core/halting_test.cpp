@@ -42,14 +42,14 @@ TEST(PonderingRows, GoOnAtTheThreshold) {
   HaltingOptions options;
   options.threshold = 0.75;
   const at::Tensor state = at::zeros({1, 2}, at::kDouble);
-  Pondering pondering(state, options);
+  HaltingState halting(state, options);
   for (const double probability : {0.5, 0.25}) {  // exact in binary
-    pondering.decide(at::full({1}, probability, at::kDouble), false);
-    pondering.take(state);
-    EXPECT_TRUE(pondering.running().item<bool>()) << probability;
+    halting.decide(at::full({1}, probability, at::kDouble), false);
+    halting.take(state);
+    EXPECT_TRUE(halting.running().item<bool>()) << probability;
   }
-  pondering.decide(at::full({1}, 0x1p-20, at::kDouble), false);
-  EXPECT_FALSE(pondering.running().item<bool>());
+  halting.decide(at::full({1}, 0x1p-20, at::kDouble), false);
+  EXPECT_FALSE(halting.running().item<bool>());
 }
 
 }  // namespace

@@ -9,17 +9,17 @@ namespace {
 
 /// Of every step, one below the other.
 template <class Part>
-at::Tensor of_steps(const std::vector<core::Pondering>& ponder, const Part& part) {
+at::Tensor of_steps(const std::vector<core::HaltingState>& ponder, const Part& part) {
   std::vector<at::Tensor> steps;
-  for (const core::Pondering& books : ponder) steps.push_back(part(books));
+  for (const core::HaltingState& halting : ponder) steps.push_back(part(halting));
   return at::stack(steps);
 }
 
 /// [steps]: whether another step was to follow.
-at::Tensor went_on(const Case& golden, const std::vector<core::Pondering>& ponder) {
+at::Tensor went_on(const Case& golden, const std::vector<core::HaltingState>& ponder) {
   std::vector<double> result;
-  for (const core::Pondering& books : ponder)
-    result.push_back(books.running().any().item<bool>() &&
+  for (const core::HaltingState& halting : ponder)
+    result.push_back(halting.running().any().item<bool>() &&
                      std::cmp_less(result.size() + 1, golden.hparams().at("act_max_steps").get<std::int64_t>()));
   return at::tensor(result, at::kDouble);
 }
@@ -38,12 +38,13 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
     const at::Tensor expected = one_for_all ? theirs.unsqueeze(-1).expand(sizes) : theirs;
     comparison.check(Quantity::output, stack + name, got, rows_of_array(expected, axis, rows));
   };
-  using core::Pondering;
-  check("steps/halting_probability", 1, of_steps(trace.ponder, [](const auto& books) { return books.probability(); }));
-  check("steps/remainders", 1, of_steps(trace.ponder, [](const auto& books) { return books.remainder(); }));
-  check("steps/n_updates", 1, of_steps(trace.ponder, [](const auto& books) { return books.updates(); }));
-  check("steps/update_weight", 1, of_steps(trace.ponder, [](const auto& books) { return books.weight(); }));
-  check("steps/weighted_state", 1, of_steps(trace.ponder, [](const auto& books) { return books.mean(); }));
+  using core::HaltingState;
+  check("steps/halting_probability", 1,
+        of_steps(trace.ponder, [](const auto& halting) { return halting.probability(); }));
+  check("steps/remainders", 1, of_steps(trace.ponder, [](const auto& halting) { return halting.remainder(); }));
+  check("steps/n_updates", 1, of_steps(trace.ponder, [](const auto& halting) { return halting.updates(); }));
+  check("steps/update_weight", 1, of_steps(trace.ponder, [](const auto& halting) { return halting.weight(); }));
+  check("steps/weighted_state", 1, of_steps(trace.ponder, [](const auto& halting) { return halting.mean(); }));
   check("steps/transformed_state", 1, at::stack(trace.states));
   check("ponder_times", 0, trace.output.updates);
   check("remainders", 0, trace.ponder.back().remainder());
@@ -57,11 +58,11 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
 }  // namespace
 
 core::StepObserver StackTrace::observer() {
-  const auto step = [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::Pondering* books,
+  const auto step = [this](std::int64_t, const dist::Rows&, const at::Tensor& state, const core::HaltingState* halting,
                            const at::Tensor& probability) {
     states.push_back(state);
-    if (books == nullptr) return;
-    ponder.push_back(*books);
+    if (halting == nullptr) return;
+    ponder.push_back(*halting);
     probabilities.push_back(probability);
   };
   return {step, {}};

@@ -9,9 +9,9 @@ namespace ut::golden {
 
 /// What a stack went through.
 struct StackTrace {
-  std::vector<at::Tensor> states;         // [steps][rows, d]
-  std::vector<core::Pondering> ponder;    // [steps]; empty without halting
-  std::vector<at::Tensor> probabilities;  // [steps][rows]; likewise
+  std::vector<at::Tensor> states;          // [steps][rows, d]
+  std::vector<core::HaltingState> ponder;  // [steps]; empty without halting
+  std::vector<at::Tensor> probabilities;   // [steps][rows]; likewise
   core::StackOutput output;
 
   /// Keeps every step.

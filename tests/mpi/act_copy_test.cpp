@@ -175,7 +175,7 @@ class MeshActCopyCost : public testing::Test {
   /// The rows that this rank computed at each step.
   std::vector<std::int64_t> rows_by_step() const {
     std::vector<std::int64_t> counts;
-    const auto step_made = [&](std::int64_t, const dist::Rows& rows, const at::Tensor&, const Pondering*,
+    const auto step_made = [&](std::int64_t, const dist::Rows& rows, const at::Tensor&, const HaltingState*,
                                const at::Tensor&) { counts.push_back(rows.count()); };
     forward_bytes({step_made, {}});
     return counts;

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/attention.h"
+#include "core/attention_layout.h"
 #include "core/slotted_attention.h"
 #include "tests/core/random_batch.h"
 #include "tests/core/threads.h"
@@ -133,9 +133,9 @@ TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
     for (const std::int64_t sequence : dist::sequence_numbers(keys))
       first.push_back(rows.offsets[static_cast<std::size_t>(sequence)]);
     part.whole_place = at::tensor(first) + keys.position;
-    part.spans =
-        row_spans(rows, keys, causal,
-                  std::span(part.place.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(keys.count())));
+    part.spans = row_spans(rows, keys, causal,
+                           std::vector(part.place.const_data_ptr<std::int64_t>(),
+                                       part.place.const_data_ptr<std::int64_t>() + keys.count()));
     part.keys_values = at::zeros({2 * keys.count() + 1, 2 * d}, gradient.options());
     part.keys_values.index_copy_(0, part.place, keys_values.detach().index_select(0, part.whole_place));
   }

@@ -21,6 +21,7 @@ using MaybeNumber = std::optional<std::int64_t>;
 /// Rows [rows, heads, c], of sequences that begin where the offsets say. Causal: from the top left.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& query_offsets,
                      const at::Tensor& key_offsets, bool causal) {
+  EXPECT_EQ(k.size(0), key_offsets[-1].item<std::int32_t>()) << "kernels leave other rows' gradients unset";
   std::vector<at::Tensor> outputs;
   const auto part = [](const at::Tensor& rows, const at::Tensor& offsets, std::int64_t index) {
     const auto* offset = offsets.const_data_ptr<std::int32_t>() + index;
@@ -109,17 +110,14 @@ TEST_P(VarlenAttentionTest, GivesTheKernelsWhatTheCompositionComputesWith) {
   const dist::Sequences sequences{{4, 9, 11}, {5, 17, 2}};
   const dist::Rows keys = dist::rows_of(sequences, 0, 1);
   const dist::Rows queries = causal ? keys : dist::rows_of(sequences, 1, 2);
-  std::optional<std::vector<std::int64_t>> place;
-  std::int64_t kept_rows = keys.count();
-  if (elsewhere) {
-    place.emplace();
-    for (std::int64_t key = 0; key < keys.count(); ++key) place->push_back(3 * (keys.count() - 1 - key) + 1);
-    kept_rows *= 3;
-  }
+  std::vector<std::int64_t> key_rows;
+  for (std::int64_t key = 0; key < keys.count(); ++key)
+    key_rows.push_back(elsewhere ? 3 * (keys.count() - 1 - key) + 1 : key);
+  const std::int64_t kept_rows = 3 * keys.count();  // most are nobody's keys
   const at::Tensor query = 3 * random_tensor({queries.count(), d}, 1).to(at::kFloat);
   const at::Tensor keys_values = random_tensor({kept_rows, 2 * d}, 2).to(at::kFloat);
-  const VarlenAttention attention(queries, keys, causal, at::kCPU, place);
-  const SlottedAttention reference(queries, keys, causal, at::kCPU, place);
+  const VarlenAttention attention(queries, keys, causal, at::kCPU, key_rows);
+  const SlottedAttention reference(queries, keys, causal, at::kCPU, key_rows);
   const at::Tensor result = attention.attend(query, keys_values, heads, kernel);
   EXPECT_TRUE(result.allclose(reference.attend(query, keys_values, {heads, 0, {}}), 1e-5, 1e-5));
 }
