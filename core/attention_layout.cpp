@@ -26,7 +26,7 @@ auto when_needed(const Make& make) {
 }  // namespace
 
 AttentionLayout::AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                                 KeyRows key_rows) {
+                                 const KeyRows& key_rows) {
   if (device.is_cpu()) {
     std::shared_ptr<const RowSpans> spans = row_spans(queries, keys, causal, key_rows);
     if (spans) spans_ = [spans = std::move(spans)] { return spans; };

@@ -31,7 +31,7 @@ class AttentionLayout {
   /// `queries` and `keys` list the same sequences. Causal: a query sees the keys of positions up to its own. `device`:
   /// where the rows are that attend() is given.
   AttentionLayout(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
-                  KeyRows key_rows = {});
+                  const KeyRows& key_rows = {});
 
   /// Attention of each query row over the key rows of its sequence (equations 1 to 3, before W^O).
   /// `query` [query rows, d], `keys_values` [key rows, 2d], a row's key beside its value -> [query rows, d].
