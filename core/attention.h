@@ -31,12 +31,12 @@ class Attention {
     base::Span columns;
   };
 
+  Attention(at::ScalarType type, Weights query, Weights key_value, at::Tensor output);
+
   at::ScalarType type_;  // of products
   Weights query_;        // [d, d]
   Weights key_value_;    // [d, 2d]
   at::Tensor output_;    // [d, d]
-
-  Attention(at::ScalarType type, Weights query, Weights key_value, at::Tensor output);
 };
 
 }  // namespace ut::core

@@ -6,6 +6,7 @@
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dist/accumulation_type.h"
 #include "dist/differentiable.h"

@@ -1,6 +1,7 @@
 #include "core/kernels/tiled_spans.h"
 
 #include <array>
+#include <span>
 #include <utility>
 
 #include "dist/on_device.h"

@@ -38,7 +38,6 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
     const at::Tensor expected = one_for_all ? theirs.unsqueeze(-1).expand(sizes) : theirs;
     comparison.check(Quantity::output, stack + name, got, rows_of_array(expected, axis, rows));
   };
-  using core::HaltingState;
   check("steps/halting_probability", 1,
         of_steps(trace.ponder, [](const auto& halting) { return halting.probability(); }));
   check("steps/remainders", 1, of_steps(trace.ponder, [](const auto& halting) { return halting.remainder(); }));
