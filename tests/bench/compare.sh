@@ -83,21 +83,24 @@ import json, sys
 result = json.loads(sys.stdin.readlines()[-1])
 ponder = result.get("ponder")
 if "peer" in result and ponder:
-    print(f"the peer pondered for {ponder:.2f} steps", file=sys.stderr)
+    print(f"the peer pondered for {ponder:.2f} steps in the last update", file=sys.stderr)
 print(result["tokens_per_s"])'
 }
-# halt_bias OPTIONS PONDER: with which the peer takes so many steps, found by halving
+# halt_bias OPTIONS PONDER: with which the peer takes so many steps in the middle one of the updates that are timed (its
+# ponder time changes from each to the next), found by halving
 halt_bias() {
-  python3 - "$2" "$PYTHON" "$PEER" $1 --iters 1 --warmup 0 <<'PYTHON'
+  python3 - "$2" "$PYTHON" "$PEER" $1 --iters $(((ITERATIONS + 1) / 2)) --warmup 2 <<'PYTHON'
 import json, subprocess, sys
 wanted, command = float(sys.argv[1]), sys.argv[2:]
 low, high = -5.0, 5.0  # the larger, the sooner it halts
-for _ in range(8):
+for _ in range(10):
     bias = (low + high) / 2
     ran = subprocess.run([*command, f"--halt-bias={bias}"], stdout=subprocess.PIPE, check=True, text=True)
     ponder = json.loads(ran.stdout.splitlines()[-1])["ponder"]
+    if abs(ponder - wanted) < 0.05:
+        break
     low, high = (bias, high) if ponder > wanted else (low, bias)
-print(round((low + high) / 2, 3))
+print(round(bias, 4))
 PYTHON
 }
 
