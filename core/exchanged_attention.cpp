@@ -190,9 +190,11 @@ class AttentionByBlocks final : public ExchangedAttention {
   mutable std::unique_ptr<ExchangedAttention> attention_;  // known when there is something to attend to
 };
 
-/// Queries [rows, heads * c] beside keys beside values [rows, 2 * heads * c] -> [rows, heads, 3c].
-at::Tensor heads_of_queries_keys_values(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads) {
-  return at::cat({query.reshape({-1, heads, query.size(1) / heads}), heads_of_keys_values(keys_values, heads)}, 2);
+/// Of rows whose query, key and value follow one another: in this order [rows] int64 all their queries, then each key
+/// before its value. [3 * rows] int64
+at::Tensor queries_before_keys_values(const at::Tensor& order) {
+  const at::Tensor query = order * 3;
+  return at::cat({query, at::stack({query + 1, query + 2}, 1).flatten()});
 }
 
 /// Over all keys of some heads.
@@ -201,29 +203,31 @@ class AttentionByHeads final : public ExchangedAttention {
   AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
       : holdings_(exchange.holdings()),
         layout_(exchange.all(), exchange.all(), causal, holdings_.group->device()),
-        row_of_place_(dist::places_in(holdings_.order)) {}
+        row_of_place_(dist::places_in(holdings_.order)),
+        queries_then_keys_values_(queries_before_keys_values(holdings_.order)) {}
 
   at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
     const at::Tensor query = call.query();
     dist::Communicator& group = *holdings_.group;
     const base::Span mine = dist::my_heads(call.heads, group);
     const std::int64_t heads = mine.end - mine.begin;
-    const std::int64_t columns = query.size(1) / call.heads;
-    const at::Tensor all = dist::to_heads(heads_of_queries_keys_values(query, call.keys_values(sent), call.heads),
-                                          holdings_.counts, group);
-    const at::Tensor ordered = dist::select_rows(all.flatten(1), holdings_.order).view({-1, heads, 3 * columns});
+    const std::int64_t columns = heads * (query.size(1) / call.heads);
+    const at::Tensor all =
+        dist::to_heads(at::cat({query, call.keys_values(sent)}, 1), 3, call.heads, holdings_.counts, group);
+    const std::int64_t rows = all.size(0);
+    const auto ordered =
+        dist::select_rows(all.view({rows * 3, columns}), queries_then_keys_values_).split_with_sizes({rows, rows * 2});
     const at::Tensor seen =
-        layout_.attend(ordered.narrow(2, 0, columns).reshape({-1, heads * columns}),
-                       keys_values_of_heads(ordered.narrow(2, columns, 2 * columns)),
+        layout_.attend(ordered[0], ordered[1].view({rows, columns * 2}),
                        {heads, call.dropout_rate, call.dropout.with_first_head(mine.begin), call.recomputed});
-    const at::Tensor by_rank = dist::select_rows(seen, row_of_place_).view({-1, heads, columns});
-    return dist::from_heads(by_rank, call.heads, holdings_.counts, group).reshape(query.sizes());
+    return dist::from_heads(dist::select_rows(seen, row_of_place_), call.heads, holdings_.counts, group);
   }
 
  private:
   const dist::Holdings& holdings_;
   AttentionLayout layout_;
-  at::Tensor row_of_place_;  // [all rows] int64: the way back from holdings_.order
+  at::Tensor row_of_place_;              // [all rows] int64: the way back from holdings_.order
+  at::Tensor queries_then_keys_values_;  // [3 * all rows] int64: of the ranks' rows, in holdings_.order
 };
 
 }  // namespace
@@ -239,17 +243,6 @@ std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::Sequenc
       break;
   }
   return std::make_unique<GatheredAttention>(exchange, causal);
-}
-
-at::Tensor heads_of_keys_values(const at::Tensor& keys_values, std::int64_t heads) {
-  const std::int64_t columns = keys_values.size(1) / (2 * heads);
-  return keys_values.view({-1, 2, heads, columns}).transpose(1, 2).reshape({-1, heads, 2 * columns});
-}
-
-at::Tensor keys_values_of_heads(const at::Tensor& by_head) {
-  const std::int64_t heads = by_head.size(1);
-  const std::int64_t columns = by_head.size(2) / 2;
-  return by_head.reshape({-1, heads, 2, columns}).transpose(1, 2).reshape({-1, 2 * heads * columns});
 }
 
 }  // namespace ut::core

@@ -34,10 +34,4 @@ class ExchangedAttention {
 /// As `exchange` says; it must live as long as this.
 std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal);
 
-// Rows by head, for who exchanges heads.
-
-/// Keys beside values [rows, 2 * heads * c] -> [rows, heads, 2c]; and back.
-at::Tensor heads_of_keys_values(const at::Tensor& keys_values, std::int64_t heads);
-at::Tensor keys_values_of_heads(const at::Tensor& by_head);
-
 }  // namespace ut::core

@@ -88,15 +88,12 @@ class RunningStepRows final : public StepRows {
                              const AttentionCall& call) const {
     dist::Communicator& group = step_->group();
     const base::Span mine = dist::my_heads(call.heads, group);
-    const std::int64_t heads = mine.end - mine.begin;
-    const std::int64_t columns = query.size(1) / call.heads;
-    const at::Tensor queries = dist::to_heads(query.reshape({-1, call.heads, columns}), running_.counts, group);
-    const at::Tensor fresh = dist::to_heads(heads_of_keys_values(keys_values, call.heads), step_->sent_counts(), group);
+    const at::Tensor queries = dist::to_heads(query, 1, call.heads, running_.counts, group);
+    const at::Tensor fresh = dist::to_heads(keys_values, 2, call.heads, step_->sent_counts(), group);
     const at::Tensor seen =
-        attend_to_kept(layer, dist::select_rows(queries.flatten(1), running_.order), keys_values_of_heads(fresh),
-                       {heads, call.dropout_rate, call.dropout.with_first_head(mine.begin)});
-    const at::Tensor by_rank = dist::select_rows(seen, place_of_running_).view({-1, heads, columns});
-    return dist::from_heads(by_rank, call.heads, running_.counts, group).reshape(query.sizes());
+        attend_to_kept(layer, dist::select_rows(queries, running_.order), fresh,
+                       {mine.end - mine.begin, call.dropout_rate, call.dropout.with_first_head(mine.begin)});
+    return dist::from_heads(dist::select_rows(seen, place_of_running_), call.heads, running_.counts, group);
   }
 
   std::shared_ptr<const dist::RunningStep> step_;

@@ -3,31 +3,67 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/error.h"
 #include "dist/differentiable.h"
 
 namespace ut::dist {
 namespace {
 
-/// How many heads of rows go to each rank, and come from it, when rows cut by position become rows cut by head.
-struct Travelling {
-  std::vector<std::int64_t> by_heads;  // [ranks]: its heads of this rank's rows
-  std::vector<std::int64_t> by_rows;   // [ranks]: this rank's heads of its rows
-};
-
-Travelling travelling(std::int64_t heads, const std::vector<std::int64_t>& counts, const Communicator& group) {
-  const base::Span mine = my_heads(heads, group);
-  Travelling result;
-  for (int rank = 0; rank < group.size(); ++rank) {
-    const base::Span theirs = base::share(heads, rank, group.size());
-    result.by_heads.push_back((theirs.end - theirs.begin) * counts[static_cast<std::size_t>(group.rank())]);
-    result.by_rows.push_back((mine.end - mine.begin) * counts[static_cast<std::size_t>(rank)]);
+/// Rows cut by position and the same cut by head: the way there and the way back, each the other's transpose. No graph
+/// is made.
+class HeadCut {
+ public:
+  HeadCut(std::int64_t blocks, std::int64_t heads, const std::vector<std::int64_t>& counts, Communicator& group)
+      : blocks_(blocks), heads_(heads), held_(counts[static_cast<std::size_t>(group.rank())]), group_(group) {
+    const base::Span mine = my_heads(heads, group);
+    mine_ = blocks * (mine.end - mine.begin);
+    for (int rank = 0; rank < group.size(); ++rank) {
+      const base::Span theirs = base::share(heads, rank, group.size());
+      heads_of_rank_.push_back(theirs.end - theirs.begin);
+      held_heads_.push_back(held_ * blocks * heads_of_rank_.back());
+      my_heads_.push_back(counts[static_cast<std::size_t>(rank)] * mine_);
+    }
   }
-  return result;
-}
 
-/// [a, b, c] -> [b * a, c]
-at::Tensor exchanged(const at::Tensor& x) { return x.transpose(0, 1).reshape({x.size(0) * x.size(1), x.size(2)}); }
+  at::Tensor by_head(const at::Tensor& rows) const {
+    const std::int64_t columns = rows.size(1) / (blocks_ * heads_);
+    const at::Tensor sent = at::empty({held_ * blocks_ * heads_, columns}, rows.options());
+    for (const auto& [heads, part] : by_rank(rows, sent)) part.copy_(heads);
+    return group_.all_to_all_rows(sent, held_heads_, my_heads_, Purpose::exchange).view({-1, mine_ * columns});
+  }
+
+  at::Tensor by_position(const at::Tensor& rows) const {
+    const std::int64_t columns = rows.size(1) / mine_;
+    const at::Tensor received =
+        group_.all_to_all_rows(rows.reshape({-1, columns}), my_heads_, held_heads_, Purpose::exchange);
+    at::Tensor result = at::empty({held_, blocks_ * heads_ * columns}, rows.options());
+    for (const auto& [heads, part] : by_rank(result, received)) heads.copy_(part);
+    return result;
+  }
+
+ private:
+  /// Each rank's heads of `rows` [held, blocks * heads * c], and their place among those that are sent to the ranks, or
+  /// received of them [held * blocks * heads, c]: both [held, blocks, its heads, c].
+  std::vector<std::pair<at::Tensor, at::Tensor>> by_rank(const at::Tensor& rows, const at::Tensor& travelling) const {
+    const auto heads = rows.reshape({held_, blocks_, heads_, travelling.size(1)}).split_with_sizes(heads_of_rank_, 2);
+    const auto parts = travelling.split_with_sizes(held_heads_);
+    std::vector<std::pair<at::Tensor, at::Tensor>> result;
+    for (std::size_t rank = 0; rank < heads.size(); ++rank)
+      result.emplace_back(heads[rank], parts[rank].view(heads[rank].sizes()));
+    return result;
+  }
+
+  std::int64_t blocks_;
+  std::int64_t heads_;
+  std::int64_t held_;                        // rows
+  std::int64_t mine_;                        // heads of all blocks
+  std::vector<std::int64_t> heads_of_rank_;  // [ranks]
+  std::vector<std::int64_t> held_heads_;     // [ranks]: its heads of the rows held here
+  std::vector<std::int64_t> my_heads_;       // [ranks]: this rank's heads of its rows
+  Communicator& group_;
+};
 
 }  // namespace
 
@@ -40,24 +76,20 @@ base::Span my_heads(std::int64_t heads, const Communicator& group) {
   return base::share(heads, group.rank(), group.size());
 }
 
-at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group) {
-  const base::Span mine = my_heads(rows.size(1), group);
-  const auto [sent, received] = travelling(rows.size(1), counts, group);
-  const auto arrived = all_to_all(exchanged(rows), sent, received, group).split_with_sizes(received);
-  std::vector<at::Tensor> parts;  // [ranks][its rows, my heads, c]
-  for (std::size_t rank = 0; rank < counts.size(); ++rank)
-    parts.push_back(arrived[rank].view({mine.end - mine.begin, counts[rank], rows.size(2)}).transpose(0, 1));
-  return at::cat(parts);
+at::Tensor to_heads(const at::Tensor& rows, std::int64_t blocks, std::int64_t heads,
+                    const std::vector<std::int64_t>& counts, Communicator& group) {
+  const HeadCut cut(blocks, heads, counts, group);
+  return differentiable(
+      rows, [&](const at::Tensor& held) { return cut.by_head(held); },
+      [cut](const at::Tensor& gradient) { return cut.by_position(gradient); });
 }
 
 at::Tensor from_heads(const at::Tensor& rows, std::int64_t heads, const std::vector<std::int64_t>& counts,
                       Communicator& group) {
-  const auto [received, sent] = travelling(heads, counts, group);
-  std::vector<at::Tensor> parts;
-  for (const at::Tensor& of_rank : rows.split_with_sizes(counts)) parts.push_back(exchanged(of_rank));
-  const at::Tensor arrived = all_to_all(at::cat(parts), sent, received, group);
-  const std::int64_t held = counts[static_cast<std::size_t>(group.rank())];
-  return arrived.view({heads, held, rows.size(2)}).transpose(0, 1);
+  const HeadCut cut(1, heads, counts, group);
+  return differentiable(
+      rows, [&](const at::Tensor& seen) { return cut.by_position(seen); },
+      [cut](const at::Tensor& gradient) { return cut.by_head(gradient); });
 }
 
 }  // namespace ut::dist

@@ -14,11 +14,13 @@ namespace ut::dist {
 /// of them.
 base::Span my_heads(std::int64_t heads, const Communicator& group);
 
-/// All positions of some heads instead of some positions of all heads: `rows` [counts[rank], heads, c] -> [sum(counts),
-/// this rank's heads, c], one rank's rows after the other's. Differentiable. Collective. Throws as my_heads().
-at::Tensor to_heads(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group);
+/// All positions of some heads instead of some positions of all heads: `rows` [counts[rank], blocks * heads * c], as
+/// queries, keys and values are, each block of all heads -> [sum(counts), blocks * this rank's heads * c], one rank's
+/// rows after the other's. Differentiable. Collective. Throws as my_heads().
+at::Tensor to_heads(const at::Tensor& rows, std::int64_t blocks, std::int64_t heads,
+                    const std::vector<std::int64_t>& counts, Communicator& group);
 
-/// The way back: [sum(counts), this rank's heads, c] -> [counts[rank], heads, c].
+/// The way back, of one block: [sum(counts), this rank's heads * c] -> [counts[rank], heads * c].
 at::Tensor from_heads(const at::Tensor& rows, std::int64_t heads, const std::vector<std::int64_t>& counts,
                       Communicator& group);
 
