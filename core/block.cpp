@@ -50,7 +50,7 @@ at::Tensor Block::attend_to_self(std::size_t layer, const SubLayerInput& input, 
   const auto keys_values = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
   const bool sends_states = rows.sent() == dist::Sent::states;
   if (sends_states) call.project = keys_values;
-  const at::Tensor sent = sends_states ? seen : keys_values(seen);
+  const at::Tensor sent = sends_states ? attention.as_factor(seen) : keys_values(seen);
   return attention.combine(rows.attend(layer, sent, call));
 }
 
