@@ -12,9 +12,9 @@ namespace ut::core {
 /// The words that answers are chosen from, where they are pointed at: the candidates of the labels that are read here,
 /// and where these stand.
 struct Candidates {
-  at::Tensor row;         // [places] int64: a row of source->all() on which a candidate stands
-  at::Tensor candidate;   // [places] int64: which, as label * most + its number among that label's
-  std::int64_t most = 1;  // that a label has
+  at::Tensor row;              // [places] int64: a row of source->all() on which a candidate stands
+  at::Tensor candidate;        // [places] int64: which, as label * per_label + its number among that label's
+  std::int64_t per_label = 1;  // the most that one has
 };
 
 /// This rank's share of a batch: its rows of the sequences that it and the ranks of its sequence group hold. Tensors

@@ -30,11 +30,11 @@ struct Parts {
 /// use(data, elements) of parts that MPI can count.
 template <class Use>
 void for_each_chunk(const at::Tensor& tensor, const Use& use) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
+  constexpr std::int64_t at_once = std::int64_t{1} << 30;
   auto* bytes = static_cast<char*>(tensor.data_ptr());
-  for (std::int64_t begin = 0; begin < tensor.numel(); begin += most)
+  for (std::int64_t begin = 0; begin < tensor.numel(); begin += at_once)
     use(bytes + begin * static_cast<std::int64_t>(tensor.element_size()),
-        static_cast<int>(std::min(most, tensor.numel() - begin)));
+        static_cast<int>(std::min(at_once, tensor.numel() - begin)));
 }
 
 /// A row of elements as one MPI type.

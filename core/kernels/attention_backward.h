@@ -23,8 +23,8 @@ struct SharedInBackward {
 };
 
 /// The logits of a tile and the gradients of its weights.
-template <class Number, class Given, int most, class Shared>
-constexpr void multiply_both(const AttentionTiles<Number, Given, most>& tiles, int count, std::int64_t key_tile,
+template <class Number, class Given, int max_columns, class Shared>
+constexpr void multiply_both(const AttentionTiles<Number, Given, max_columns>& tiles, int count, std::int64_t key_tile,
                              int thread, Shared& shared) {
   const int extent = tiles.extent(key_tile);
   tiles.multiply(shared.queries, shared.keys, count, extent, thread, shared.weights);
@@ -32,11 +32,11 @@ constexpr void multiply_both(const AttentionTiles<Number, Given, most>& tiles, i
 }
 
 /// From these to the weights as dropout leaves them, and the gradients of the logits.
-template <class Number, class Given, int most, class Shared>
-constexpr void backward_through_softmax(const AttentionTiles<Number, Given, most>& tiles,
-                                        const typename AttentionTiles<Number, Given, most>::Queries& queries,
+template <class Number, class Given, int max_columns, class Shared>
+constexpr void backward_through_softmax(const AttentionTiles<Number, Given, max_columns>& tiles,
+                                        const typename AttentionTiles<Number, Given, max_columns>::Queries& queries,
                                         std::int64_t key_tile, std::int64_t head, int thread, Shared& shared) {
-  using Tiles = AttentionTiles<Number, Given, most>;
+  using Tiles = AttentionTiles<Number, Given, max_columns>;
   const int query = thread / parts_of_query;
   const Number log_sum = shared.log_sum[query];
   tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool is_seen, bool is_kept) {
@@ -51,9 +51,9 @@ constexpr void backward_through_softmax(const AttentionTiles<Number, Given, most
 }
 
 /// The backward pass to the queries. A block sees to a tile of them in one head.
-template <class Number, class Given, int most>
+template <class Number, class Given, int max_columns>
 struct AttentionBackwardToQueries {
-  using Tiles = AttentionTiles<Number, Given, most>;
+  using Tiles = AttentionTiles<Number, Given, max_columns>;
   Tiles tiles;
   TileRows<const Number> output;    // [query rows, heads * columns]
   TileRows<const Number> log_sum;   // [query rows, heads]
@@ -142,9 +142,9 @@ struct AttentionBackwardToQueries {
 };
 
 /// The backward pass to keys and values, after that to the queries. A block sees to a tile of them in one head.
-template <class Number, class Given, int most>
+template <class Number, class Given, int max_columns>
 struct AttentionBackwardToKeys {
-  using Tiles = AttentionTiles<Number, Given, most>;
+  using Tiles = AttentionTiles<Number, Given, max_columns>;
   Tiles tiles;
   TileRows<const Number> log_sum;   // [query rows, heads]
   TileRows<const Given> gradient;   // [query rows, heads * columns]: of the output

@@ -48,9 +48,9 @@ bool is_in_fours(const at::Tensor& rows, std::int64_t columns) {
   return address % sizeof(Four<Given>) == 0 && rows.stride(0) % 4 == 0 && columns % 4 == 0;
 }
 
-template <class Number, class Given, int most>
-AttentionTiles<Number, Given, most> attention_tiles(const at::Tensor& query, const at::Tensor& keys_values,
-                                                    const TiledSpans& spans, const AttentionSite& site) {
+template <class Number, class Given, int max_columns>
+AttentionTiles<Number, Given, max_columns> attention_tiles(const at::Tensor& query, const at::Tensor& keys_values,
+                                                           const TiledSpans& spans, const AttentionSite& site) {
   const double rate = site.dropout.active ? site.dropout_rate : 0;
   const std::int64_t columns = query.size(1) / site.heads;
   return {.tables = spans.tables(),
@@ -72,9 +72,9 @@ void attend_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, co
                       const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum,
                       const Run& run) {
   using Number = typename Exact<Given>::Type;
-  with_head_columns<Number>(query.size(1) / site.heads, [&](auto most) {
-    run(AttentionForward<Number, Given, most>{
-        .tiles = attention_tiles<Number, Given, most>(query, keys_values, spans, site),
+  with_head_columns<Number>(query.size(1) / site.heads, [&](auto max_columns) {
+    run(AttentionForward<Number, Given, max_columns>{
+        .tiles = attention_tiles<Number, Given, max_columns>(query, keys_values, spans, site),
         .output = tile_rows_to_fill<Number>(output),
         .log_sum = tile_rows_to_fill<Number>(log_sum),
         .met_before = met_before,
@@ -89,10 +89,10 @@ void attend_backward_by_blocks(const at::Tensor& query, const at::Tensor& keys_v
                                const at::Tensor& gradient, const at::Tensor& mean, const GradientOfRows& query_gradient,
                                const GradientOfRows& keys_values_gradient, const Run& run) {
   using Number = typename Exact<Given>::Type;
-  with_head_columns<Number>(query.size(1) / site.heads, [&](auto most) {
-    auto tiles = attention_tiles<Number, Given, most>(query, keys_values, spans, site);
+  with_head_columns<Number>(query.size(1) / site.heads, [&](auto max_columns) {
+    auto tiles = attention_tiles<Number, Given, max_columns>(query, keys_values, spans, site);
     tiles.in_fours = tiles.in_fours && is_in_fours<Given>(gradient, tiles.columns);
-    run(AttentionBackwardToQueries<Number, Given, most>{
+    run(AttentionBackwardToQueries<Number, Given, max_columns>{
         .tiles = tiles,
         .output = tile_rows<Number>(output),
         .log_sum = tile_rows<Number>(log_sum),
@@ -101,7 +101,7 @@ void attend_backward_by_blocks(const at::Tensor& query, const at::Tensor& keys_v
         .query_gradient = tile_rows_to_fill<Number>(query_gradient.rows),
         .query_filled = query_gradient.filled,
         .query_tiles = spans.query_tiles()});
-    run(AttentionBackwardToKeys<Number, Given, most>{
+    run(AttentionBackwardToKeys<Number, Given, max_columns>{
         .tiles = tiles,
         .log_sum = tile_rows<Number>(log_sum),
         .gradient = tile_rows<Given>(gradient),

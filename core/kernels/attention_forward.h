@@ -13,9 +13,9 @@ namespace ut::core {
 /// output is o / s and log_sum = m + log s. With `met_before` these are merged with what earlier keys gave, each
 /// weighed by exp of its log_sum. Dropout takes weights out of o, not out of s. A tile's stages: its keys are loaded;
 /// logits; the largest, and values are loaded; weights; they are added up.
-template <class Number, class Given, int most>
+template <class Number, class Given, int max_columns>
 struct AttentionForward {
-  using Tiles = AttentionTiles<Number, Given, most>;
+  using Tiles = AttentionTiles<Number, Given, max_columns>;
   Tiles tiles;
   TileRows<Number> output;   // [query rows, heads * columns]
   TileRows<Number> log_sum;  // [query rows, heads]

@@ -70,8 +70,8 @@ constexpr std::int64_t first_for_which(std::int64_t begin, std::int64_t end, con
   return begin;
 }
 
-/// What all ways have in common. Of a head's columns there are at most `most`; what is given is of type `Given`.
-template <class Number, class Given, int most>
+/// What all ways have in common. Of a head's columns there are at most `max_columns`; what is given is of type `Given`.
+template <class Number, class Given, int max_columns>
 struct AttentionTiles {
   TileTables tables;
   TileRows<const Given> query_rows;  // [query rows, heads * columns]
@@ -85,12 +85,12 @@ struct AttentionTiles {
   Number kept_scale;        // of weights that dropout keeps
   bool in_fours;            // whether four of a row's columns that are given can be read at once
 
-  static constexpr int of_thread = most / threads_across;  // columns
+  static constexpr int of_thread = max_columns / threads_across;  // columns
   static constexpr Number nothing = -std::numeric_limits<Number>::infinity();
 
   /// Rows of a tile; four numbers more than they have, so that threads side by side read from different banks.
-  using QueryRows = Four<Number>[queries_of_tile][most / 4 + 1];
-  using KeyRows = Four<Number>[keys_of_tile][most / 4 + 1];
+  using QueryRows = Four<Number>[queries_of_tile][max_columns / 4 + 1];
+  using KeyRows = Four<Number>[keys_of_tile][max_columns / 4 + 1];
   using Weights = Four<Number>[queries_of_tile][keys_of_tile / 4 + 1];
 
   struct Queries {
@@ -146,7 +146,7 @@ struct AttentionTiles {
   template <class From, int all_places, int fours, class RowOf>
   constexpr void load(const TileRows<const From>& from, std::int64_t head, Number factor, int thread,
                       const RowOf& row_of, Four<Number> (&rows)[all_places][fours]) const {
-    constexpr int of_row = most / 4;
+    constexpr int of_row = max_columns / 4;
     for (int index = thread; index < all_places * of_row; index += threads_of_tile) {
       const int column = index % of_row * 4;
       const std::int64_t row = row_of(index / of_row);
@@ -200,7 +200,7 @@ struct AttentionTiles {
     const int first_query = thread / threads_across;
     const int first_key = thread % threads_across;
     Number sums[down][across] = {};
-    for (int column = 0; column < most / 4; ++column) {
+    for (int column = 0; column < max_columns / 4; ++column) {
       Four<Number> of_keys[across];
       for (int j = 0; j < across; ++j) of_keys[j] = right[first_key + threads_across * j][column];
       for (int i = 0; i < down; ++i) {

@@ -40,10 +40,10 @@ auto launcher_on(at::Device device) {
 template <class Number>
 std::int64_t shared_bytes(std::int64_t columns) {
   std::int64_t bytes = 0;
-  with_head_columns<Number>(columns, [&bytes](auto most) {
-    bytes = sizeof(typename AttentionBackwardToQueries<Number, Number, most>::Shared);
-    static_assert(sizeof(typename AttentionBackwardToKeys<Number, Number, most>::Shared) <=
-                  sizeof(typename AttentionBackwardToQueries<Number, Number, most>::Shared));
+  with_head_columns<Number>(columns, [&bytes](auto max_columns) {
+    bytes = sizeof(typename AttentionBackwardToQueries<Number, Number, max_columns>::Shared);
+    static_assert(sizeof(typename AttentionBackwardToKeys<Number, Number, max_columns>::Shared) <=
+                  sizeof(typename AttentionBackwardToQueries<Number, Number, max_columns>::Shared));
   });
   return bytes;
 }
@@ -52,12 +52,12 @@ std::int64_t shared_bytes(std::int64_t columns) {
 
 bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head) {
   if (!device.is_cuda()) return false;
-  int most = 0;
-  C10_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index()));
+  int shared_memory = 0;
+  C10_CUDA_CHECK(cudaDeviceGetAttribute(&shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index()));
   if (type == at::kDouble)
-    return columns_of_head <= most_head_columns<double> && shared_bytes<double>(columns_of_head) <= most;
+    return columns_of_head <= most_head_columns<double> && shared_bytes<double>(columns_of_head) <= shared_memory;
   return type == at::kFloat && columns_of_head <= most_head_columns<float> &&
-         shared_bytes<float>(columns_of_head) <= most;
+         shared_bytes<float>(columns_of_head) <= shared_memory;
 }
 
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,

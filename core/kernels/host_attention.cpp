@@ -159,12 +159,12 @@ constexpr Number of_none = -std::numeric_limits<Number>::infinity();  // the log
 template <class Number>
 void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_of_part, std::int64_t columns) {
   if (log_sum_of_part == of_none<Number>) return;
-  const Number most = std::max(log_sum, log_sum_of_part);
-  const Number before = std::exp(log_sum - most);
-  const Number added = std::exp(log_sum_of_part - most);
+  const Number maximum = std::max(log_sum, log_sum_of_part);
+  const Number before = std::exp(log_sum - maximum);
+  const Number added = std::exp(log_sum_of_part - maximum);
   const Number sum = before + added;
   mix_rows(output, before / sum, part, added / sum, static_cast<std::size_t>(columns));
-  log_sum = most + std::log(sum);
+  log_sum = maximum + std::log(sum);
 }
 
 template <class Number>

@@ -90,15 +90,15 @@ template <class Number>
 template <class Number>
 [[gnu::always_inline]] inline Number largest_of(const Number* x, std::size_t columns) {
   using Anywhere = typename Side<Number>::Anywhere;
-  const auto take_larger = [](auto& most, const auto& other) __attribute__((always_inline)) {
-    most = most < other ? other : most;
+  const auto take_larger = [](auto& maximum, const auto& other) __attribute__((always_inline)) {
+    maximum = maximum < other ? other : maximum;
   };
-  typename Side<Number>::Lanes most = *reinterpret_cast<const Anywhere*>(x);
+  typename Side<Number>::Lanes maximum = *reinterpret_cast<const Anywhere*>(x);
   for (std::size_t column = lanes; column < columns; column += lanes) {
     const typename Side<Number>::Lanes here = *reinterpret_cast<const Anywhere*>(x + column);
-    take_larger(most, here);
+    take_larger(maximum, here);
   }
-  return joined<Number>(most, take_larger);
+  return joined<Number>(maximum, take_larger);
 }
 
 template <class Number>
@@ -138,13 +138,13 @@ template <class Number>
 [[gnu::always_inline]] inline Number softmax_of(Number* x, std::size_t columns) {
   const std::size_t room = whole_vectors(columns);
   fill_beyond(x, columns, x[0]);
-  const Number most = largest_of(x, room);
-  exponentials_of(x, room, most);
+  const Number maximum = largest_of(x, room);
+  exponentials_of(x, room, maximum);
   fill_beyond(x, columns, Number{0});
   const Number sum = sum_of(x, room);
   const Number share = 1 / sum;
   for (std::size_t column = 0; column < room; ++column) x[column] *= share;
-  return most + std::log(sum);
+  return maximum + std::log(sum);
 }
 
 template <class Number>

@@ -90,15 +90,16 @@ template <int bytes, int vectors, int at_once>
       multiply_rows<bytes, vectors, at_once / 2>(product, rows - done, a.from(done), b, c.from(done), of_last);
 }
 
-/// All columns, up to `most` vectors of them at a time; b has room for whole ones.
-template <int bytes, int at_once, std::int64_t most>
+/// All columns, up to `max_vectors` vectors of them at a time; b has room for whole ones.
+template <int bytes, int at_once, std::int64_t max_vectors>
 [[gnu::always_inline]] inline void multiply_all(const Product& product, std::int64_t rows, std::int64_t columns,
                                                 const Left& a, const MatrixRows<const float>& b,
                                                 const MatrixRows<float>& c) {
   constexpr std::int64_t lanes = Vector<bytes>::lanes;
   for (std::int64_t first = 0; first < columns;) {
     const std::int64_t left = (columns - first + lanes - 1) / lanes;
-    const std::int64_t vectors = left > most && left < 2 * most ? (left + 1) / 2 : std::min(left, most);
+    const std::int64_t vectors =
+        left > max_vectors && left < 2 * max_vectors ? (left + 1) / 2 : std::min(left, max_vectors);
     const std::int64_t of_last = vectors == left ? columns - first - (vectors - 1) * lanes : lanes;
     const MatrixRows<const float> from{b.data + first, b.stride};
     const MatrixRows<float> to{c.data + first, c.stride};
@@ -106,7 +107,7 @@ template <int bytes, int at_once, std::int64_t most>
       multiply_rows<bytes, 1, 2 * at_once>(product, rows, a, from, to, of_last);
     else if (vectors == 2)
       multiply_rows<bytes, 2, at_once>(product, rows, a, from, to, of_last);
-    else if constexpr (most > 2)
+    else if constexpr (max_vectors > 2)
       multiply_rows<bytes, 3, at_once>(product, rows, a, from, to, of_last);
     first += vectors * lanes;
   }
@@ -162,19 +163,19 @@ constexpr std::int64_t rows_of_block = 8;
   }
 }
 
-template <int bytes, int at_once, std::int64_t most>
+template <int bytes, int at_once, std::int64_t max_vectors>
 [[gnu::always_inline]] inline void multiply_laid_out(const Product& product, std::int64_t rows, std::int64_t columns,
                                                      const Left& a, const Factor<float>& b,
                                                      const MatrixRows<float>& c) {
   if (!b.transposed && columns % Vector<bytes>::lanes == 0)
-    return multiply_all<bytes, at_once, most>(product, rows, columns, a, b.rows, c);
+    return multiply_all<bytes, at_once, max_vectors>(product, rows, columns, a, b.rows, c);
   alignas(64) float laid_out[room];
   const MatrixRows<float> made{laid_out, in_whole_vectors(columns)};
   if (b.transposed)
     lay_out_transposed(b.rows, columns, product.inner, made);
   else
     lay_out(b.rows, columns, product.inner, made);
-  multiply_all<bytes, at_once, most>(product, rows, columns, a, {made.data, made.stride}, c);
+  multiply_all<bytes, at_once, max_vectors>(product, rows, columns, a, {made.data, made.stride}, c);
 }
 
 [[gnu::target("avx512f")]] void multiply_avx512(const Product& product, std::int64_t rows, std::int64_t columns,

@@ -102,7 +102,7 @@ void add_candidates(core::Batch& batch, Examples examples) {
         local.position.const_data_ptr<std::int64_t>()[local.offsets[index]] == 0)
       read.push_back(index);
   for (const std::size_t index : read)
-    batch.candidates.most = std::max(batch.candidates.most, 1 + std::ranges::max(examples[index].candidates));
+    batch.candidates.per_label = std::max(batch.candidates.per_label, 1 + std::ranges::max(examples[index].candidates));
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> candidates;
   for (std::size_t label = 0; label < read.size(); ++label) {
@@ -110,7 +110,7 @@ void add_candidates(core::Batch& batch, Examples examples) {
     for (const std::int64_t candidate : examples[read[label]].candidates) {
       if (candidate != datasets::no_answer) {
         rows.push_back(row);
-        candidates.push_back(static_cast<std::int64_t>(label) * batch.candidates.most + candidate);
+        candidates.push_back(static_cast<std::int64_t>(label) * batch.candidates.per_label + candidate);
       }
       ++row;
     }

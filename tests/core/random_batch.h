@@ -176,10 +176,10 @@ inline void point_at_answers(Batch& batch, std::span<const ExampleSequence> sequ
       rows.push_back(row++);
     }
     labels.push_back(sequence.answer % std::ssize(words));
-    batch.candidates.most = std::max(batch.candidates.most, std::ssize(words));
+    batch.candidates.per_label = std::max(batch.candidates.per_label, std::ssize(words));
   });
   std::vector<std::int64_t> places;
-  for (const auto& [label, candidate] : candidates) places.push_back(label * batch.candidates.most + candidate);
+  for (const auto& [label, candidate] : candidates) places.push_back(label * batch.candidates.per_label + candidate);
   batch.candidates.row = at::tensor(rows, at::kLong);
   batch.candidates.candidate = at::tensor(places, at::kLong);
   batch.labels = at::tensor(labels, at::kLong);
