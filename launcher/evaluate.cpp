@@ -39,7 +39,7 @@ std::vector<std::int64_t> updates_of(const std::vector<std::filesystem::path>& c
   return updates;
 }
 
-/// What was scored, and how; options with which other examples are scored than the run's.
+/// What was scored, and how, with the options that were not as in the run.
 void add_provenance(nlohmann::ordered_json& line, const Session& session, const core::Steps& steps,
                     const std::vector<std::int64_t>& updates) {
   const Options& options = session.options;

@@ -141,12 +141,15 @@ void add_halting(Table& table) {
        choice<core::ActOutput>(
            "act-output", "sum of weight x state, or y = w x + (1 - w) y",
            [](auto& o) -> auto& { return o.model.halting.output; },
-           {{"accumulated", core::ActOutput::accumulated}, {"interpolated", core::ActOutput::interpolated}}),
-       real(
-           "halting-threshold", "1 - epsilon: a position stops once its probabilities sum to more",
-           [](auto& o) -> auto& { return o.model.halting.threshold; }, "a number above 0 and up to 1",
-           [](double x) { return x > 0 && x <= 1; }),
-       real(
+           {{"accumulated", core::ActOutput::accumulated}, {"interpolated", core::ActOutput::interpolated}})});
+  table.add("Halting", rank_commands | command_plan, true,
+            {real(
+                "halting-threshold", "1 - epsilon: a position stops once its probabilities sum to more",
+                [](auto& o) -> auto& { return o.model.halting.threshold; }, "a number above 0 and up to 1",
+                [](double x) { return x > 0 && x <= 1; })});
+  table.add(
+      "Halting", model_commands, true,
+      {real(
            "halting-bias", "of the halting unit at the start; from 0 on most runs stay at two steps",
            [](auto& o) -> auto& { return o.model.halting.bias; }, "a number from -1e15 to 1e15",
            [](double) { return true; }),

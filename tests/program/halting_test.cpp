@@ -89,6 +89,10 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   const json shorter = json::parse(run_ut("evaluate --json --max-steps 2 --run-dir " + run_).output);
   EXPECT_LE(shorter.at("ponder").at("encoder").at("mean").get<double>(), 2);
   EXPECT_EQ(shorter.at("encoder_steps").get<int>(), 2);
+  const json sooner = json::parse(run_ut("evaluate --json --halting-threshold 0.3 --run-dir " + run_).output);
+  EXPECT_LT(sooner.at("ponder").at("encoder").at("mean").get<double>(),
+            once.at("ponder").at("encoder").at("mean").get<double>());
+  EXPECT_EQ(sooner.at("options").at("halting-threshold"), "0.3");
 }
 
 TEST_P(Halting, AtRandomIsTheSameWhateverIsEvaluatedTogether) {
