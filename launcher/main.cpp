@@ -79,11 +79,12 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
 
 int run_with_ranks(const Start& start, const RankEnvironment& environment, const std::vector<std::string>& arguments) {
   const Options& options = start.options;
+  const bool trains = options.command == "train";
+  if (trains) std::signal(SIGPIPE, SIG_IGN);  // that nobody reads any more what is said is no reason to lose a run
   if (environment.is_rank || (start.ranks == 1 && start.hosts.empty())) {
-    if (options.command == "train") catch_stop_requests(options.stop_signals);
+    if (trains) catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
-  const bool trains = options.command == "train";
   std::optional<WaitingSignals> signals;
   if (trains) signals.emplace(options.stop_signals);  // reading the data may take minutes
   check_before_start(options);

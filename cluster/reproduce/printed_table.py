@@ -98,6 +98,8 @@ def made_by_name(runs, given):
 
 def cell(runs, given):
     """What a row has in a column, as text; with a * where it was made with other settings than those shipped now."""
+    if not any(run.concerns(given) for run in runs):  # the row is not of these runs
+        return "–"
     made = made_by_name(runs, given)
     if not made:
         return "not run"

@@ -4,8 +4,11 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
+#include <string_view>
 
+#include "launcher/process/readable.h"
 #include "launcher/process/system_error.h"
 
 namespace ut::launcher {
@@ -23,7 +26,13 @@ void print(const std::string& text) {
 std::string cause_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
   const std::string said = error.what();
-  if (said.find("DefaultCPUAllocator") != std::string::npos) return "out of memory";  // at this file and line, it adds
+  if (said.find("DefaultCPUAllocator") != std::string::npos) {  // at this file and line, it adds
+    constexpr std::string_view before_size = "tried to allocate ";
+    const auto place = said.find(before_size);
+    if (place == std::string::npos) return "out of memory";
+    return fmt::format("out of memory: {} more asked for",
+                       readable(std::strtod(said.c_str() + place + before_size.size(), nullptr), "B"));
+  }
   return said.substr(0, said.find('\n'));
 }
 

@@ -35,6 +35,17 @@ TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
                    HasSubstr("standard input: cannot be read: "));
 }
 
+TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
+  for (const std::string ranks : {"1", "2 --sequence-parallel 1"}) {
+    const std::string run = directory_ / ("run-" + ranks);
+    const Outcome unread = run_shell("{ $UT " + addition(40) + "--ranks " + ranks + " --run-dir '" + run +
+                                     "'; echo $? >'" + run + "/code'; } | true");
+    EXPECT_EQ(unread.errors, "ut: standard output: cannot be written: Broken pipe\n");
+    EXPECT_EQ(base::read_file(run + "/code"), "1\n");
+    EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), "update-00000040\n");
+  }
+}
+
 TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
   const std::string gone = directory_ / "gone";
   expect_refused(run_shell(fmt::format("mkdir {0}; cd {0}; rmdir {0}; $UT data stories --out {1}", gone,

@@ -81,6 +81,18 @@ TEST_F(StoppedRun, CtrlCTwiceAtOnceIsOneRequest) {
   EXPECT_EQ(stopped.errors, "");
 }
 
+TEST_F(StoppedRun, CtrlCOnceMoreEndsAnUpdateThatTakesLong) {
+  for (const std::string ranks : {"1", "2 --sequence-parallel 1"}) {
+    const std::string run = directory_ / ("run-" + ranks);
+    const Outcome stopped =
+        run_shell(fmt::format("timeout -s KILL 60 bash -c '(sleep 5; kill -INT $$; sleep 2; kill -INT $$) & "
+                              "exec $UT {} --ranks {} --run-dir \"{}\"'",
+                              addition(5, "--evaluate-every 0", "--batch 8 --accumulate 1000000"), ranks, run));
+    EXPECT_EQ(stopped.exit_code, 1) << stopped.output << stopped.errors;
+    EXPECT_EQ(stopped.errors, "ut: stopped before it could finish\n");
+  }
+}
+
 TEST_F(StoppedRun, IsAskedToStopEvenWhileLibrariesAreLoaded) {
   // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
   // the ranks, neither mpirun nor they are there yet.
