@@ -28,9 +28,12 @@ struct Library {
 /// version.
 Library load() {
   void* handle = dlopen(UT_ONEDNN_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (handle == nullptr)
-    throw std::runtime_error("oneDNN cannot be loaded (" + std::string(dlerror()) +
-                             "): install it, Debian's libdnnl-dev, or build with -DUT_ONEDNN=OFF");
+  if (handle == nullptr) {
+    const std::string why = dlerror();
+    const bool is_missing = why.find("No such file") != std::string::npos;
+    throw std::runtime_error("oneDNN cannot be loaded (" + why + ")" +
+                             (is_missing ? ": install it, Debian's libdnnl-dev, or build with -DUT_ONEDNN=OFF" : ""));
+  }
   const auto function = [handle](const char* name) {
     void* found = dlsym(handle, name);
     if (found == nullptr)

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "launcher/process/readable.h"
 #include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
@@ -118,6 +119,15 @@ void allow_open_files(const SpawnRequest& request) {
                                      files.rlim_max, needed, ranks));
   files.rlim_cur = needed;
   ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void check_address_space() {
+  constexpr rlim_t needed = 1'100'000'000;  // what a small model's rank takes
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur >= needed) return;
+  throw base::BadInput(
+      fmt::format("address space: {} a process is allowed (ulimit -v), a rank needs {} and what its model takes",
+                  readable(static_cast<double>(space.rlim_cur), "B"), readable(static_cast<double>(needed), "B")));
 }
 
 void check_room_to_start(const Environment& get) {

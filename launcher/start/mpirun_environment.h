@@ -36,6 +36,10 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores);
 /// base::BadInput where it may not: mpirun would say nothing of use and wait for ever.
 void allow_open_files(const SpawnRequest& request);
 
+/// Throws base::BadInput where ranks may not have the address space that they need: mpirun and MPI would say all kinds
+/// of things.
+void check_address_space();
+
 /// Throws base::BadInput where there is not enough room for what mpirun keeps while ranks run (in TMPDIR, or /tmp): it
 /// would say nothing and wait for ever.
 void check_room_to_start(const Environment& get);

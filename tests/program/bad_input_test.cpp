@@ -370,6 +370,13 @@ TEST_F(BadInput, TooFewOpenFilesForMpirun) {
   EXPECT_EQ(raised.exit_code, 0) << raised.errors;
 }
 
+TEST_F(BadInput, TooLittleAddressSpaceForRanks) {
+  expect_refused(run_shell(fmt::format("ulimit -v 900000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
+                                       std::getenv("UT"), tiny, run_directory())),
+                 HasSubstr("922 MB a process is allowed (ulimit -v), a rank needs 1.10 GB"));
+  expect_nothing_written();
+}
+
 TEST_F(BadInput, RanksOfACommandForOneProcess) {
   const Outcome outcome =
       run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());
