@@ -58,9 +58,11 @@ std::vector<std::vector<std::int64_t>> of_ranks(const std::vector<std::int64_t>&
 }
 
 std::string speeds(const Link& link) {
-  return fmt::format("{} a round; {}/s gathered, {}/s summed, of {}", readable_seconds(link.latency),
-                     readable(link.gather.back().per_second, "B"), readable(link.reduce.back().per_second, "B"),
-                     readable(link.gather.back().size, "B"));
+  const auto speed = [](const RateCurve& rates) {
+    return fmt::format("{}/s of {}", readable(rates.back().per_second, "B"), readable(rates.back().size, "B"));
+  };
+  return fmt::format("{} a round; gathered {}, summed {}", readable_seconds(link.latency), speed(link.gather),
+                     speed(link.reduce));
 }
 
 /// Writes a file of this rank's own. 0 where that works, else the error.
@@ -200,11 +202,12 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
     const Link link = probe_link(*between);
     constexpr double slow = 1e-3;
     constexpr double narrow = 1e8;
+    constexpr double narrow_sum = 2.5e7;  // what is summed passes through the ranks one after the other
     findings.push_back({"between", speeds(link), ""});
-    if (link.latency > slow || link.gather.back().per_second < narrow)
+    if (link.latency > slow || link.gather.back().per_second < narrow || link.reduce.back().per_second < narrow_sum)
       findings.back().remedy =
-          "slower than Gigabit Ethernet: choose the fast network (mpirun --mca btl_tcp_if_include NAME), look at the "
-          "cable";
+          "slower than Gigabit Ethernet: end what else runs on these hosts, choose the fast network (mpirun --mca "
+          "btl_tcp_if_include NAME), look at the cable";
   }
   if (world.size() == 1) findings.push_back({"links", "not measured: one rank; ut doctor --ranks N measures", ""});
   return findings;
