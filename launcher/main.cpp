@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@
 #include "launcher/start/mpirun_environment.h"
 #include "launcher/start/rank_environment.h"
 #include "launcher/start/run_on_ranks.h"
+#include "launcher/start/short_spins.h"
 #include "launcher/start/spawn.h"
 #include "launcher/start/waiting_signals.h"
 
@@ -77,11 +79,17 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
   return start;
 }
 
+/// OpenMP's, of a rank that is told nothing else.
+bool has_several_threads(const Options& options) {
+  return (options.threads > 0 ? options.threads : at::get_num_threads()) > 1;
+}
+
 int run_with_ranks(const Start& start, const RankEnvironment& environment, const std::vector<std::string>& arguments) {
   const Options& options = start.options;
   const bool trains = options.command == "train";
   if (trains) std::signal(SIGPIPE, SIG_IGN);  // that nobody reads any more what is said is no reason to lose a run
   if (environment.is_rank || (start.ranks == 1 && start.hosts.empty())) {
+    if (has_several_threads(options)) begin_again_with_short_spins(arguments);
     if (trains) catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "launcher/process/readable.h"
+#include "launcher/start/short_spins.h"
 #include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
@@ -81,7 +82,7 @@ std::vector<std::string> variables_for_hosts(const char* const* environment) {
   for (; *environment != nullptr; ++environment) {
     const std::string_view set = *environment;
     const auto begins = [&](std::string_view prefix) { return set.starts_with(prefix); };
-    const bool is_meant = begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_");
+    const bool is_meant = begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_") || begins("GOMP_");
     const std::string name(set.substr(0, set.find('=')));
     if (is_meant && name != threads_variable) names.push_back(name);
   }
@@ -97,6 +98,7 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   // Threads that wait would else keep the core from those they wait for.
   if (const auto threads = threads_of(std::getenv(threads_variable)); most_ranks_on_a_host(request) * threads > cores)
     ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  set_short_spins();
   ::setenv("PATH", usual_path, 0);  // mpirun looks for what it starts itself
   const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
   ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);

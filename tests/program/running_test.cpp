@@ -46,6 +46,22 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
   }
 }
 
+/// Else an update takes twice the time where others want the cores, too.
+TEST_F(Running, HasThreadsSleepSoonWhereTheyWait) {
+  const auto waits_of = [](const std::string& environment, const std::string& options) {
+    return run_shell(environment +
+                     " OMP_DISPLAY_ENV=verbose $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 "
+                     "--length 4 --iterations 1 " +
+                     options)
+        .errors;
+  };
+  EXPECT_THAT(waits_of("", "--threads 2"), HasSubstr("GOMP_SPINCOUNT = '10000'"));
+  EXPECT_THAT(waits_of("OMP_NUM_THREADS=2", ""), HasSubstr("GOMP_SPINCOUNT = '10000'"));
+  EXPECT_THAT(waits_of("", "--ranks 2 --sequence-parallel 1 --threads 1"), HasSubstr("GOMP_SPINCOUNT = '10000'"));
+  for (const std::string said : {"OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=7"})
+    EXPECT_THAT(waits_of(said, "--threads 2"), Not(HasSubstr("GOMP_SPINCOUNT = '10000'"))) << said;
+}
+
 TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
   const std::string gone = directory_ / "gone";
   expect_refused(run_shell(fmt::format("mkdir {0}; cd {0}; rmdir {0}; $UT data stories --out {1}", gone,
