@@ -124,6 +124,7 @@ fi
 [[ -x $UT ]] ||
   { echo "scaling.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }
 count=$(settings | wc -l)
+was_there=$([[ -d $out ]] && echo yes || true)
 [[ $action == report ]] || mkdir -p "$out/results" 2>/dev/null ||
   { echo "scaling.sh: --out $out: cannot be made, needs a directory that you may write to" >&2; exit 2; }
 failed=0 # what one setting cannot do, as heads that more ranks than heads share, others can
@@ -141,7 +142,7 @@ case $action in
 esac
 if [[ $action == all ]] && ! compgen -G "$out/results/*.json" >/dev/null; then
   echo "scaling.sh: no setting could be measured, as said above" >&2
-  rmdir "$out/results" "$out" 2>/dev/null || true
+  [[ -n $was_there ]] || rmdir "$out/results" "$out" 2>/dev/null || true
   exit 1
 fi
 [[ $action == one ]] || {

@@ -21,7 +21,7 @@ class Attention {
 
   at::Tensor queries(const at::Tensor& x) const;      // [rows, d] -> [rows, d]
   at::Tensor keys_values(const at::Tensor& x) const;  // [rows, d] -> keys beside values [rows, 2d]
-  /// Rows as both take them: of all that the products read no more has to be sent.
+  /// Rows in the products' type: the products read no more of them, so no more has to be sent.
   at::Tensor as_factor(const at::Tensor& x) const { return x.to(type_); }
   /// Heads' outputs [rows, d] -> [rows, d].
   at::Tensor combine(const at::Tensor& heads) const;

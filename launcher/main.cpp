@@ -1,4 +1,3 @@
-#include <ATen/Parallel.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -79,17 +78,11 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
   return start;
 }
 
-/// OpenMP's, of a rank that is told nothing else.
-bool has_several_threads(const Options& options) {
-  return (options.threads > 0 ? options.threads : at::get_num_threads()) > 1;
-}
-
 int run_with_ranks(const Start& start, const RankEnvironment& environment, const std::vector<std::string>& arguments) {
   const Options& options = start.options;
   const bool trains = options.command == "train";
   if (trains) std::signal(SIGPIPE, SIG_IGN);  // that nobody reads any more what is said is no reason to lose a run
   if (environment.is_rank || (start.ranks == 1 && start.hosts.empty())) {
-    if (has_several_threads(options)) begin_again_with_short_spins(arguments);
     if (trains) catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
@@ -153,6 +146,7 @@ int run_command(const Start& start, const RankEnvironment& environment, const st
 }
 
 int run(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && commands_on_ranks().contains(arguments.front())) begin_again_with_short_spins(arguments);
   open_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
   throw_when_out_of_memory();
@@ -178,7 +172,7 @@ int main(int count, char** values) {
   };
   try {
     const int code = ut::launcher::run({values + 1, values + count});
-    ut::launcher::check_output();
+    if (code == 0) ut::launcher::check_output();
     return code;
   } catch (const ut::base::BadInput& error) {
     say(error.what());

@@ -37,7 +37,7 @@ double mean_over(double value, Communicator& world) {
 }
 
 /// Seconds of one call of a collective: of three series, each the mean of as many calls as take a moment, but at most
-/// `most`, the least: what else runs meanwhile is not the link's.
+/// `most`, the least. What else runs meanwhile is no fault of the link's.
 double seconds_of(const std::function<void()>& collective, int most, Communicator& group) {
   constexpr double moment = 0.02;
   const auto timed = [&](int calls) {
@@ -46,9 +46,9 @@ double seconds_of(const std::function<void()>& collective, int most, Communicato
     for (int call = 0; call < calls; ++call) collective();
     return mean_over(watch.seconds() / calls, group);
   };
-  double least = timed(1);
-  for (int series = 0; series < 3; ++series)
-    least = std::min(least, timed(std::clamp(static_cast<int>(moment / least), 1, most)));
+  const int calls = std::clamp(static_cast<int>(moment / timed(1)), 1, most);
+  double least = timed(calls);
+  for (int series = 1; series < 3; ++series) least = std::min(least, timed(calls));
   return least;
 }
 
@@ -82,15 +82,17 @@ double probe_overlap(Communicator& group) {
   };
   const double transfer = seconds_of([&] { start()(); }, 5, group);
   const double alone = work(transfer) / transfer;  // products a second
-  int made = 0;
-  const double both = seconds_of(
-      [&] {
-        const auto arriving = start();
-        made = work(transfer);
-        arriving();
-      },
-      5, group);
-  return mean_over(std::clamp((transfer + made / alone - both) / transfer, 0.0, 1.0), group);
+  constexpr int calls = 5;
+  double overlap = 0;
+  for (int call = 0; call < calls; ++call) {
+    wait_for_all(group);
+    const Stopwatch watch;
+    const auto arriving = start();
+    const int made = work(transfer);
+    arriving();
+    overlap += (transfer + made / alone - watch.seconds()) / transfer / calls;
+  }
+  return mean_over(std::clamp(overlap, 0.0, 1.0), group);
 }
 
 /// Pieces of work of a few milliseconds, after each of which all ranks meet, against the same without. Collective.

@@ -1,15 +1,16 @@
 #include "launcher/process/stop_request.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
-#include "launcher/process/say.h"
 #include "launcher/process/signal_set.h"
 #include "launcher/process/stopwatch.h"
 
@@ -27,6 +28,14 @@ void hold(std::span<const int> numbers, int how) {
 
 void hold_stop_requests() { hold(always, SIG_BLOCK); }
 
+/// Without what the main thread may be writing with, and may wait in: nobody may read it.
+[[noreturn]] void end_at_once() {
+  constexpr std::string_view line = "ut: stopped before it could finish\n";
+  pollfd errors{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&errors, 1, 0) == 1 && ::write(STDERR_FILENO, line.data(), line.size()) < 0) ::_exit(1);
+  ::_exit(1);
+}
+
 /// Takes requests as they come, on a thread of its own: a handler would be called amid the products of oneDNN, which
 /// point the stack at other memory, and what a handler leaves on the stack would destroy that.
 void take_requests(const sigset_t& signals) {
@@ -34,10 +43,7 @@ void take_requests(const sigset_t& signals) {
   for (int number = 0; sigwait(&signals, &number) == 0;) {
     has_come = true;
     if (number != SIGINT) continue;
-    if (since_interrupted && since_interrupted->seconds() >= 1) {
-      say("stopped before it could finish");
-      ::_exit(1);
-    }
+    if (since_interrupted && since_interrupted->seconds() >= 1) end_at_once();
     if (!since_interrupted) since_interrupted.emplace();
   }
 }

@@ -2,15 +2,32 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "launcher/start/mpirun_environment.h"
 
 namespace ut::launcher {
 namespace {
 
 constexpr const char* variable = "GOMP_SPINCOUNT";  // turns of a loop; its default is 300000
 
-bool is_said_how_to_wait() { return std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv(variable) != nullptr; }
+bool is_set(const char* name) { return std::getenv(name) != nullptr; }
+bool is_said_how_to_wait() { return is_set("OMP_WAIT_POLICY") || is_set(variable); }
+
+bool threads_are_bound() {
+  return std::ranges::any_of(std::array{"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}, is_set);
+}
+
+bool is_told_one_thread() {
+  const char* threads = std::getenv(threads_variable);
+  return threads != nullptr && std::string_view(threads) == "1";
+}
 
 }  // namespace
 
@@ -19,12 +36,14 @@ void set_short_spins() {
 }
 
 void begin_again_with_short_spins(std::vector<std::string> arguments) {
-  if (is_said_how_to_wait()) return;
+  if (is_said_how_to_wait() || threads_are_bound() || is_told_one_thread()) return;
   set_short_spins();
   std::vector<char*> words = {program_invocation_name};
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
-  ::execv("/proc/self/exe", words.data());  // where it cannot, this goes on as it is
+  std::error_code unread;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unread);  // by its name, which others see
+  ::execv(program.c_str(), words.data());  // where it cannot, this goes on as it is
 }
 
 }  // namespace ut::launcher

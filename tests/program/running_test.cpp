@@ -43,23 +43,30 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
     EXPECT_EQ(unread.errors, "ut: standard output: cannot be written: Broken pipe\n");
     EXPECT_EQ(base::read_file(run + "/code"), "1\n");
     EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), "update-00000040\n");
+    const Outcome stopped =
+        run_shell("{ timeout --preserve-status -s TERM 4 $UT train --resume --max-updates 1000000 --run-dir '" + run +
+                  "'; echo $? >'" + run + "/code'; } | true");
+    EXPECT_EQ(stopped.errors, "");
+    EXPECT_EQ(base::read_file(run + "/code"), "75\n");
   }
 }
 
 /// Else an update takes twice the time where others want the cores, too.
 TEST_F(Running, HasThreadsSleepSoonWhereTheyWait) {
-  const auto waits_of = [](const std::string& environment, const std::string& options) {
-    return run_shell(environment +
-                     " OMP_DISPLAY_ENV=verbose $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 "
+  const auto bench = [](const std::string& environment, const std::string& options) {
+    return run_shell("env -u OMP_NUM_THREADS " + environment +
+                     " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 "
                      "--length 4 --iterations 1 " +
-                     options)
-        .errors;
+                     options + "'");
   };
-  EXPECT_THAT(waits_of("", "--threads 2"), HasSubstr("GOMP_SPINCOUNT = '10000'"));
-  EXPECT_THAT(waits_of("OMP_NUM_THREADS=2", ""), HasSubstr("GOMP_SPINCOUNT = '10000'"));
-  EXPECT_THAT(waits_of("", "--ranks 2 --sequence-parallel 1 --threads 1"), HasSubstr("GOMP_SPINCOUNT = '10000'"));
-  for (const std::string said : {"OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=7"})
-    EXPECT_THAT(waits_of(said, "--threads 2"), Not(HasSubstr("GOMP_SPINCOUNT = '10000'"))) << said;
+  const auto sleep_soon = HasSubstr("GOMP_SPINCOUNT = '10000'");
+  EXPECT_THAT(bench("", "--threads 2").errors, sleep_soon);
+  EXPECT_THAT(bench("OMP_NUM_THREADS=2", "").errors, sleep_soon);
+  EXPECT_THAT(bench("", "--ranks 2 --sequence-parallel 1 --threads 1").errors, sleep_soon);
+  for (const std::string said : {"OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=7", "OMP_PROC_BIND=true"})
+    EXPECT_THAT(bench(said, "--threads 2").errors, Not(sleep_soon)) << said;
+  const std::string read_once = bench("", "--json --threads 2 --config <(echo batch = 3)").output;
+  EXPECT_THAT(read_once, HasSubstr("\"batch\":3"));
 }
 
 TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
