@@ -8,8 +8,7 @@ namespace ut::launcher {
 inline constexpr int stopped_on_request = 75;
 
 /// From now on these signals ask for a stop after the update or batch of an evaluation that is being worked on, instead
-/// of ending the program.
-/// SIGUSR1 always does: it is what ranks get from the process that starts them. Another SIGINT,
+/// of ending the program. SIGUSR1 always does: it is what ranks get from the process that starts them. Another SIGINT,
 /// a second or more after the first, ends the process at once. Threads that are made later hold them back, too; to be
 /// called before there are any, once.
 void catch_stop_requests(std::span<const int> signals);

@@ -44,8 +44,9 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
     EXPECT_EQ(base::read_file(run + "/code"), "1\n");
     EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), "update-00000040\n");
     const Outcome stopped =
-        run_shell("{ timeout --preserve-status -s TERM 4 $UT train --resume --max-updates 1000000 --run-dir '" + run +
-                  "'; echo $? >'" + run + "/code'; } | true");
+        run_shell("cd '" + run +
+                  "'; { $UT train --resume --max-updates 1000000 --run-dir . & until grep -q '\"update\":43,' "
+                  "metrics.jsonl; do sleep 0.1; done; kill -TERM $!; wait $!; echo $? >code; } | true");
     EXPECT_EQ(stopped.errors, "");
     EXPECT_EQ(base::read_file(run + "/code"), "75\n");
   }
