@@ -149,6 +149,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && commands_on_ranks().contains(arguments.front())) begin_again_with_short_spins(arguments);
   open_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
+  std::signal(SIGCHLD, SIG_DFL);  // of what is ignored nobody learns how it ended
   throw_when_out_of_memory();
   const RankEnvironment environment = rank_environment();
   std::optional<Start> start;

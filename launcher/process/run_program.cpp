@@ -38,9 +38,10 @@ int start_program(std::vector<std::string>& words, StreamActions& actions, pid_t
 
 int wait_for_end(pid_t process) {
   int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  pid_t ended = 0;
+  do ended = ::waitpid(process, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  return ended == process && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void write_to(const Pipe& pipe, int stream, StreamActions& actions) {

@@ -1,27 +1,14 @@
 #include "launcher/start/relays.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <string_view>
 
 #include "launcher/process/system_error.h"
 
 namespace ut::launcher {
-namespace {
-
-void wait_for_room() {
-  pollfd output{STDOUT_FILENO, POLLOUT, 0};
-  ::poll(&output, 1, -1);
-}
-
-void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
-}  // namespace
 
 TerminalRelay::TerminalRelay(bool wanted) {
   if (!wanted) return;
@@ -36,35 +23,26 @@ void TerminalRelay::copy() {
     pipe_->close_writing_end();
 }
 
-OutputRelay::OutputRelay() { pipe_.do_not_wait(); }
+OutputRelay::OutputRelay() : queue_(STDOUT_FILENO) { pipe_.do_not_wait(); }
 
-void OutputRelay::copy() {
-  pipe_.read([this](std::string_view part) {
-    while (!part.empty() && failure_ == 0) {
-      const auto written = ::write(STDOUT_FILENO, part.data(), part.size());
-      if (written >= 0)
-        part.remove_prefix(static_cast<std::size_t>(written));
-      else if (errno == EAGAIN)
-        wait_for_room();  // somebody else has made it non-blocking
-      else if (errno != EINTR)
-        failure_ = errno;
-    }
-  });
+void OutputRelay::take() {
+  pipe_.read([this](std::string_view part) { queue_.add(part); });
 }
 
 void OutputRelay::check() const {
-  if (failure_ != 0) throw output_error(failure_);
+  if (queue_.failure() != 0) throw output_error(queue_.failure());
 }
 
-ErrorRelay::ErrorRelay() { pipe_.do_not_wait(); }
+ErrorRelay::ErrorRelay() : queue_(STDERR_FILENO) { pipe_.do_not_wait(); }
 
 ErrorRelay::~ErrorRelay() {
-  copy();
-  put(errors_.rest());
+  take();
+  queue_.add(errors_.rest());
+  queue_.write_all();
 }
 
-void ErrorRelay::copy() {
-  pipe_.read([this](std::string_view part) { put(errors_.pass_on(part)); });
+void ErrorRelay::take() {
+  pipe_.read([this](std::string_view part) { queue_.add(errors_.pass_on(part)); });
 }
 
 }  // namespace ut::launcher

@@ -4,6 +4,7 @@
 
 #include "launcher/process/pipe.h"
 #include "launcher/start/mpirun_errors.h"
+#include "launcher/start/output_queue.h"
 
 namespace ut::launcher {
 
@@ -30,14 +31,15 @@ class OutputRelay {
   OutputRelay();
 
   Pipe& pipe() { return pipe_; }
-  /// All that has come so far; nothing more once writing has failed.
-  void copy();
+  OutputQueue& queue() { return queue_; }
+  /// All that has come so far, into the queue.
+  void take();
   /// Throws where something could not be written.
   void check() const;
 
  private:
   Pipe pipe_;
-  int failure_ = 0;  // its errno
+  OutputQueue queue_;
 };
 
 /// Copies standard error of mpirun and the ranks, but for what mpirun says about the end of ranks.
@@ -46,11 +48,13 @@ class ErrorRelay {
   ErrorRelay();
   ErrorRelay(const ErrorRelay&) = delete;
   ErrorRelay& operator=(const ErrorRelay&) = delete;
+  /// Waits until all is written.
   ~ErrorRelay();
 
   Pipe& pipe() { return pipe_; }
-  /// All that has come so far.
-  void copy();
+  OutputQueue& queue() { return queue_; }
+  /// All that has come so far, into the queue.
+  void take();
   const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
   bool has_given_up() const { return errors_.has_given_up(); }
   bool has_told_cause() const { return errors_.has_told_cause(); }
@@ -58,6 +62,7 @@ class ErrorRelay {
  private:
   Pipe pipe_;
   MpirunErrors errors_;
+  OutputQueue queue_;
 };
 
 }  // namespace ut::launcher

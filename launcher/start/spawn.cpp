@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,31 +61,46 @@ constexpr std::array kept_from_mpirun = {SIGTERM, SIGINT};
   ::_exit(2);
 }
 
-/// Passes signals, input and output on until mpirun has ended.
+/// Passes signals, input and output on until mpirun has ended and all that was said has been read, or a signal says
+/// that it is no longer waited for.
 MpirunEnd attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& signals, TerminalRelay& relay,
                  OutputRelay& output, ErrorRelay& errors) {
+  const auto from = [](bool wanted, int descriptor) { return pollfd{wanted ? descriptor : -1, POLLIN, 0}; };
   Reminders reminders(mpirun, patience);
-  for (;;) {
-    std::array<pollfd, 4> sources{
-        pollfd{signals.descriptor(), POLLIN, 0}, pollfd{relay.open() ? STDIN_FILENO : -1, POLLIN, 0},
-        pollfd{output.pipe().reading_end(), POLLIN, 0}, pollfd{errors.pipe().reading_end(), POLLIN, 0}};
-    if (::poll(sources.data(), sources.size(), reminders.remind()) < 0 && errno != EINTR) throw system_error("poll");
-    if (sources[1].revents != 0) relay.copy();
-    if (sources[2].revents != 0) output.copy();
-    if (sources[3].revents != 0) errors.copy();
+  std::optional<MpirunEnd> end;
+  while (!end || !output.queue().is_empty() || !errors.queue().is_empty()) {
+    std::array<pollfd, 6> streams{from(true, signals.descriptor()),
+                                  from(relay.open(), STDIN_FILENO),
+                                  from(!output.queue().is_full(), output.pipe().reading_end()),
+                                  from(!errors.queue().is_full(), errors.pipe().reading_end()),
+                                  output.queue().question(),
+                                  errors.queue().question()};
+    if (::poll(streams.data(), streams.size(), end ? -1 : reminders.remind()) < 0 && errno != EINTR)
+      throw system_error("poll");
+    if (streams[1].revents != 0) relay.copy();
+    if (streams[2].revents != 0) output.take();
+    if (streams[3].revents != 0) errors.take();
+    if (streams[4].revents != 0) output.queue().write_some();
+    if (streams[5].revents != 0) errors.queue().write_some();
     if (errors.has_given_up()) reminders.mpirun_has_given_up();
-    if (sources[0].revents == 0) continue;
+    if (streams[0].revents == 0) continue;
     const int signal = signals.next();
     if (signal == SIGCHLD) {
       int status = 0;
-      if (::waitpid(mpirun, &status, WNOHANG) == mpirun)
-        return {status, reminders.asked_to_stop(), reminders.told_to_end()};
+      if (end || ::waitpid(mpirun, &status, WNOHANG) != mpirun) continue;
+      end = {status, reminders.asked_to_stop(), reminders.told_to_end()};
+      output.take();
+      errors.take();
+    } else if (end) {
+      output.queue().give_up(EINTR);
+      errors.queue().give_up(EINTR);
     } else if (signal == SIGINT) {
       reminders.interrupt();
     } else if (signal != 0) {
       reminders.ask_to_stop();
     }
   }
+  return *end;
 }
 
 }  // namespace
@@ -117,8 +133,6 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   output.pipe().close_writing_end();
   errors.pipe().close_writing_end();
   MpirunEnd end = attend(mpirun, std::chrono::seconds(request.timeout), signals, relay, output, errors);
-  output.copy();
-  errors.copy();
   end.rank = errors.ended_by_signal();
   end.cause_is_told = errors.has_told_cause();
   const int code = exit_code(end, request);

@@ -52,6 +52,21 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
   }
 }
 
+/// As by a terminal that is held, or a pager. So much is said that no pipe holds it.
+TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(addition(2) + "--ranks 2 --sequence-parallel 1 --run-dir " + run).exit_code, 0);
+  const Outcome stopped = run_shell(
+      "cd " + run +
+      "; { timeout -s KILL 200 $UT train --resume --log-every 1 --evaluate-every 0 --checkpoint-every 0 --ranks 2 "
+      "--max-updates 1000000 --run-dir . & until grep -q '\"update\":2500,' metrics.jsonl; do sleep 0.1; done; "
+      "kill -TERM $!; wait $!; echo $? >code; } | { until [ $(cat checkpoints/latest) != update-00000002 ] || [ -e "
+      "code "
+      "]; do sleep 0.1; done; cat; }");
+  EXPECT_EQ(base::read_file(run + "/code"), "75\n");
+  EXPECT_THAT(stopped.output, HasSubstr("stopped on request"));
+}
+
 /// Else an update takes twice the time where others want the cores, too.
 TEST_F(Running, HasThreadsSleepSoonWhereTheyWait) {
   const auto bench = [](const std::string& environment, const std::string& options) {
