@@ -17,22 +17,25 @@ namespace ut::datasets {
 /// it among those of the sentences before. Training passages that end with no word of theirs are left out; or, with
 /// lambada_context, the training text, whose lines follow one another, is read on from line to line, and its repeated
 /// words are asked for, see RepeatedWords.
-/// language-model: a decoder learns all words of the training text, and is scored by the last words of the others. The
-/// development file is the validation split; the control file, where there is one, the control split. The training text
-/// is what the data's directory has of train-novels, train, novels-lambada-style (folders: every .txt file below them,
-/// in the order of their paths) and train.txt. It was not made for this: its lines of fewer than two words, which
-/// nothing can be asked of, are left out and counted; in the other files they are refused.
+/// language-model: a decoder learns all words of the training text, and is scored by the last words of the others or,
+/// as `lambada_scores_all_words` says, by all of theirs. The development file is the validation split; the control
+/// file, where there is one, the control split. The training text is what the data's directory has of train-novels,
+/// train, novels-lambada-style (folders: every .txt file below them, in the order of their paths) and train.txt. It was
+/// not made for this: its lines of fewer than two words, which nothing can be asked of, are left out and counted; in
+/// the other files they are refused.
 class Lambada final : public MissingWord {
  public:
   /// Uses data, vocabulary_size and all of lambada_. Throws base::BadInput naming the option, or the file and line.
   explicit Lambada(const TaskOptions& options);
 
   std::string description() const override;
+  bool is_judged_by_loss() const override { return form() == Form::all_words; }
   bool has_control() const override { return size(Split::control) > 0; }
   /// Whether the answer is one of the passage's other words.
   std::vector<std::string> groups() const override;
 
  private:
+  Lambada(const TaskOptions& options, Form form);
   void read_passages(Split split, const std::filesystem::path& file);
   void read_text(const std::filesystem::path& file);
 

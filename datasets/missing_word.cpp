@@ -220,7 +220,7 @@ Example MissingWord::example(Split split, std::int64_t index) const {
     if (answerable) example.answer = example.candidates[static_cast<std::size_t>(1 + back)];
   } else if (has_source()) {
     if (answerable) example.answer = answer;
-  } else if (split == Split::train) {
+  } else if (asks_for_all(split)) {
     example.target.insert(example.target.end(), {id_of(answer), end_of_sequence_id});
   } else {
     example.first_label = std::ssize(words);
@@ -233,7 +233,7 @@ Example MissingWord::example(Split split, std::int64_t index) const {
 ExampleSize MissingWord::example_size(Split split, std::int64_t index) const {
   const auto place = static_cast<std::size_t>(index);
   const std::int64_t words = std::ssize(part(split).words.line(place));
-  if (!has_source() && split == Split::train) return {index, 0, words + 2, words + 2};
+  if (!has_source() && asks_for_all(split)) return {index, 0, words + 2, words + 2};
   const std::int64_t answers = is_answerable(part(split), place) ? 1 : 0;
   return has_source() ? ExampleSize{index, 1 + words, 0, answers, points()} : ExampleSize{index, 0, words + 1, answers};
 }

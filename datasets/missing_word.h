@@ -20,11 +20,13 @@ namespace ut::datasets {
 /// how far back a word is. An answer outside the vocabulary is no_answer: such examples are scored, as wrong, and never
 /// trained on. word_before_it: the same rows; the answer is one of their words, by its spelling, so that words outside
 /// the vocabulary differ from one another. Where it is none of them the answer is no_answer, as above. all_words: the
-/// target is the words, the answer and, in training, end_of_sequence_id; in training each is a label, in the other
-/// splits the answer alone: no_answer where it, or the rival that it is ranked with, is not in the vocabulary.
+/// target is the words, the answer and end_of_sequence_id, and each is a label; or, but in training, the words and the
+/// answer, which alone is one: no_answer where it, or the rival that it is ranked with, is not in the vocabulary.
 class MissingWord : public Task {
  public:
   enum class Form { class_of_it, word_before_it, all_words };
+  /// Of all_words, outside training.
+  enum class Scored { answer, all_words };
 
   const Vocabulary& vocabulary() const override { return vocabulary_; }
   std::int64_t words_per_row() const override { return 1; }
@@ -41,8 +43,9 @@ class MissingWord : public Task {
 
  protected:
   /// `names`: for words outside the vocabulary. `repeats`: of add_text().
-  explicit MissingWord(Form form, std::int64_t names = 0, const RepeatedWords& repeats = {})
-      : form_(form), names_(names), repeats_(repeats), vocabulary_({}) {}
+  explicit MissingWord(Form form, Scored scored = Scored::answer, std::int64_t names = 0,
+                       const RepeatedWords& repeats = {})
+      : form_(form), scored_(scored), names_(names), repeats_(repeats), vocabulary_({}) {}
 
   /// The form that an option names. Throws base::BadInput where it is none of `forms`.
   static Form form_named(const std::string& name, std::string_view option,
@@ -86,6 +89,8 @@ class MissingWord : public Task {
   void add_repeats(std::int64_t most_common);
   void drop_unanswerable();
   bool is_answerable(const Part& part, std::size_t place) const;
+  /// Whether each of a target's words is a label.
+  bool asks_for_all(Split split) const { return split == Split::train || scored_ == Scored::all_words; }
   bool is_known(std::int32_t number) const { return number >= 0 && number < vocabulary_.size(); }
   std::int64_t id_of(std::int32_t number) const;  // `<unk>` where it is outside the vocabulary
   /// The same, but for names, whose order `key` decides.
@@ -95,6 +100,7 @@ class MissingWord : public Task {
   const Part& part(Split split) const { return parts_[static_cast<std::size_t>(split)]; }
 
   Form form_;
+  Scored scored_;
   std::int64_t names_;
   RepeatedWords repeats_;
   std::vector<base::Span> texts_ = {{}};  // running texts, in the training split's words; the last one is being added

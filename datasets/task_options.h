@@ -30,6 +30,7 @@ struct TaskOptions {
   std::string agreement_form = "number-prediction";  // or language-model
   double agreement_train_share = 0;                  // of the test files, trained on instead
   std::string lambada_form = "reading";              // pointing, language-model
+  bool lambada_scores_all_words = false;             // of a language model: instead of the last of a passage
   std::int64_t lambada_context = 0;                  // words before one, of running text; 0: passages
   std::int64_t lambada_common = 1500;                // of running text, the most frequent words, not asked for
   std::int64_t lambada_names = 0;                    // for a passage's words outside the vocabulary

@@ -39,9 +39,10 @@ std::vector<std::int64_t> updates_of(const std::vector<std::filesystem::path>& c
   return updates;
 }
 
-/// What was scored, and how, with the options that were not as in the run.
-void add_provenance(nlohmann::ordered_json& line, const Session& session, const core::Steps& steps,
-                    const std::vector<std::int64_t>& updates) {
+/// What is scored, and how, with the options that are not as in the run.
+nlohmann::ordered_json provenance(const Session& session, const core::Steps& steps,
+                                  const std::vector<std::int64_t>& updates) {
+  nlohmann::ordered_json line;
   const Options& options = session.options;
   const datasets::Task& task = *session.task;
   const bool takes_steps = options.model.kind != core::ModelKind::lstm;
@@ -59,6 +60,7 @@ void add_provenance(nlohmann::ordered_json& line, const Session& session, const 
   const Options of_run = parse_options({"evaluate", "--run-dir", options.run_dir});
   for (const OptionChange& change : changes_between(of_run, options, command_evaluate))
     if (!change.name.ends_with("steps")) line["options"][change.name] = change.now;  // steps are told above
+  return line;
 }
 
 /// Whether a full disk, or a kill, has left a file without the end of its last line.
@@ -85,7 +87,11 @@ int evaluate(Session& session) {
   const auto checkpoints = agreed_checkpoints(options, session.mesh.world());
   const std::vector<std::int64_t> updates = updates_of(checkpoints);
   std::unique_ptr<core::Model> model;
-  agree(session.mesh.world(), [&] { model = load_model(options, *session.task, checkpoints, session.mesh.device()); });
+  nlohmann::ordered_json how;  // known before hours of decoding, after which the run may be elsewhere
+  agree(session.mesh.world(), [&] {
+    model = load_model(options, *session.task, checkpoints, session.mesh.device());
+    how = provenance(session, steps, updates);
+  });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   ScoredOutputs outputs(*session.task, options.split);
   See see;
@@ -95,7 +101,7 @@ int evaluate(Session& session) {
   if (session.speaks()) {
     nlohmann::ordered_json line{{"split", datasets::name_of(options.split)}};
     line.update(to_json(result, session));
-    add_provenance(line, session, steps, updates);
+    line.update(how);
     if (options.json)
       print(line.dump() + "\n");
     else

@@ -119,8 +119,9 @@ struct Options {
   std::int64_t random_offset = 0;     // largest random offset of positions in training; 0: none
   std::uint64_t seed = 1;             // of parameters, dropout, order of examples; of stories in `ut data`
   std::int64_t max_updates = 5000;
-  double max_hours = 0;     // 0: no bound
-  double target_score = 0;  // stop once the validation score reaches it; 0: none
+  double max_hours = 0;       // 0: no bound
+  double target_score = 0;    // stop once the validation score reaches it; 0: none
+  std::int64_t patience = 0;  // stop after so many evaluations in a row without a new best; 0: no bound
 
   std::int64_t log_every = 10;          // updates
   std::int64_t evaluate_every = 500;    // updates; 0: only at the end

@@ -71,6 +71,12 @@ void add_lambada(Table& table) {
              whole(
                  "vocabulary-size", "lambada: words kept, the most frequent of the training text",
                  [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24)});
+  table.add("Task", command_train | command_evaluate, true,
+            {changeable(choice<bool>("lambada-scored",
+                                     "lambada, language model: the words that scores and perplexity are of, a "
+                                     "passage's last or all",
+                                     [](auto& o) -> auto& { return o.task.lambada_scores_all_words; },
+                                     {{"last-word", false}, {"all-words", true}}))});
 }
 
 void add_generated(Table& table) {

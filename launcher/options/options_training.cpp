@@ -126,6 +126,9 @@ void add_training(Table& table) {
            "target-score", "end once validation reaches it, as 0.98; of decoded translations BLEU / 100; 0: no bound",
            [](auto& o) -> auto& { return o.target_score; })),
        changeable(whole(
+           "patience", "end after so many evaluations in a row without a new best; 0: no bound",
+           [](auto& o) -> auto& { return o.patience; }, 0)),
+       changeable(whole(
            "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
        changeable(whole(
            "evaluate-every", "updates between evaluations; 0: only at the end",

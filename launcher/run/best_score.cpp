@@ -6,9 +6,11 @@
 
 namespace ut::launcher {
 
-bool improves(const BestScore& found, const std::optional<BestScore>& best) {
-  const bool is_less = best && (found.loss < best->loss || (std::isfinite(found.loss) && !std::isfinite(best->loss)));
-  return !best || found.score > best->score || (found.score == best->score && is_less);
+bool improves(const BestScore& found, const std::optional<BestScore>& best, bool are_judged_by_loss) {
+  if (!best) return true;
+  const bool is_less = found.loss < best->loss || (std::isfinite(found.loss) && !std::isfinite(best->loss));
+  if (are_judged_by_loss) return is_less;
+  return found.score > best->score || (found.score == best->score && is_less);
 }
 
 void add_best_score(nlohmann::json& state, const BestScore& best) {

@@ -16,8 +16,8 @@ struct BestScore {
 };
 
 /// Whether `found` is better than what was the best, of which there may be none: a higher score, or as high a one with
-/// a lower loss.
-bool improves(const BestScore& found, const std::optional<BestScore>& best);
+/// a lower loss; or, where they are judged by loss, a lower loss.
+bool improves(const BestScore& found, const std::optional<BestScore>& best, bool are_judged_by_loss);
 
 /// Writes it into a checkpoint's state.
 void add_best_score(nlohmann::json& state, const BestScore& best);

@@ -11,7 +11,6 @@
 #include "core/loss.h"
 #include "datasets/vocabulary.h"
 #include "launcher/options/model_options.h"
-#include "launcher/ranks/agree.h"
 #include "launcher/run/rank_batch.h"
 
 namespace ut::launcher {
@@ -183,14 +182,14 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
   const bool decodes = scoring == Scoring::decoded && session.task->has_outputs();
   Evaluation sum;
-  sum.scoring = scoring;
+  sum.scoring = decodes ? Scoring::decoded : Scoring::teacher_forced;
   sum.beam = session.options.beam;
   Results nothing;
   if (decodes && session.task->is_scored_as_text()) nothing.text.emplace();
   sum.text = nothing.text;
   sum.groups.assign(session.task->groups().size(), nothing);
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
-    if (stop && is_so_on_any(session.mesh.world(), stop())) return std::nullopt;
+    if (stop && stop()) return std::nullopt;
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
       const std::int64_t number =

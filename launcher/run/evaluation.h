@@ -39,7 +39,7 @@ inline constexpr double failed_above = 0.05;
 
 /// What a split's examples gave, over all ranks.
 struct Evaluation : Results {
-  double loss = 0;              // cross entropy a label, without smoothing; teacher-forced scoring only
+  double loss = 0;              // cross entropy a label, without smoothing; 0 where outputs were decoded
   std::int64_t labels = 0;      // that it is the mean of: those in the vocabulary, end of sequence included
   std::vector<Results> groups;  // of the task, each apart
   Scoring scoring = Scoring::decoded;
@@ -56,7 +56,7 @@ struct Evaluation : Results {
 };
 
 /// Scores up to `limit` (0: all) examples of a split, from all over it. The ranks share the work; each gets the whole
-/// result. None where any rank's `stop`, asked before each batch, says so. Collective.
+/// result. None where `stop`, asked before each batch and of one mind on all ranks, says so. Collective.
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                                          const core::Steps& steps, Scoring scoring, std::int64_t limit,
                                          const std::function<bool()>& stop = {}, const See& see = {});

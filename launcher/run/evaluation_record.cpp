@@ -47,8 +47,7 @@ nlohmann::ordered_json to_json(const Evaluation& found, const Session& session) 
   if (!found.ponder_times.is_empty()) json["ponder"] = to_json(found.ponder_times);
   add_groups(json, found, session);
   const bool is_language_model = !task.has_source();
-  const bool has_loss = found.scoring == Scoring::teacher_forced || !task.has_target() || is_language_model;
-  if (has_loss && found.labels > 0) json["loss"] = found.loss;
+  if (found.scoring == Scoring::teacher_forced && found.labels > 0) json["loss"] = found.loss;
   if (is_language_model) {
     if (found.labels > 0) json["perplexity"] = found.perplexity();
     json["labels"] = found.labels;  // that this is of: the others are outside the vocabulary

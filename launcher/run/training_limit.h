@@ -15,6 +15,7 @@ struct Progressed {
   double hours = 0;
   bool time_is_over = false;  // as the ranks agree: their clocks differ
   std::optional<BestScore> best;
+  std::int64_t evaluations_since_best = 0;
 };
 
 /// The option that ends training here, with what it would have to be for more (`--max-updates above 40`); empty where

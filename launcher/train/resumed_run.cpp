@@ -101,6 +101,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   const bool is_of_others = read.text("scored_on", usual) != scored_on;  // what does not say so was scored as usual
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
   run.best = best_score_in(read);
+  run.evaluations_since_best = read.whole("evaluations_since_best", 0);
   run.best_is_of_others = is_of_others && run.best;
   run.said = what_changes(session, read, checkpoint, update);
   run.state = state.dump();
@@ -111,7 +112,7 @@ void check_later_and_best_checkpoints(const Options& options, std::int64_t updat
   check_best(checkpoint_directory(options.run_dir), update, run);
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
   const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // it is to be scored again
-  check_that_something_comes(options, {update, run.hours, time_is_over, best}, run.said);
+  check_that_something_comes(options, {update, run.hours, time_is_over, best, run.evaluations_since_best}, run.said);
 }
 
 }  // namespace ut::launcher

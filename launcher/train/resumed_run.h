@@ -19,10 +19,11 @@ struct ResumedRun {
   double hours = 0;
   std::int64_t left_out_in_a_row = 0;  // updates just before it, which were not finite
   std::optional<BestScore> best;       // whose checkpoint is there, as rank 0 has seen
-  bool best_is_of_others = false;      // scored on others, or otherwise, than those to come: not to be compared
-  std::int64_t evaluated_at = -1;      // the update that was; -1: none
-  std::vector<std::string> said;       // for a person
-  std::string state;                   // what tells it from others: the files' digests are in it
+  std::int64_t evaluations_since_best = 0;
+  bool best_is_of_others = false;  // scored on others, or otherwise, than those to come: not to be compared
+  std::int64_t evaluated_at = -1;  // the update that was; -1: none
+  std::vector<std::string> said;   // for a person
+  std::string state;               // what tells it from others: the files' digests are in it
 };
 
 /// Loads the checkpoint that the options name. `scored_on`: which examples evaluations are made on from now on, and

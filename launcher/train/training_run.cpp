@@ -76,6 +76,7 @@ void TrainingRun::resume() {
   }
   cursor_ = resumed_.cursor;
   best_ = resumed_.best;
+  evaluations_since_best_ = resumed_.evaluations_since_best;
   evaluated_at_ = resumed_.evaluated_at;
   written_at_ = update();
   non_finite_.resume(resumed_.left_out_in_a_row);
@@ -96,7 +97,7 @@ void TrainingRun::say_what_is_trained() {
 }
 
 std::string TrainingRun::limit() const {
-  return limit_reached(session_.options, {update(), hours(), time_is_over_, best_});
+  return limit_reached(session_.options, {update(), hours(), time_is_over_, best_, evaluations_since_best_});
 }
 
 void TrainingRun::score_best_again() {
@@ -207,8 +208,9 @@ bool TrainingRun::checkpoint_is_due() const {
 
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
   const std::int64_t limit = split == datasets::Split::validation ? session_.options.evaluation_limit : 0;
+  const auto stop = [this] { return is_so_on_any(session_.mesh.world(), stop_requested()); };
   const auto made_by = [&](Scoring scoring) {
-    return evaluate_split(session_, *model_, split, model_->steps(), scoring, limit, stop_requested);
+    return evaluate_split(session_, *model_, split, model_->steps(), scoring, limit, stop);
   };
   std::optional<Evaluation> made = made_by(Scoring::teacher_forced);
   if (made && scoring_ == Scoring::decoded) {
@@ -238,9 +240,9 @@ void TrainingRun::evaluate() {
   evaluated_at_ = update();
   const BestScore found{result->steering_score(), result->loss, update()};
   is_spoilt_ = !std::isfinite(found.loss);
-  // A language model's accuracy may for long be 0, while its loss falls.
-  const bool is_best = !is_spoilt_ && improves(found, best_);
+  const bool is_best = !is_spoilt_ && improves(found, best_, session_.task->is_judged_by_loss());
   if (is_best) best_ = found;
+  evaluations_since_best_ = is_best ? 0 : evaluations_since_best_ + 1;
   if (session_.speaks()) {
     log_->record(record_of(datasets::Split::validation, update(), *result));
     log_->say(fmt::format("update {}: validation {}{}", update(), describe_in_a_line(*result, *session_.task),
@@ -264,6 +266,7 @@ nlohmann::json TrainingRun::state() const {
                        {"options", to_config(session_.options)},
                        {"hours", hours()},
                        {"evaluated_at", evaluated_at_},
+                       {"evaluations_since_best", evaluations_since_best_},
                        {"scored_on", scored_on_},
                        {"left_out_in_a_row", non_finite_.in_a_row()}};
   if (best_) add_best_score(state, *best_);

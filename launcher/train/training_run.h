@@ -104,6 +104,7 @@ class TrainingRun {
 
   Stopwatch since_start_;
   std::optional<BestScore> best_;  // of validation; its checkpoint is there
+  std::int64_t evaluations_since_best_ = 0;
   std::int64_t evaluated_at_ = -1;
   bool is_spoilt_ = false;        // what was evaluated then
   std::int64_t written_at_ = -1;  // update of the newest checkpoint

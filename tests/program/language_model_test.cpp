@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "base/file.h"
 #include "base/philox.h"
 #include "tests/program/passages.h"
 #include "tests/program/program.h"
@@ -92,6 +95,28 @@ TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
   std::ifstream metrics(run() + "/metrics.jsonl");
   const std::string all((std::istreambuf_iterator<char>(metrics)), {});
   EXPECT_THAT(all, HasSubstr("\"perplexity\""));
+}
+
+TEST_F(Cycle, IsScoredByAllWordsWhereThatIsAskedFor) {
+  train("lambada --lambada-form language-model --lambada-scored all-words --evaluate-every 100", 400);
+  double entropy = 0;
+  std::istringstream lines(base::read_file(directory_ / "lambada_test_plain_text.txt"));
+  for (std::string line; std::getline(lines, line);) {
+    entropy += std::log(3);  // of the first word
+    for (std::size_t place = 0; place + 2 < line.size(); ++place) entropy += line[place] == 'c' ? std::log(2) : 0;
+  }
+  const double labels = 400 * 9;  // a passage's words and its end
+  const double perplexity = std::exp(entropy / labels);
+  for (const std::string mesh : {"--ranks 1", "--ranks 2 --sequence-parallel 2"}) {
+    const auto all = evaluate(mesh);
+    EXPECT_EQ(all.at("labels"), labels);
+    EXPECT_NEAR(all.at("perplexity").get<double>(), perplexity, 0.02 * perplexity);
+  }
+  EXPECT_EQ(evaluate("--lambada-scored last-word").at("labels"), 400);
+  double least = 1e9;
+  for (const auto& line : records_of(run(), "validation_loss"))
+    least = std::min(least, line.at("validation_loss").get<double>());
+  EXPECT_NEAR(evaluate("--split validation").at("loss").get<double>(), least, 1e-6) << "it is the best by its loss";
 }
 
 TEST_F(LanguageModel, PerplexityIsOfWordsInTheVocabulary) {

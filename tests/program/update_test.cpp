@@ -141,6 +141,16 @@ TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
   EXPECT_GE(records_of(run_, "validation_loss").back().at("accuracy").get<double>(), 0.05);
 }
 
+TEST_F(Update, IsTheLastOnceEvaluationsInARowHaveFoundNoBetter) {
+  const std::string of_no_use = "--learning-rate 1e-30 --evaluation-examples 4 --evaluate-every 2 --patience 3";
+  EXPECT_EQ(updates(60, "", four_examples, of_no_use).size(), 8);
+  const Outcome over = run_ut("train --resume --run-dir " + run_);
+  EXPECT_THAT(over.output, testing::HasSubstr("after update 8; --patience above 3, or 0, goes on"));
+  const Outcome more = run_ut("train --resume --patience 5 --run-dir " + run_);
+  EXPECT_EQ(more.exit_code, 0) << more.errors;
+  EXPECT_EQ(losses_of(run_).size(), 12);
+}
+
 TEST_F(Update, ThatAnEvaluationMakesTheLastIsRecorded) {
   const auto records = updates(60, "", four_examples,
                                "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluation-examples 4 "

@@ -17,14 +17,23 @@ std::optional<BestScore> best_in(const nlohmann::json& state) { return best_scor
 
 TEST(BestScore, IsTheHighestAndOfEqualOnesThatOfTheLeastLoss) {
   const BestScore best{0.5, 2, 10};
-  EXPECT_TRUE(improves({0, infinite, 20}, std::nullopt));
-  EXPECT_TRUE(improves({0.6, 3, 20}, best));
-  EXPECT_TRUE(improves({0.5, 1, 20}, best));
-  EXPECT_FALSE(improves({0.5, 2, 20}, best));
-  EXPECT_FALSE(improves({0.4, 1, 20}, best));
-  EXPECT_TRUE(improves({0.5, 9, 20}, BestScore{0.5, std::nan(""), 10}));
-  EXPECT_TRUE(improves({0.5, 9, 20}, BestScore{0.5, infinite, 10}));
-  EXPECT_FALSE(improves({0.5, std::nan(""), 20}, best));
+  EXPECT_TRUE(improves({0, infinite, 20}, std::nullopt, false));
+  EXPECT_TRUE(improves({0.6, 3, 20}, best, false));
+  EXPECT_TRUE(improves({0.5, 1, 20}, best, false));
+  EXPECT_FALSE(improves({0.5, 2, 20}, best, false));
+  EXPECT_FALSE(improves({0.4, 1, 20}, best, false));
+  EXPECT_TRUE(improves({0.5, 9, 20}, BestScore{0.5, std::nan(""), 10}, false));
+  EXPECT_TRUE(improves({0.5, 9, 20}, BestScore{0.5, infinite, 10}, false));
+  EXPECT_FALSE(improves({0.5, std::nan(""), 20}, best, false));
+}
+
+TEST(BestScore, IsThatOfTheLeastLossWhereTheyAreJudgedByIt) {
+  const BestScore best{0.5, 2, 10};
+  EXPECT_TRUE(improves({0, 9, 20}, std::nullopt, true));
+  EXPECT_TRUE(improves({0.4, 1, 20}, best, true));
+  EXPECT_FALSE(improves({0.6, 2, 20}, best, true));
+  EXPECT_FALSE(improves({0.6, std::nan(""), 20}, best, true));
+  EXPECT_TRUE(improves({0.4, 9, 20}, BestScore{0.5, infinite, 10}, true));
 }
 
 TEST(BestScore, IsReadAsItWasWritten) {

@@ -19,5 +19,17 @@ TEST(TrainingLimit, ATargetScoreIsReachedByThatScore) {
   EXPECT_EQ(reached(0, 1), "") << "no target";
 }
 
+TEST(TrainingLimit, PatienceIsOverAfterSoManyEvaluationsWithoutABetter) {
+  Options options;
+  options.max_updates = 10;
+  const auto reached = [&options](std::int64_t patience, std::int64_t without) {
+    options.patience = patience;
+    return limit_reached(options, {4, 0, false, BestScore{0.5, 1, 2}, without});
+  };
+  EXPECT_EQ(reached(3, 2), "");
+  EXPECT_EQ(reached(3, 3), "--patience above 3, or 0,");
+  EXPECT_EQ(reached(0, 9), "") << "no bound";
+}
+
 }  // namespace
 }  // namespace ut::launcher
