@@ -84,7 +84,7 @@ settings() {
 # run_setting NUMBER REPEAT: one measurement, kept as a file; one that is there is not made again. A number means
 # another setting when the variables are others: the file is named by what is run.
 run_setting() {
-  local result setting sum kind size ranks shared exchange measured
+  local result setting sum kind size ranks shared exchange measured line
   local -a options more launch command
   setting=$(settings | sed -n "$(($1 + 1))p")
   read -r kind size ranks shared exchange _ <<<"$setting"
@@ -106,14 +106,19 @@ run_setting() {
   if ! measured=$("${command[@]}"); then
     echo "scaling.sh: failed: ${command[*]}" >&2
     return 1
-  elif ! python3 -c 'import json, sys; assert isinstance(json.loads(sys.argv[1]), dict)' "$measured" 2>/dev/null; then
+  elif ! line=$(python3 -c '
+import json, sys
+kind, size, ranks, shared, exchange, more, repeat, bench = sys.argv[1:]
+measured = json.loads(bench)
+assert isinstance(measured, dict)
+print(json.dumps({"kind": kind, "size": size, "ranks": int(ranks), "sequence_parallel": int(shared),
+                  "exchange": exchange, "more": more, "repeat": int(repeat), "bench": measured}))
+' "$kind" "$size" "$ranks" "$shared" "$exchange" "$MORE" "$2" "$measured" 2>/dev/null); then
     echo "scaling.sh: not one JSON object on standard output: ${command[*]}" >&2
     return 1
   fi
-  {
-    printf '{"kind": "%s", "size": "%s", "ranks": %s, "sequence_parallel": %s, "exchange": "%s", "more": "%s", ' \
-      "$kind" "$size" "$ranks" "$shared" "$exchange" "$MORE" && printf '"repeat": %s, "bench": %s}\n' "$2" "$measured"
-  } >"$result.new" && mv "$result.new" "$result" || { echo "scaling.sh: $result: cannot be written" >&2; return 1; }
+  { echo "$line" >"$result.new" && mv "$result.new" "$result"; } ||
+    { echo "scaling.sh: $result: cannot be written" >&2; return 1; }
 }
 
 if [[ $action == list ]]; then

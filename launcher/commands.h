@@ -14,7 +14,7 @@ int bench(Session& session);
 int plan(Session& session);
 int doctor(Session& session);
 
-// In one process. What they make is whole or not there.
+// In one process. What they make is whole or not there; of an imported run that is its checkpoint.
 int data_stories(const Options& options);
 int data_sentencepiece(const Options& options);
 /// 2 for a data set that training would refuse.

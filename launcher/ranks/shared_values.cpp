@@ -48,15 +48,27 @@ std::vector<std::string> texts_of_ranks(const std::string& text, dist::Communica
   return cut(world.all_gather_rows(letters_of(text), lengths, dist::Purpose::control), lengths);
 }
 
-std::vector<std::string> texts_at_first(const std::string& text, dist::Communicator& world) {
+std::vector<std::string> texts_at_first(const std::string& text, dist::Communicator& world,
+                                        std::int64_t letters_in_message) {
   const std::vector<std::int64_t> lengths = lengths_of_ranks(text, world);
-  const std::vector<std::int64_t> none(lengths.size(), 0);
-  std::vector<std::int64_t> to_first = none;
-  to_first.front() = std::ssize(text);
-  const bool is_first = world.rank() == 0;
-  const at::Tensor letters =
-      world.all_to_all_rows(letters_of(text), to_first, is_first ? lengths : none, dist::Purpose::control);
-  return is_first ? cut(letters, lengths) : std::vector<std::string>();
+  const std::int64_t longest = std::ranges::max(lengths);
+  const std::int64_t at_once = std::max<std::int64_t>(1, letters_in_message / world.size());
+  std::vector<std::string> texts(world.rank() == 0 ? lengths.size() : 0);
+  for (std::int64_t begin = 0; begin < longest; begin += at_once) {
+    const auto part_of = [&](std::int64_t length) { return std::clamp<std::int64_t>(length - begin, 0, at_once); };
+    const std::int64_t mine = part_of(std::ssize(text));
+    const std::string part =
+        mine == 0 ? "" : text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(mine));
+    std::vector<std::int64_t> to_first(lengths.size(), 0);
+    to_first.front() = mine;
+    std::vector<std::int64_t> of_ranks(lengths.size(), 0);
+    if (world.rank() == 0) std::ranges::transform(lengths, of_ranks.begin(), part_of);
+    const at::Tensor letters = world.all_to_all_rows(letters_of(part), to_first, of_ranks, dist::Purpose::control);
+    if (world.rank() != 0) continue;
+    const std::vector<std::string> parts = cut(letters, of_ranks);
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) texts[rank] += parts[rank];
+  }
+  return texts;
 }
 
 }  // namespace ut::launcher

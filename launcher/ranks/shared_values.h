@@ -19,7 +19,9 @@ std::string text_of_rank(const std::string& text, int root, dist::Communicator& 
 /// Every rank's text, in their order, on every rank. Collective.
 std::vector<std::string> texts_of_ranks(const std::string& text, dist::Communicator& world);
 
-/// The same, on rank 0 alone; on the others none. Collective.
-std::vector<std::string> texts_at_first(const std::string& text, dist::Communicator& world);
+/// The same, on rank 0 alone; on the others none. It takes as many messages, each of so many letters over all ranks, as
+/// they need: MPI counts no more than 2^31. Collective.
+std::vector<std::string> texts_at_first(const std::string& text, dist::Communicator& world,
+                                        std::int64_t letters_in_message = std::int64_t{1} << 30);
 
 }  // namespace ut::launcher

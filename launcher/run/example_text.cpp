@@ -26,7 +26,7 @@ std::vector<std::string> label_texts(std::vector<std::int64_t> labels, const dat
   for (std::int64_t& label : labels)
     if (label >= 0 && !example.candidates.empty())
       label = example.source[static_cast<std::size_t>(pointed_row(example, label))].front();
-  return symbols_of(labels, task, "(outside the vocabulary)");
+  return symbols_of(labels, task, task.points() ? "(none of the words before)" : "(outside the vocabulary)");
 }
 
 }  // namespace ut::launcher

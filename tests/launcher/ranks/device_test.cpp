@@ -102,7 +102,8 @@ TEST(Device, IsAgreedOnByTheRanks) {
 TEST(SharedText, IsEveryRanks) {
   EXPECT_THAT(texts_of_ranks("one", *dist::make_single_communicator()), ElementsAre("one"));
   EXPECT_THAT(texts_of_ranks("", *dist::make_single_communicator()), ElementsAre(""));
-  EXPECT_THAT(texts_at_first("one", *dist::make_single_communicator()), ElementsAre("one"));
+  for (const std::int64_t letters_in_message : {1, 2, 3, 1000})
+    EXPECT_THAT(texts_at_first("one", *dist::make_single_communicator(), letters_in_message), ElementsAre("one"));
 }
 
 }  // namespace
