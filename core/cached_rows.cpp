@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
@@ -52,14 +53,22 @@ class CachedRows final : public CurrentRows {
     throw std::logic_error("a sequence's mean needs positions that are not decoded yet");
   }
 
-  void start_compaction(const at::Tensor& running) override { flags_ = dist::start_to_host(running); }
+  /// Where nothing leaves, nobody waits for a device to say who has halted.
+  void start_compaction(const at::Tensor& running) override {
+    if (copies_) flags_ = dist::start_to_host(running);
+  }
 
   dist::Compaction finish_compaction() override {
     Numbers still;
     Numbers stopped;
+    if (!copies_) {
+      still.resize(running_.size());
+      std::iota(still.begin(), still.end(), 0);
+      return {index_of(still), index_of(stopped), index_of(stopped)};
+    }
     const at::Tensor flags = flags_();
     const auto* runs_on = flags.const_data_ptr<bool>();
-    for (std::int64_t row = 0; row < flags.numel(); ++row) (runs_on[row] || !copies_ ? still : stopped).push_back(row);
+    for (std::int64_t row = 0; row < flags.numel(); ++row) (runs_on[row] ? still : stopped).push_back(row);
     const auto those = [this](const Numbers& rows) {
       Numbers sequences;
       for (const std::int64_t row : rows) sequences.push_back(running_[static_cast<std::size_t>(row)]);

@@ -123,16 +123,22 @@ json state_of(const fs::path& checkpoint) {
 /// What the state says of one of its files.
 std::string digest_in(const json& digests, const char* file, const fs::path& checkpoint) {
   if (!digests.is_object() || !digests.contains(file) || !digests[file].is_string())
-    throw base::BadInput(
-        fmt::format("{}: has no digest of {}; use another checkpoint", (checkpoint / state_file).string(), file));
+    throw Damaged(fmt::format("{}: has no digest of {}", (checkpoint / state_file).string(), file));
   return digests[file].get<std::string>();
 }
 
 /// What to do about a damaged one: take the newest whole one before it, or else the newest.
 std::string advice(const fs::path& checkpoint) {
+  const auto can_be_taken = [](const fs::path& other) {
+    try {
+      return is_whole(other);
+    } catch (const std::exception&) {  // another cannot be read either
+      return false;
+    }
+  };
   for (const bool earlier : {true, false})
     for (const fs::path& other : all_checkpoints(checkpoint.parent_path()))
-      if (is_earlier(other, checkpoint) == earlier && is_whole(other))
+      if (is_earlier(other, checkpoint) == earlier && can_be_taken(other))
         return fmt::format("{} is whole, take it with --checkpoint {}", other.filename().string(),
                            other.filename().string());
   return "there is no whole one";
@@ -174,11 +180,11 @@ void load(const fs::path& checkpoint, const Parameters& parameters, Adam* optimi
 
 bool is_whole(const fs::path& checkpoint) {
   try {
-    const json digests = state_of(checkpoint).at("digests");
+    const json digests = state_of(checkpoint).value("digests", json());
     for (const char* file : {model_file_name, optimizer_file})
       whole_file(checkpoint / file, digest_in(digests, file, checkpoint));
     return true;
-  } catch (const std::exception&) {
+  } catch (const Damaged&) {
     return false;
   }
 }

@@ -33,7 +33,8 @@ nlohmann::json read_state(const std::filesystem::path& checkpoint);
 /// The same of several, whose mean is wanted: of one of them that is damaged, the message says how to leave it out.
 std::vector<nlohmann::json> read_states(const std::vector<std::filesystem::path>& checkpoints);
 
-/// Whether a checkpoint is there and all of it is as it was written.
+/// Whether a checkpoint is there and all of it is as it was written. Throws base::BadInput or
+/// std::filesystem::filesystem_error where that cannot be known, since a file cannot be read.
 bool is_whole(const std::filesystem::path& checkpoint);
 
 /// Fills a model's parameters, and the optimizer's moments unless it is null. Throws base::BadInput, naming the file,

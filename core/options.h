@@ -24,7 +24,7 @@ enum class Precision { float32, float64 };
 
 /// What the backward pass makes again and training does not keep meanwhile. none: nothing, but that attention over rows
 /// never keeps its weights. attention: its weights, also where a device would keep them. step: all but the states
-/// between steps; with act-copy, of which each step depends on what was kept before, queries, keys and values too.
+/// between steps.
 enum class Recompute { none, attention, step };
 
 /// none: T steps. act: adaptive computation time as in the papers' Appendix B: every position goes on evolving, the

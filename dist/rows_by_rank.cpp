@@ -43,23 +43,29 @@ class BroadcastRows final : public RowsByRank {
 class RingRows final : public RowsByRank {
  public:
   RingRows(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
-      : counts_(std::move(counts)), group_(group), rows_(rows) {}
+      : counts_(std::move(counts)), group_(group), rows_(rows) {
+    start_shift();
+  }
 
   std::optional<RankRows> next() override {
     if (given_ == group_.size()) return std::nullopt;
-    if (given_ > 0)
+    if (given_ > 0) {
       rows_ = crossing_->arrive(coming_(), [&group = group_, sent = rows_.size(0)](const at::Tensor& gradient) {
         return group.start_shift_rows(gradient, sent, -1, Purpose::exchange);
       });
-    const int rank = group_.rank_at(-given_++);
-    if (given_ < group_.size()) {
-      crossing_.emplace(rows_);
-      coming_ = group_.start_shift_rows(rows_.detach(), count_at(given_), 1, Purpose::exchange);
+      start_shift();
     }
-    return RankRows{rank, rows_};
+    return RankRows{group_.rank_at(-given_++), rows_};
   }
 
  private:
+  /// Of what is here, unless the next rank began with it.
+  void start_shift() {
+    if (++shifts_ == group_.size()) return;
+    crossing_.emplace(rows_);
+    coming_ = group_.start_shift_rows(rows_.detach(), count_at(shifts_), 1, Purpose::exchange);
+  }
+
   /// The rows that are here after so many shifts.
   std::int64_t count_at(int shifts) const { return counts_[static_cast<std::size_t>(group_.rank_at(-shifts))]; }
 
@@ -68,6 +74,7 @@ class RingRows final : public RowsByRank {
   at::Tensor rows_;
   std::optional<Crossing> crossing_;
   Arriving coming_;
+  int shifts_ = 0;
   int given_ = 0;
 };
 

@@ -51,8 +51,9 @@ RunningNeighbours::Step RunningNeighbours::next_step(const HeldRows& held, std::
   RowNumbers to_send;
   for (const std::int64_t place : route.to_send) to_send.push_back(has[rank()][static_cast<std::size_t>(place)]);
   const at::Device device = group_.device();
-  return {on_device(own, device), on_device(to_send, device), on_device(route.arriving, device), route.sent,
-          route.received};
+  return {
+      before,     after,         on_device(own, device), on_device(to_send, device), on_device(route.arriving, device),
+      route.sent, route.received};
 }
 
 /// What is sent is looked up where these rows stand by then, among halted ones; so is what is asked for, where what has

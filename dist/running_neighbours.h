@@ -32,6 +32,8 @@ class RunningNeighbours {
 
   /// What goes where in one step; numbers of rows [rows] int64.
   struct Step {
+    std::int64_t before;
+    std::int64_t after;
     at::Tensor own;  // this rank's that run, then those copied
     at::Tensor to_send;
     at::Tensor arriving;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "dist/crossing.h"
@@ -96,6 +97,8 @@ at::Tensor RunningStep::numbers_of_sent() const {
 KnownRows RunningStep::neighbours(const at::Tensor& rows, const std::shared_ptr<RowStore>& store, std::int64_t before,
                                   std::int64_t after) const {
   if (!beside_) beside_ = group_->neighbours.next_step(held_, before, after);
+  if (beside_->before != before || beside_->after != after)
+    throw std::logic_error("a step's layers need one reach: rows that one of them sees have not been sent");
   return group_->neighbours.bring(*beside_, rows, store);
 }
 

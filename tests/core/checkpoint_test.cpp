@@ -328,6 +328,18 @@ TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeItOrElseAfterIt) {
   EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no whole one"));
 }
 
+/// As over a network that is away for a moment: it may be whole.
+TEST_F(Checkpoint, ThatCannotBeReadIsNotTakenForADamagedOne) {
+  update(3);
+  const fs::path checkpoint = write();
+  EXPECT_TRUE(is_whole(checkpoint));
+  fs::remove(checkpoint / "optimizer.safetensors");
+  fs::create_symlink("/proc/self/mem", checkpoint / "optimizer.safetensors");
+  EXPECT_THAT(bad_input([&] { is_whole(checkpoint); }), HasSubstr("optimizer.safetensors: cannot be read: "));
+  fs::remove(checkpoint / "optimizer.safetensors");
+  EXPECT_FALSE(is_whole(checkpoint));
+}
+
 TEST_F(Checkpoint, IsRemovedThoughWhatWasLeftOfItBeforeCannotBe) {
   update(1);
   const fs::path checkpoint = write();
