@@ -10,7 +10,10 @@ namespace ut::launcher {
 /// What is to be written to a stream that may not be read for a while: it waits here, so that who writes need not.
 class OutputQueue {
  public:
-  explicit OutputQueue(int stream) : stream_(stream) {}
+  explicit OutputQueue(int stream);
+  OutputQueue(const OutputQueue&) = delete;
+  OutputQueue& operator=(const OutputQueue&) = delete;
+  ~OutputQueue();
 
   /// Nothing more once writing has failed.
   void add(std::string_view text);
@@ -20,17 +23,18 @@ class OutputQueue {
 
   /// For poll(), to ask whether the stream takes any; of no stream where nothing waits.
   pollfd question() const { return {is_empty() ? -1 : stream_, POLLOUT, 0}; }
-  /// Some of it, to a stream of which poll() has said so.
+  /// As much as the stream takes at once.
   void write_some();
-  /// All of it, however long that takes.
-  void write_all();
+  /// As much as the stream takes within so many seconds.
+  void write_within(int seconds);
   /// What waits will not be written.
   void give_up(int failure);
   /// The errno of what could not be written, or 0.
   int failure() const { return failure_; }
 
  private:
-  int stream_;
+  int own_;     // -1: none
+  int stream_;  // that, or the one that others write to as well
   std::string waiting_;
   int failure_ = 0;
 };

@@ -38,7 +38,7 @@ ErrorRelay::ErrorRelay() : queue_(STDERR_FILENO) { pipe_.do_not_wait(); }
 ErrorRelay::~ErrorRelay() {
   take();
   queue_.add(errors_.rest());
-  queue_.write_all();
+  queue_.write_within(5);
 }
 
 void ErrorRelay::take() {

@@ -48,7 +48,7 @@ class ErrorRelay {
   ErrorRelay();
   ErrorRelay(const ErrorRelay&) = delete;
   ErrorRelay& operator=(const ErrorRelay&) = delete;
-  /// Waits until all is written.
+  /// Waits until all is written, but not for ever.
   ~ErrorRelay();
 
   Pipe& pipe() { return pipe_; }

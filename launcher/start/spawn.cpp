@@ -91,9 +91,9 @@ MpirunEnd attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSigna
       end = {status, reminders.asked_to_stop(), reminders.told_to_end()};
       output.take();
       errors.take();
-    } else if (end) {
-      output.queue().give_up(EINTR);
-      errors.queue().give_up(EINTR);
+    } else if (end && signal != 0) {
+      output.queue().give_up(ECANCELED);
+      errors.queue().give_up(ECANCELED);
     } else if (signal == SIGINT) {
       reminders.interrupt();
     } else if (signal != 0) {

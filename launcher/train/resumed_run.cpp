@@ -54,6 +54,7 @@ void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run)
   const std::int64_t best = run.best->update;
   if (best == update || core::is_whole(directory / core::checkpoint_name(best))) return;
   run.best.reset();
+  run.evaluations_since_best = 0;
   run.best_is_of_others = false;
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
   if (is_newest || core::has_checkpoint(directory, best))  // else what is done again now had a better
@@ -101,7 +102,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   const bool is_of_others = read.text("scored_on", usual) != scored_on;  // what does not say so was scored as usual
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
   run.best = best_score_in(read);
-  run.evaluations_since_best = read.whole("evaluations_since_best", 0);
+  run.evaluations_since_best = is_of_others ? 0 : read.whole("evaluations_since_best", 0);
   run.best_is_of_others = is_of_others && run.best;
   run.said = what_changes(session, read, checkpoint, update);
   run.state = state.dump();

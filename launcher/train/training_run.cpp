@@ -72,6 +72,7 @@ void TrainingRun::resume() {
   run_on_first_or_refuse(session_.mesh.world(), [&] { check_later_and_best_checkpoints(options, update(), resumed_); });
   if (!is_so_on_first(session_.mesh.world(), resumed_.best.has_value())) {
     resumed_.best.reset();
+    resumed_.evaluations_since_best = 0;
     resumed_.best_is_of_others = false;
   }
   cursor_ = resumed_.cursor;

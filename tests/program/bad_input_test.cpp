@@ -136,6 +136,7 @@ TEST_F(BadInput, StateOfAnotherKindIsRefusedThoughItsDigestIsRight) {
                                                                                         {"best_update", "last"},
                                                                                         {"best_score", nullptr},
                                                                                         {"evaluated_at", true},
+                                                                                        {"evaluations_since_best", -1},
                                                                                         {"update", "two"},
                                                                                         {"digests", nullptr}}) {
     SCOPED_TRACE(field);

@@ -52,7 +52,7 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
   }
 }
 
-/// As by a terminal that is held, or a pager: the pipe has room for nothing.
+/// As by a pager: the pipe has room for nothing.
 TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2) + "--ranks 2 --sequence-parallel 1 --run-dir " + run).exit_code, 0);
@@ -64,6 +64,14 @@ TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
       "{ until [ $(cat checkpoints/latest) != update-00000002 ] || [ -e code ]; do sleep 0.1; done; tail -c +65537; }");
   EXPECT_EQ(base::read_file(run + "/code"), "75\n");
   EXPECT_THAT(stopped.output, HasSubstr("stopped on request"));
+}
+
+/// As whoever starts it may have said, a daemon for one.
+TEST_F(Running, LearnsHowItsRanksEndedThoughThatWasToBeIgnored) {
+  const Outcome ignoring = run_shell(
+      "env --ignore-signal=CHLD timeout -s KILL 60 $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 "
+      "--iterations 1 --ranks 2 --sequence-parallel 1");
+  EXPECT_EQ(ignoring.exit_code, 0) << ignoring.errors;
 }
 
 /// Else an update takes twice the time where others want the cores, too.
