@@ -8,8 +8,6 @@
 
 namespace ut::core {
 
-at::Tensor RowSignal::sum() const { return position + step; }
-
 Layer::Layer(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder)
     : self_attention(Attention::over_self(parameters, name + ".self_attention", options)),
       self_attention_norm(parameters, name + ".self_attention.norm", options.d_model),
@@ -61,11 +59,11 @@ at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, c
       layout.attend(attention.queries(input), keys_values, attention_site(key, Site::cross_attention_weights)));
 }
 
-at::Tensor Block::step(const at::Tensor& state, const RowSignal& signal, StepRows& rows,
+at::Tensor Block::step(const at::Tensor& state, const at::Tensor& with_signals, StepRows& rows,
                        const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied) const {
   RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
   const bool signal_stays = options_.residual == Residual::signal_in;
-  SubLayerInput input{state + signal.sum()};  // what the first attention of the step sees
+  SubLayerInput input{with_signals};  // what the first attention of the step sees
   if (copied.state.defined()) input.copied = copied.state + copied.signal;
   at::Tensor x = signal_stays ? input.rows : state;
   const at::Tensor copied_x = signal_stays ? input.copied : copied.state;

@@ -15,14 +15,6 @@
 
 namespace ut::core {
 
-/// P of a step: what says to the block where a row is and which step this is.
-struct RowSignal {
-  at::Tensor position;  // [local rows, d]
-  at::Tensor step;      // [d]
-
-  at::Tensor sum() const;  // [local rows, d]
-};
-
 /// Rows that halted in the step before this one, and are seen by others from now on as they are then; undefined where
 /// there are none.
 struct Copied {
@@ -48,10 +40,10 @@ class Block {
  public:
   Block(Parameters& parameters, const std::string& name, const ModelOptions& options, bool decoder);
 
-  /// One step. `state` [local rows, d] is H of the step before; `memory` [layers]: for a decoder with an encoder,
-  /// keys and values of its rows; each layer passes `copied` on unchanged. Returns H of this step [local rows, d].
-  /// Collective.
-  at::Tensor step(const at::Tensor& state, const RowSignal& signal, StepRows& rows,
+  /// One step. `state` [local rows, d] is H of the step before, `with_signals` [local rows, d] H + P, where P says
+  /// where a row is and which step this is; `memory` [layers]: for a decoder with an encoder, keys and values of its
+  /// rows; each layer passes `copied` on unchanged. Returns H of this step [local rows, d]. Collective.
+  at::Tensor step(const at::Tensor& state, const at::Tensor& with_signals, StepRows& rows,
                   const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied = {}) const;
 
   /// For the block of a decoder with an encoder: what it will see of the encoder's final rows `encoded` [local source

@@ -26,7 +26,7 @@ class KeyValueStore : public std::enable_shared_from_this<KeyValueStore> {
                     const AttentionLayout& layout, const AttentionSite& site);
 
  private:
-  /// Puts in place what a step beside the one at hand, or this one, has put in.
+  /// Puts in place what a step beside the one at hand has put in.
   void turn_to(std::int64_t step, const at::Tensor& fresh, const at::Tensor& slot);
 
   dist::RowStore store_;

@@ -1,6 +1,7 @@
 #include "core/make_model.h"
 
 #include "core/lstm.h"
+#include "core/universal_transformer.h"
 
 namespace ut::core {
 

@@ -1,4 +1,4 @@
-#include "core/stack_rows.h"
+#include "core/mean_by_sequence.h"
 
 #include <ATen/ATen.h>
 

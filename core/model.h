@@ -2,13 +2,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "base/span.h"
 #include "core/batch.h"
+#include "core/kernels/dropout.h"
+#include "core/options.h"
+#include "core/parameters.h"
 #include "core/prefix_decoder.h"
-#include "core/recurrence.h"
 #include "dist/gradient_synchronisation.h"
 
 namespace ut::core {
@@ -81,40 +83,6 @@ class Model {
   at::Tensor table_;      // [vocabulary, d]
   at::Tensor word_mask_;  // [words a row, d]; only where rows are sums of words
   at::Tensor pointer_;    // [d, 1]; only where answers are pointed at
-};
-
-/// The Universal Transformer: a tied encoder block, a tied decoder block, or one of the two.
-class UniversalTransformer final : public Model {
- public:
-  UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
-
-  base::Span early_elements() const override;
-  /// Gives the decoder's gradients to `synchronisation` while the encoder's are made.
-  Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
-                     dist::GradientSynchronisation* synchronisation = nullptr) const override;
-  std::unique_ptr<PrefixDecoder> begin_decoding(const Batch& batch, const Steps& steps,
-                                                const DecodingShare& share) const override;
-  /// Where halting goes by the mean over a sequence.
-  bool decodes_together() const override;
-
-  // The parts of forward(), for decoding and for who wants to look inside.
-
-  /// What the encoder makes of the source rows, of H^0 as embed_source() gives it. Collective, as forward().
-  StackOutput encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
-                     const StepObserver& observer = {}) const;
-  /// What the decoder makes of the target rows; no `memory` where it is alone. Collective, as forward().
-  StackOutput decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
-                     const DropoutKey& dropout) const;
-
-  // Where there is one.
-  const Recurrence& encoder() const { return *encoder_; }
-  Recurrence& encoder() { return *encoder_; }
-  const Recurrence& decoder() const { return *decoder_; }
-  Recurrence& decoder() { return *decoder_; }
-
- private:
-  std::optional<Recurrence> encoder_;
-  std::optional<Recurrence> decoder_;
 };
 
 }  // namespace ut::core

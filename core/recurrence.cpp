@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "core/recompute.h"
+#include "core/running_rows.h"
 #include "core/signals.h"
+#include "core/whole_rows.h"
 #include "dist/differentiable.h"
 #include "dist/select_rows.h"
 
@@ -18,6 +20,11 @@ namespace {
 /// With --recompute step, the encoder's steps that are made again together: of so many one state is kept, while the
 /// backward pass is still in the decoder, whose steps need more memory.
 constexpr std::int64_t steps_kept_together = 2;
+
+/// H + P: of rows' states [rows, d], the signals of their positions [rows, d] and of the step [d].
+at::Tensor add_signals(const at::Tensor& state, const at::Tensor& position_signal, const at::Tensor& step_signal) {
+  return state + (position_signal + step_signal);
+}
 
 }  // namespace
 
@@ -82,40 +89,43 @@ StackOutput Recurrence::run_fixed_steps(at::Tensor state, const at::Tensor& posi
   for (std::int64_t done = 0; done < steps; done += at_once) {
     const StepRange some{done + 1, std::min(steps, done + at_once)};
     if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
-    state = run_steps(some, state, position_signal, step_signal, rows.step(), {}, memory, stack);
+    state = run_steps(some, {state}, position_signal, step_signal, rows.step(), {}, memory, stack);
     if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr, {});
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
 
-at::Tensor Recurrence::run_steps(const StepRange& some, const at::Tensor& state, const PositionSignals& position_signal,
+at::Tensor Recurrence::run_steps(const StepRange& some, const StepInput& input, const PositionSignals& position_signal,
                                  const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows,
                                  const Copied& copied, const SharedRows& memory, const DropoutKey& stack) const {
-  std::vector<at::Tensor> inputs{state, step_signal};
+  std::vector<at::Tensor> inputs{input.state, step_signal};
   inputs.insert(inputs.end(), memory.inputs().begin(), memory.inputs().end());
   const auto before_copied = std::ssize(inputs);
   if (copied.state.defined()) inputs.insert(inputs.end(), {copied.state, copied.signal});
-  const auto make = [this, some, position_signal, rows, memory, before_copied,
-                     stack](const std::vector<at::Tensor>& in) {
+  const auto make = [this, some, position_signal, rows, memory, before_copied, stack,
+                     known = input.with_signals](const std::vector<at::Tensor>& in) {
     const auto first_copied = in.begin() + before_copied;
     const std::vector<at::Tensor> seen = memory.of({in.begin() + 2, first_copied});
-    const at::Tensor of_position = position_signal.all();
     const Copied copies = first_copied == in.end() ? Copied{} : Copied{first_copied[0], first_copied[1]};
     at::Tensor made = in[0];
-    for (std::int64_t step = some.first; step <= some.last; ++step)
-      made = block_.step(made, {of_position, in[1][step - 1]}, *rows, seen, stack.with_step(step), copies);
+    for (std::int64_t step = some.first; step <= some.last; ++step) {
+      const bool is_known = step == some.first && known.defined();
+      const at::Tensor with_signals = is_known ? known : add_signals(made, position_signal.all(), in[1][step - 1]);
+      made = block_.step(made, with_signals, *rows, seen, stack.with_step(step), copies);
+    }
     return made;
   };
   return options_.recompute == Recompute::step ? recomputed(inputs, make) : make(inputs);
 }
 
-at::Tensor Recurrence::halting_probability(const at::Tensor& state, const PositionSignals& position_signal,
+at::Tensor Recurrence::halting_probability(const StepInput& input, const PositionSignals& position_signal,
                                            const at::Tensor& step_signal, std::int64_t step,
                                            const std::shared_ptr<StepRows>& rows, const DropoutKey& key) const {
+  if (input.with_signals.defined()) return halting_unit_->probability(input.with_signals, step, *rows, key);
   const auto decide = [this, position_signal, step, rows, key](const std::vector<at::Tensor>& in) {
-    return halting_unit_->probability(in[0] + RowSignal{position_signal.all(), in[1]}.sum(), step, *rows, key);
+    return halting_unit_->probability(add_signals(in[0], position_signal.all(), in[1]), step, *rows, key);
   };
-  const std::vector<at::Tensor> inputs{state, step_signal};
+  const std::vector<at::Tensor> inputs{input.state, step_signal};
   return options_.recompute == Recompute::step ? recomputed(inputs, decide) : decide(inputs);
 }
 
@@ -154,11 +164,14 @@ StackOutput Recurrence::run_until_halted(const at::Tensor& input, const at::Tens
     auto& [state, _, position_signal, ponder] = unhalted;
     const std::shared_ptr<StepRows> here = rows.step();
     if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
+    StepInput given{state};
+    if (options_.recompute != Recompute::step)
+      given.with_signals = add_signals(state, position_signal.all(), step_signal[step - 1]);
     const at::Tensor probability =
-        halting_probability(state, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
+        halting_probability(given, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
     ponder.decide(probability, halted_leave() && step == steps);
     rows.start_compaction(ponder.running());  // who goes on is told while the step is made
-    state = run_steps({step, step}, state, position_signal, step_signal, here, copied, memory, stack);
+    state = run_steps({step, step}, given, position_signal, step_signal, here, copied, memory, stack);
     if (observer.step) {
       HaltingState with_state = ponder;
       with_state.take(state);

@@ -93,13 +93,18 @@ class Recurrence {
   /// Takes the step's states into the means, and where rows that halt leave, those out of `unhalted` into `halted`.
   /// `later_step_signals` [steps not yet made, d]. Returns what the next step copies of those that left. Collective.
   Copied compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows, const at::Tensor& later_step_signals) const;
+  /// The input of steps; of the first one also with its signals, where they have been added already.
+  struct StepInput {
+    at::Tensor state;              // [rows, d]
+    at::Tensor with_signals = {};  // [rows, d]; undefined: to be made
+  };
   /// Steps first to last, of the same rows; made again in the backward pass where that is asked for. `copied`: see
   /// Block::step().
-  at::Tensor run_steps(const StepRange& some, const at::Tensor& state, const PositionSignals& position_signal,
+  at::Tensor run_steps(const StepRange& some, const StepInput& input, const PositionSignals& position_signal,
                        const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
                        const SharedRows& memory, const DropoutKey& stack) const;
-  /// With which each row halts after this step. [running rows] float64
-  at::Tensor halting_probability(const at::Tensor& state, const PositionSignals& position_signal,
+  /// With which each row halts after this step. `step_signal` [d]. [running rows] float64
+  at::Tensor halting_probability(const StepInput& input, const PositionSignals& position_signal,
                                  const at::Tensor& step_signal, std::int64_t step,
                                  const std::shared_ptr<StepRows>& rows, const DropoutKey& key) const;
   PositionSignals position_signals(const at::Tensor& position, const at::Tensor& like) const;

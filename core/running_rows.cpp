@@ -1,10 +1,12 @@
+#include "core/running_rows.h"
+
 #include <ATen/ATen.h>
 
 #include <optional>
 #include <utility>
 
 #include "core/key_value_store.h"
-#include "core/stack_rows.h"
+#include "core/mean_by_sequence.h"
 #include "dist/heads.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"

@@ -3,9 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/attention_layout.h"
@@ -74,18 +72,5 @@ class CurrentRows : public StackRows, public StepRows {
  public:
   std::shared_ptr<StepRows> step() override { return {shared_from_this(), this}; }
 };
-
-/// All rows of the exchange's sequences at every step. `memory`: the rows of the memory, in a decoder. The exchange
-/// must live as long as this.
-std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
-                                           const dist::Rows* memory);
-/// The rows that have not halted. `balance`: see dist::RunningExchange.
-std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
-                                             const dist::Rows* memory, double balance);
-
-/// The mean of `values` [rows] float64 over each row's sequence, of which `sequence_index` [rows] says the number;
-/// `sum` adds over ranks.
-at::Tensor mean_by_sequence(const at::Tensor& values, const at::Tensor& sequence_index, std::int64_t sequences,
-                            const std::function<at::Tensor(const at::Tensor&)>& sum);
 
 }  // namespace ut::core

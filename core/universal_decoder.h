@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "core/model.h"
 #include "core/prefix_decoder.h"
+#include "core/universal_transformer.h"
 
 namespace ut::core {
 

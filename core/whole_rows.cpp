@@ -1,10 +1,12 @@
+#include "core/whole_rows.h"
+
 #include <ATen/ATen.h>
 
 #include <optional>
 #include <utility>
 
 #include "core/exchanged_attention.h"
-#include "core/stack_rows.h"
+#include "core/mean_by_sequence.h"
 #include "dist/on_device.h"
 #include "dist/to_host.h"
 

@@ -2,8 +2,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace ut::dist {
+
+std::vector<std::int64_t> places_in_order(const RowNumbers& numbers) {
+  std::vector<std::int64_t> places(numbers.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::sort(places, {}, [&](std::int64_t place) { return numbers[static_cast<std::size_t>(place)]; });
+  return places;
+}
 
 Route make_route(std::size_t rank, std::int64_t rows, const std::vector<RowNumbers>& has,
                  const std::vector<RowNumbers>& needs) {

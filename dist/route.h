@@ -9,6 +9,9 @@ namespace ut::dist {
 /// Numbers of rows among all of a group's sequences.
 using RowNumbers = std::vector<std::int64_t>;
 
+/// The places of these numbers, in the numbers' order.
+std::vector<std::int64_t> places_in_order(const RowNumbers& numbers);
+
 /// How rows get from the ranks that have them to those that need them, as one of these ranks sees it.
 struct Route {
   std::vector<std::int64_t> to_send;   // places among the rows that this rank has, grouped by the rank they go to

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -13,13 +12,6 @@
 #include "dist/on_device.h"
 
 namespace ut::dist {
-
-std::vector<std::int64_t> places_in_order(const RowNumbers& numbers) {
-  std::vector<std::int64_t> places(numbers.size());
-  std::iota(places.begin(), places.end(), 0);
-  std::ranges::sort(places, {}, [&](std::int64_t place) { return numbers[static_cast<std::size_t>(place)]; });
-  return places;
-}
 
 RunningGroup::RunningGroup(Rows all_rows, Communicator& of_group, ExchangeForm rows_travel)
     : all(std::move(all_rows)),

@@ -91,7 +91,4 @@ class RunningStep {
   mutable std::optional<RunningNeighbours::Step> beside_;  // made when it is first asked for
 };
 
-/// The places of these numbers, in the numbers' order.
-std::vector<std::int64_t> places_in_order(const RowNumbers& numbers);
-
 }  // namespace ut::dist

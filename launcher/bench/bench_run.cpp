@@ -7,6 +7,7 @@
 #include "core/decoding.h"
 #include "core/loss.h"
 #include "core/make_model.h"
+#include "core/universal_transformer.h"
 #include "dist/gradient_synchronisation.h"
 #include "launcher/bench/bench_examples.h"
 #include "launcher/bench/bench_ponder.h"

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"
+#include "core/universal_transformer.h"
 #include "core/watched_rows.h"
 #include "datasets/make_task.h"
 #include "launcher/options/model_options.h"

@@ -18,7 +18,7 @@
 #include "core/loss.h"
 #include "core/normalisation.h"
 #include "core/products.h"
-#include "core/stack_rows.h"
+#include "core/whole_rows.h"
 #include "dist/rows.h"
 #include "dist/sequence_exchange.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/stack_rows.h"
+#include "core/whole_rows.h"
 #include "tests/core/random_batch.h"
 
 namespace ut::core {

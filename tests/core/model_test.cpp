@@ -1,9 +1,8 @@
 // The whole model with everything on that is random, against the same written out.
 
-#include "core/model.h"
-
 #include <gtest/gtest.h>
 
+#include "core/universal_transformer.h"
 #include "tests/core/random_batch.h"
 #include "tests/core/written_out.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/model.h"
+#include "core/universal_transformer.h"
 #include "tests/core/random_batch.h"
 #include "tests/core/threads.h"
 

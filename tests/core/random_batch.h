@@ -13,7 +13,7 @@
 #include "base/philox.h"
 #include "core/batch.h"
 #include "core/loss.h"
-#include "core/model.h"
+#include "core/universal_transformer.h"
 #include "dist/rows.h"
 #include "dist/sequence_exchange.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/model.h"
+#include "core/universal_transformer.h"
 #include "dist/communicator.h"
 #include "tests/golden/comparison.h"
 #include "tests/golden/stack_trace.h"
