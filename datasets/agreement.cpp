@@ -94,20 +94,20 @@ std::vector<std::string> agreement_number_files() {
   return names;
 }
 
-fs::path find_agreement_directory(const std::string& data, const std::string& form) {
+fs::path find_agreement_directory(const std::string& data, AgreementForm form) {
   const fs::path directory = data_directory(data, "numpred.* files");
   const std::array places{directory, directory / "linzen2016_rnn_agr_simple",
                           directory / "linzen2016_gulordava_filtered_testset"};
   for (const fs::path& place : places)
-    if (has_prefixes(place) || (form == "language-model" && base::is_there(place / agreement_sentences))) return place;
+    if (has_prefixes(place) || (form == AgreementForm::language_model && base::is_there(place / agreement_sentences)))
+      return place;
   for (const fs::path& place : places)
     if (base::is_there(place / dependencies_table)) return place;
   return {};
 }
 
 Agreement::Agreement(const TaskOptions& options)
-    : MissingWord(form_named(options.agreement_form, "--agreement-form",
-                             {{"number-prediction", Form::class_of_it}, {"language-model", Form::all_words}})) {
+    : MissingWord(options.agreement_form == AgreementForm::language_model ? Form::all_words : Form::class_of_it) {
   const fs::path found = find_agreement_directory(options.data, options.agreement_form);
   const fs::path directory = found.empty() ? fs::path(options.data) : found;
   const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);

@@ -19,7 +19,7 @@ std::vector<std::string> agreement_number_files();
 /// Where the files of a form are: `data` itself where it has any, else the first directory of the published data below
 /// it that has, linzen2016_rnn_agr_simple or linzen2016_gulordava_filtered_testset; where none has, the same of the
 /// table. Empty where there is none either. Throws base::BadInput where there is no such `data`.
-std::filesystem::path find_agreement_directory(const std::string& data, const std::string& form);
+std::filesystem::path find_agreement_directory(const std::string& data, AgreementForm form);
 
 /// Subject-verb agreement (review version, section 3.2; Linzen, Dupoux and Goldberg, 2016), in two forms,
 /// `agreement_form`, each read from find_agreement_directory().

@@ -130,7 +130,7 @@ std::vector<fs::path> babi_files(const TaskOptions& options) {
 std::vector<fs::path> agreement_files(const TaskOptions& options) {
   const fs::path directory = find_agreement_directory(options.data, options.agreement_form);
   if (directory.empty()) return {};
-  if (options.agreement_form == "language-model" && base::is_there(directory / agreement_sentences))
+  if (options.agreement_form == AgreementForm::language_model && base::is_there(directory / agreement_sentences))
     return {directory / agreement_sentences, directory / agreement_verbs};
   std::vector<fs::path> files;
   for (const std::string& name : agreement_number_files())
@@ -218,8 +218,9 @@ void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t
 TaskOptions options_for_all(TaskOptions options) {
   data_directory(options.data, "data");
   options.babi_task = "all";
-  const auto has = [&](const char* form) { return !find_agreement_directory(options.data, form).empty(); };
-  if (!has("number-prediction") && has("language-model")) options.agreement_form = "language-model";
+  const auto has = [&](AgreementForm form) { return !find_agreement_directory(options.data, form).empty(); };
+  if (!has(AgreementForm::number_prediction) && has(AgreementForm::language_model))
+    options.agreement_form = AgreementForm::language_model;
   return options;
 }
 
@@ -240,7 +241,7 @@ std::string babi_task_options(const TaskOptions& options) {
 std::string training_options(const TaskOptions& options) {
   std::string text = "--task " + options.task;
   if (options.task == "babi") text += babi_task_options(options);
-  if (options.task == "agreement" && options.agreement_form == "language-model")
+  if (options.task == "agreement" && options.agreement_form == AgreementForm::language_model)
     text += " --agreement-form language-model";
   if (options.task == "translation") text += parallel_options(options, true);
   return text;
@@ -289,7 +290,7 @@ std::vector<std::string> known_tasks(const TaskOptions& options) {
   };
   std::vector<std::string> tasks;
   if (has_babi()) tasks.emplace_back("babi");
-  if (!find_agreement_directory(options.data, "language-model").empty()) tasks.emplace_back("agreement");
+  if (!find_agreement_directory(options.data, AgreementForm::language_model).empty()) tasks.emplace_back("agreement");
   if (any_file("lambada_")) tasks.emplace_back("lambada");
   if (!options.train_sets.empty() || !parallel_sets(directory, "train", options.source_language).empty())
     tasks.emplace_back("translation");

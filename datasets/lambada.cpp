@@ -52,16 +52,17 @@ std::vector<fs::path> training_files(const fs::path& training) {
 
 }  // namespace
 
-Lambada::Lambada(const TaskOptions& options)
-    : Lambada(options, form_named(options.lambada_form, "--lambada-form",
-                                  {{"reading", Form::class_of_it},
-                                   {"pointing", Form::word_before_it},
-                                   {"language-model", Form::all_words}})) {}
+MissingWord::Form Lambada::form_of(LambadaForm form) {
+  if (form == LambadaForm::language_model) return Form::all_words;
+  return form == LambadaForm::pointing ? Form::word_before_it : Form::class_of_it;
+}
 
-Lambada::Lambada(const TaskOptions& options, Form form)
-    : MissingWord(
-          form, options.lambada_scores_all_words ? Scored::all_words : Scored::answer, options.lambada_names,
-          form == Form::all_words ? RepeatedWords() : RepeatedWords{options.lambada_context, options.lambada_common}) {
+Lambada::Lambada(const TaskOptions& options)
+    : MissingWord(form_of(options.lambada_form), options.lambada_scores_all_words ? Scored::all_words : Scored::answer,
+                  options.lambada_names,
+                  options.lambada_form == LambadaForm::language_model
+                      ? RepeatedWords()
+                      : RepeatedWords{options.lambada_context, options.lambada_common}) {
   check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
   check_range("--lambada-names", options.lambada_names, 0, 1 << 16);
   check_range("--lambada-context", options.lambada_context, 0, 1 << 20);

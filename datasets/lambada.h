@@ -35,7 +35,7 @@ class Lambada final : public MissingWord {
   std::vector<std::string> groups() const override;
 
  private:
-  Lambada(const TaskOptions& options, Form form);
+  static Form form_of(LambadaForm form);
   void read_passages(Split split, const std::filesystem::path& file);
   void read_text(const std::filesystem::path& file);
 

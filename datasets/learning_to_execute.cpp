@@ -57,14 +57,12 @@ std::vector<Operation> operations(Kind kind) {
   return {Operation::add, Operation::subtract, Operation::multiply, Operation::branch, Operation::loop};
 }
 
-bool source_is_zaremba(Kind kind, const std::string& source) {
-  if (source != "sonnet" && source != "zaremba")
-    throw base::BadInput(fmt::format("--execute-source {}: it is sonnet or zaremba", source));
-  if (source == "zaremba" && kind != Kind::program)
+bool source_is_zaremba(Kind kind, ProgramSource source) {
+  if (source == ProgramSource::zaremba && kind != Kind::program)
     throw base::BadInput(fmt::format(
         "--execute-source zaremba: makes programs with all operations, for --task execute-program; not for {}",
         name_of(kind)));
-  return source == "zaremba";
+  return source == ProgramSource::zaremba;
 }
 
 }  // namespace
@@ -72,7 +70,7 @@ bool source_is_zaremba(Kind kind, const std::string& source) {
 LearningToExecute::LearningToExecute(Kind kind, const TaskOptions& options)
     : GeneratedTask(name_of(kind), symbols(characters(kind, source_is_zaremba(kind, options.execute_source))), options),
       kind_(kind),
-      zaremba_(options.execute_source == "zaremba"),
+      zaremba_(options.execute_source == ProgramSource::zaremba),
       length_(options.execute_length),
       nesting_(only_remembers() ? 1 : options.execute_nesting) {
   if (length_ == 0) length_ = only_remembers() ? papers_remembered_length : papers_length;

@@ -1,7 +1,6 @@
 #include "datasets/missing_word.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -37,17 +36,6 @@ std::vector<std::int64_t> candidates_of(std::span<const std::int32_t> words) {
 }
 
 }  // namespace
-
-MissingWord::Form MissingWord::form_named(const std::string& name, std::string_view option,
-                                          const std::vector<std::pair<std::string, Form>>& forms) {
-  std::vector<std::string> names;
-  for (const auto& [one, form] : forms) {
-    if (one == name) return form;
-    names.push_back(one);
-  }
-  throw base::BadInput(
-      fmt::format("{} {}: there is no such form; needs one of {}", option, name, fmt::join(names, ", ")));
-}
 
 void MissingWord::add(Split split, const std::vector<std::string_view>& words, std::string_view answer,
                       std::uint8_t group, std::string_view rival) {

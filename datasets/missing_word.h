@@ -47,9 +47,6 @@ class MissingWord : public Task {
                        const RepeatedWords& repeats = {})
       : form_(form), scored_(scored), names_(names), repeats_(repeats), vocabulary_({}) {}
 
-  /// The form that an option names. Throws base::BadInput where it is none of `forms`.
-  static Form form_named(const std::string& name, std::string_view option,
-                         const std::vector<std::pair<std::string, Form>>& forms);
   Form form() const { return form_; }
   const RepeatedWords& repeats() const { return repeats_; }
   /// Adds an example, its words as the line has them; `rival`: see Example, empty: none. For use in constructors,

@@ -46,8 +46,8 @@ class Task {
   bool has_outputs() const { return has_source() && has_target(); }
   /// True where the answer is one of the source's words, that the model points at.
   virtual bool points() const { return false; }
-  /// Whether of two models the one of less loss is better, however much of what they say is right: of a language model
-  /// that no few words are asked of.
+  /// Whether of two models the one of less loss is better, however much of what they say is right, as of a language
+  /// model, none of whose words may be right for long.
   virtual bool is_judged_by_loss() const { return false; }
   /// Whether there is a control split, which no other function is asked for where there is none.
   virtual bool has_control() const { return false; }

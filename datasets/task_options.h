@@ -11,6 +11,11 @@
 
 namespace ut::datasets {
 
+enum class AgreementForm { number_prediction, language_model };
+enum class LambadaForm { reading, pointing, language_model };
+/// Whose programs are learned.
+enum class ProgramSource { sonnet, zaremba };
+
 /// What `--task` and the options beside it choose.
 struct TaskOptions {
   std::string task;                      // one of task_names()
@@ -20,21 +25,21 @@ struct TaskOptions {
   std::int64_t evaluation_length = 400;  // algorithmic: longest evaluation input
   std::int64_t train_examples = 100000;  // generated tasks: how many training examples there are
   std::int64_t evaluation_examples = 1000;
-  std::int64_t execute_length = 0;                   // learning to execute: digits of a number; 0: as in the papers
-  std::int64_t execute_nesting = 2;                  // learning to execute: operations of a program
-  std::string execute_source = "sonnet";             // learning to execute: whose programs; sonnet or zaremba
-  std::string babi_task = "1";                       // 1..20, or "all" (joint)
-  std::string babi_size = "auto";                    // 1k, 10k; auto: whichever the directory has
-  std::int64_t babi_memory = 0;                      // newest facts kept of a story; 0 keeps all
-  std::int64_t vocabulary_size = 60000;              // lambada: words of the training text that are kept
-  std::string agreement_form = "number-prediction";  // or language-model
-  double agreement_train_share = 0;                  // of the test files, trained on instead
-  std::string lambada_form = "reading";              // pointing, language-model
-  bool lambada_scores_all_words = false;             // of a language model: instead of the last of a passage
-  std::int64_t lambada_context = 0;                  // words before one, of running text; 0: passages
-  std::int64_t lambada_common = 1500;                // of running text, the most frequent words, not asked for
-  std::int64_t lambada_names = 0;                    // for a passage's words outside the vocabulary
-  std::string source_language = "en";                // translation: endings of the files' names
+  std::int64_t execute_length = 0;                       // learning to execute: digits of a number; 0: as in the papers
+  std::int64_t execute_nesting = 2;                      // learning to execute: operations of a program
+  ProgramSource execute_source = ProgramSource::sonnet;  // learning to execute
+  std::string babi_task = "1";                           // 1..20, or "all" (joint)
+  std::string babi_size = "auto";                        // 1k, 10k; auto: whichever the directory has
+  std::int64_t babi_memory = 0;                          // newest facts kept of a story; 0 keeps all
+  std::int64_t vocabulary_size = 60000;                  // lambada: words of the training text that are kept
+  AgreementForm agreement_form = AgreementForm::number_prediction;
+  double agreement_train_share = 0;  // of the test files, trained on instead
+  LambadaForm lambada_form = LambadaForm::reading;
+  bool lambada_scores_all_words = false;  // of a language model: instead of the last of a passage
+  std::int64_t lambada_context = 0;       // words before one, of running text; 0: passages
+  std::int64_t lambada_common = 1500;     // of running text, the most frequent words, not asked for
+  std::int64_t lambada_names = 0;         // for a passage's words outside the vocabulary
+  std::string source_language = "en";     // translation: endings of the files' names
   std::string target_language = "de";
   std::vector<std::string> train_sets;  // translation: names of files without their endings; none: the usual names
   std::vector<std::string> validation_sets;

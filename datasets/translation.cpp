@@ -127,7 +127,8 @@ void Translation::read_set(Split split, const ParallelFiles& files, const TaskOp
       throw base::BadInput(fmt::format("{}:{}: {}", file.string(), number + 1, error.what()));
     }
   };
-  const bool is_trained_on = split == Split::train && options.splits.size() > 1;
+  // Those of train are many, and needed only where it is scored: it alone is asked for then.
+  const bool keeps_right_texts = split != Split::train || options.splits.size() == 1;
   for (std::size_t number = 0; number < lines.size(); ++number) {
     const std::vector<std::int32_t> source = read(files.source, number, lines.source(number));
     const std::vector<std::int32_t> target = read(files.target, number, lines.target(number));
@@ -139,7 +140,7 @@ void Translation::read_set(Split split, const ParallelFiles& files, const TaskOp
     pairs.sources.append(source);
     pairs.targets.append(target);
     pairs.sets.push_back(set);
-    if (!is_trained_on) pairs.right_text.emplace_back(lines.target(number));
+    if (keeps_right_texts) pairs.right_text.emplace_back(lines.target(number));
   }
 }
 

@@ -16,7 +16,7 @@
 #include "launcher/bench/trace.h"
 #include "launcher/commands.h"
 #include "launcher/cost/cost_model.h"
-#include "launcher/process/kept_memory.h"
+#include "launcher/process/memory_use.h"
 #include "launcher/process/say.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/counted.h"
 #include "base/file.h"
@@ -19,6 +21,27 @@ namespace {
 using datasets::questions_per_story;
 
 std::int64_t stories_for(std::int64_t questions) { return (questions + questions_per_story - 1) / questions_per_story; }
+
+std::string json_line(const datasets::DataCheck& found, const datasets::TaskOptions& checked) {
+  nlohmann::ordered_json line{{"task", checked.task},
+                              {"data", checked.data},
+                              {"description", found.description},
+                              {"warnings", found.warnings},
+                              {"errors", found.errors}};
+  if (found.errors.empty()) line["options"] = found.options;
+  constexpr auto for_what_is_no_utf8 = nlohmann::ordered_json::error_handler_t::replace;
+  return line.dump(-1, ' ', false, for_what_is_no_utf8) + "\n";
+}
+
+std::string lines(const datasets::DataCheck& found, const datasets::TaskOptions& checked, bool quiet) {
+  std::string text;
+  if (!quiet)
+    for (const std::string& line : found.description) text += line + "\n";
+  for (const std::string& warning : found.warnings) text += fmt::format("warning: {}\n", warning);
+  for (const std::string& error : found.errors) text += fmt::format("wrong: {}\n", error);
+  if (found.errors.empty()) text += fmt::format("{}: can be trained on: {}\n", checked.data, found.options);
+  return text;
+}
 
 }  // namespace
 
@@ -63,11 +86,7 @@ int data_check(const Options& options) {
     datasets::TaskOptions checked = options.task;
     checked.task = task;
     const datasets::DataCheck found = datasets::check_data(checked);
-    if (!options.quiet)
-      for (const std::string& line : found.description) print(line + "\n");
-    for (const std::string& warning : found.warnings) print(fmt::format("warning: {}\n", warning));
-    for (const std::string& error : found.errors) print(fmt::format("wrong: {}\n", error));
-    if (found.errors.empty()) print(fmt::format("{}: can be trained on: {}\n", checked.data, found.options));
+    print(options.json ? json_line(found, checked) : lines(found, checked, options.quiet));
     is_refused = is_refused || !found.errors.empty();
   }
   return is_refused ? 2 : 0;

@@ -30,11 +30,11 @@ bool searches(const Options& options) { return options.beam > 1 && !options.teac
 
 bool is_language_model(const Options& options) {
   const datasets::TaskOptions& task = options.task;
-  return (task.task == "agreement" && task.agreement_form == "language-model") ||
-         (task.task == "lambada" && task.lambada_form == "language-model");
+  return (task.task == "agreement" && task.agreement_form == datasets::AgreementForm::language_model) ||
+         (task.task == "lambada" && task.lambada_form == datasets::LambadaForm::language_model);
 }
 bool points_at_words(const Options& options) {
-  return options.task.task == "lambada" && options.task.lambada_form == "pointing";
+  return options.task.task == "lambada" && options.task.lambada_form == datasets::LambadaForm::pointing;
 }
 bool answers_with_one_symbol(const Options& options) {
   const std::string& task = options.task.task;
@@ -85,8 +85,9 @@ bool draws_one_stack(const Options& options) {
   return picture == "ponder-histogram" || picture == "running" || picture == "ponder-words";
 }
 
-const std::vector<Effect>& effects() {
-  static const std::vector<Effect> table = {
+/// Of how many steps positions take.
+std::vector<Effect> of_halting() {
+  return {
       {{"max-steps", "act-kind", "act-output", "halting-threshold", "ponder-weight", "ponder-warmup"},
        halts,
        "--halting act or act-copy"},
@@ -111,10 +112,49 @@ const std::vector<Effect>& effects() {
        },
        "--max-steps 0, or a decoder whose positions do not halt",
        "max-steps"},
+  };
+}
+
+/// Of evaluation and decoding.
+std::vector<Effect> of_scoring() {
+  return {
       {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
       {{"evaluation-scoring"},
        [](const Options& o) { return decodes(o) || o.evaluation_scoring == Scoring::teacher_forced; },
        "a task whose inputs have outputs"},
+      {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
+      {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
+      {{"length-penalty"}, searches, "--beam above 1"},
+  };
+}
+
+/// Of updates.
+std::vector<Effect> of_training() {
+  return {
+      {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
+      {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
+      {{"target-score"},
+       [](const Options& o) { return o.target_score == 0 || o.evaluate_every > 0; },
+       "--evaluate-every above 0"},
+      {{"patience"},
+       [](const Options& o) { return o.patience == 0 || o.evaluate_every > 0; },
+       "--evaluate-every above 0"},
+      {{"nonfinite-limit"},
+       [](const Options& o) { return o.on_nonfinite == OnNonFinite::skip; },
+       "--on-nonfinite skip"},
+      {{"keep-every"},
+       [](const Options& o) { return o.keep_every == 0 || o.checkpoint_every > 0; },
+       "--checkpoint-every above 0"},
+      {{"label-smoothing"},
+       [](const Options& o) { return o.label_smoothing == 0 || !points_at_words(o); },
+       "another --lambada-form than pointing"},
+      {{"recompute"}, [](const Options& o) { return !o.bench.decode; }, "an update, of which --greedy has none"},
+  };
+}
+
+/// Of models and where they are.
+std::vector<Effect> of_models_and_ranks() {
+  return {
       {{"hostfile"},
        [](const Options& o) { return o.command != "plan" || (o.plan.machine.empty() && o.plan.calibration.empty()); },
        "numbers measured on the hosts, in place of --machine or --calibration"},
@@ -126,20 +166,13 @@ const std::vector<Effect>& effects() {
        is_universal,
        "--model universal"},
       {{"exchange-sends", "shards"}, [](const Options& o) { return !o.plan_exchange; }, "another --exchange than auto"},
-      {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
-      {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
-      {{"target-score"},
-       [](const Options& o) { return o.target_score == 0 || o.evaluate_every > 0; },
-       "--evaluate-every above 0"},
-      {{"nonfinite-limit"},
-       [](const Options& o) { return o.on_nonfinite == OnNonFinite::skip; },
-       "--on-nonfinite skip"},
-      {{"keep-every"},
-       [](const Options& o) { return o.keep_every == 0 || o.checkpoint_every > 0; },
-       "--checkpoint-every above 0"},
-      {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
-      {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
-      {{"length-penalty"}, searches, "--beam above 1"},
+      {{"share-gpus"}, [](const Options& o) { return o.device != DeviceChoice::cpu; }, "another --device than cpu"},
+  };
+}
+
+/// Of data.
+std::vector<Effect> of_tasks() {
+  return {
       {{"babi-task", "babi-size", "babi-memory"}, [](const Options& o) { return learns(o, {"babi"}); }, "--task babi"},
       {{"agreement-form", "agreement-train-share"},
        [](const Options& o) { return learns(o, {"agreement"}); },
@@ -157,9 +190,6 @@ const std::vector<Effect>& effects() {
        [](const Options& o) { return o.task.lambada_names == 0 || points_at_words(o); },
        "--lambada-form pointing"},
       {{"lambada-common"}, [](const Options& o) { return o.task.lambada_context > 0; }, "--lambada-context above 0"},
-      {{"label-smoothing"},
-       [](const Options& o) { return o.label_smoothing == 0 || !points_at_words(o); },
-       "another --lambada-form than pointing"},
       {{"source-language", "target-language", "train-set", "validation-set", "test-set", "sentencepiece",
         "longest-pair"},
        [](const Options& o) { return learns(o, {"translation"}); },
@@ -180,7 +210,6 @@ const std::vector<Effect>& effects() {
       {{"evaluation-examples", "evaluation-length"},
        [](const Options& o) { return o.command != "evaluate" || o.split != datasets::Split::train; },
        "--split validation or test"},
-      {{"recompute"}, [](const Options& o) { return !o.bench.decode; }, "an update, of which --greedy has none"},
       {{"validation-set"},
        [](const Options& o) { return o.command != "evaluate" || o.split == datasets::Split::validation; },
        "--split validation"},
@@ -190,7 +219,12 @@ const std::vector<Effect>& effects() {
       {{"data"},
        [](const Options& o) { return std::ranges::count(datasets::file_task_names(), o.task.task) > 0; },
        "a task that reads files"},
-      {{"share-gpus"}, [](const Options& o) { return o.device != DeviceChoice::cpu; }, "another --device than cpu"},
+  };
+}
+
+/// Of ut report.
+std::vector<Effect> of_reports() {
+  return {
       {{"split", "checkpoint", "examples", "first-example", "example-rows"},
        shows_models,
        "a model at work, which --no-model and pictures of what was recorded leave out"},
@@ -198,7 +232,17 @@ const std::vector<Effect>& effects() {
       {{"stack"}, draws_one_stack, "--svg or --png ponder-histogram, running or ponder-words"},
       {{"step", "layer", "head"}, draws_attention, "--svg or --png attention, attention-decoder or attention-source"},
   };
-  return table;
+}
+
+const std::vector<Effect>& effects() {
+  static const std::vector<Effect> all = [] {
+    std::vector<Effect> together;
+    for (const auto& part :
+         {of_halting(), of_scoring(), of_training(), of_models_and_ranks(), of_tasks(), of_reports()})
+      together.insert(together.end(), part.begin(), part.end());
+    return together;
+  }();
+  return all;
 }
 
 /// Who says that there is none of it, as it is without that, is not mistaken.

@@ -9,6 +9,10 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+using datasets::AgreementForm;
+using datasets::LambadaForm;
+using datasets::ProgramSource;
+
 constexpr std::int64_t most_examples = 1 << 27;
 
 OptionEntry data_directory() {
@@ -45,8 +49,11 @@ void add_babi(Table& table) {
 
 void add_agreement(Table& table) {
   table.add("Task", command_train, true,
-            {one_of("agreement-form", "agreement: the verb's number, or all words and the verb's two forms ranked",
-                    [](auto& o) -> auto& { return o.task.agreement_form; }, {"number-prediction", "language-model"}),
+            {choice<AgreementForm>("agreement-form",
+                                   "agreement: the verb's number, or all words and the verb's two forms ranked",
+                                   [](auto& o) -> auto& { return o.task.agreement_form; },
+                                   {{"number-prediction", AgreementForm::number_prediction},
+                                    {"language-model", AgreementForm::language_model}}),
              share(
                  "agreement-train-share",
                  "agreement: of each numpred.test.N, trained on instead of tested on; for want of numpred.train",
@@ -55,8 +62,12 @@ void add_agreement(Table& table) {
 
 void add_lambada(Table& table) {
   table.add("Task", command_train, true,
-            {one_of("lambada-form", "lambada: the last word as a class, as a word among those before it, or all words",
-                    [](auto& o) -> auto& { return o.task.lambada_form; }, {"reading", "pointing", "language-model"}),
+            {choice<LambadaForm>("lambada-form",
+                                 "lambada: the last word as a class, as a word among those before it, or all words",
+                                 [](auto& o) -> auto& { return o.task.lambada_form; },
+                                 {{"reading", LambadaForm::reading},
+                                  {"pointing", LambadaForm::pointing},
+                                  {"language-model", LambadaForm::language_model}}),
              whole(
                  "lambada-context",
                  "lambada: learns from every word of the training text that stands among so many before it; 0: from "
@@ -90,8 +101,9 @@ void add_generated(Table& table) {
              whole(
                  "execute-nesting", "execute-…: operations of a program, one around the other",
                  [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
-             one_of("execute-source", "execute-program: whose programs",
-                    [](auto& o) -> auto& { return o.task.execute_source; }, {"sonnet", "zaremba"}),
+             choice<ProgramSource>("execute-source", "execute-program: whose programs",
+                                   [](auto& o) -> auto& { return o.task.execute_source; },
+                                   {{"sonnet", ProgramSource::sonnet}, {"zaremba", ProgramSource::zaremba}}),
              whole(
                  "train-examples", "generated tasks: examples to train on",
                  [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
@@ -142,8 +154,10 @@ void add_task(Table& table) {
                 "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
   table.add("Task", command_data_check, false,
             {without_default(one_of(
-                "task", "whose files are checked; without it all whose files are there",
-                [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names()))});
+                 "task", "whose files are checked; without it all whose files are there",
+                 [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names())),
+             flag(
+                 "json", "print a JSON object for each task", [](auto& o) -> auto& { return o.json; })});
   table.add("Task", run_commands | command_export | command_data_sentencepiece | command_data_check, true,
             {changeable(data_directory())});
   add_babi(table);

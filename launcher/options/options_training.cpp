@@ -90,9 +90,7 @@ OptionEntry stop_signals() {
   return changeable(entry);
 }
 
-}  // namespace
-
-void add_training(Table& table) {
+void add_batches(Table& table) {
   table.add(
       "Training", command_train, true,
       {whole(
@@ -115,7 +113,9 @@ void add_training(Table& table) {
            [](auto& o) -> auto& { return o.random_offset; }, 0, largest_offset),
        whole(
            "seed", "of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; }, 0)});
-  add_optimizer(table);
+}
+
+void add_ends(Table& table) {
   table.add(
       "Training", command_train, true,
       {changeable(whole(
@@ -127,8 +127,14 @@ void add_training(Table& table) {
            [](auto& o) -> auto& { return o.target_score; })),
        changeable(whole(
            "patience", "end after so many evaluations in a row without a new best; 0: no bound",
-           [](auto& o) -> auto& { return o.patience; }, 0)),
-       changeable(whole(
+           [](auto& o) -> auto& { return o.patience; }, 0))});
+}
+
+/// What is looked at, and kept.
+void add_looks(Table& table) {
+  table.add(
+      "Training", command_train, true,
+      {changeable(whole(
            "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
        changeable(whole(
            "evaluate-every", "updates between evaluations; 0: only at the end",
@@ -146,8 +152,14 @@ void add_training(Table& table) {
            1)),
        changeable(whole(
            "keep-every", "updates between checkpoints that are kept for good; 0: none is",
-           [](auto& o) -> auto& { return o.keep_every; }, 0)),
-       changeable(choice<OnNonFinite>("on-nonfinite", "what becomes of an update whose gradients are not finite",
+           [](auto& o) -> auto& { return o.keep_every; }, 0))});
+}
+
+/// What may go wrong.
+void add_checks(Table& table) {
+  table.add(
+      "Training", command_train, true,
+      {changeable(choice<OnNonFinite>("on-nonfinite", "what becomes of an update whose gradients are not finite",
                                       [](auto& o) -> auto& { return o.on_nonfinite; },
                                       {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
        changeable(whole(
@@ -156,6 +168,16 @@ void add_training(Table& table) {
        changeable(whole(
            "check-ranks", "updates between comparisons of the ranks' parameters, which are the same bits; 0: none",
            [](auto& o) -> auto& { return o.check_ranks; }, 0))});
+}
+
+}  // namespace
+
+void add_training(Table& table) {
+  add_batches(table);
+  add_optimizer(table);
+  add_ends(table);
+  add_looks(table);
+  add_checks(table);
 }
 
 void add_model_files(Table& table) {

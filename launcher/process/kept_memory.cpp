@@ -2,20 +2,10 @@
 
 #include <c10/util/Logging.h>
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <limits>
 
 namespace ut::launcher {
-namespace {
-
-rusage usage() {
-  rusage so_far{};
-  getrusage(RUSAGE_SELF, &so_far);
-  return so_far;
-}
-
-}  // namespace
 
 void keep_freed_memory() {
   malloc_trim(0);                          // what was freed so far is given back
@@ -26,9 +16,5 @@ void keep_freed_memory() {
 }
 
 void throw_when_out_of_memory() { FLAGS_caffe2_use_fatal_for_enforce = false; }
-
-std::int64_t page_faults() { return usage().ru_minflt; }
-
-std::int64_t most_memory() { return 1024 * usage().ru_maxrss; }
 
 }  // namespace ut::launcher

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 namespace ut::launcher {
 
 /// What this process gives back it keeps for itself from now on, so that an update finds the buffers of the one before:
@@ -10,11 +8,5 @@ void keep_freed_memory();
 
 /// LibTorch throws where there is no more memory, so that it can be told whose; by itself it ends the process.
 void throw_when_out_of_memory();
-
-/// Pages that this process was given so far.
-std::int64_t page_faults();
-
-/// Bytes of the host's memory that this process had at the most so far.
-std::int64_t most_memory();
 
 }  // namespace ut::launcher

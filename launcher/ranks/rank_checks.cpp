@@ -42,10 +42,10 @@ std::string digests(const std::vector<core::Parameter>& tensors) {
   return lines;
 }
 
-/// The same of long texts, which only their digests are gathered of; and a rank that has the usual one. Collective.
-std::optional<std::pair<OddRank, int>> find_odd_rank(const std::string& mine, dist::Communicator& world) {
+/// find_odd_rank() of long texts, by their digests, and a rank that has the usual one. Collective.
+std::optional<std::pair<OddRank, int>> find_odd_digest(const std::string& mine, dist::Communicator& world) {
   const std::vector<std::string> digests = texts_of_ranks(base::digest(mine.data(), mine.size()), world);
-  const auto odd = launcher::find_odd_rank(digests);
+  const auto odd = find_odd_rank(digests);
   if (!odd) return std::nullopt;
   return std::pair(*odd, static_cast<int>(std::ranges::find(digests, odd->usual) - digests.begin()));
 }
@@ -55,7 +55,7 @@ std::optional<std::pair<OddRank, int>> find_odd_rank(const std::string& mine, di
 void check_same(const std::string& mine, dist::Communicator& world,
                 const std::function<std::string(int rank, const std::string& host)>& sentence) {
   if (world.size() == 1) return;
-  const auto found = find_odd_rank(mine, world);
+  const auto found = find_odd_digest(mine, world);
   if (!found) return;
   const int rank = found->first.rank;
   throw AgreedBadInput(sentence(rank, text_of_rank(host_name(), rank, world)));
@@ -102,7 +102,7 @@ std::optional<OddRank> find_odd_rank(const std::vector<std::string>& texts) {
 void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimizer, dist::Communicator& world) {
   const std::vector<core::Parameter> tensors = kept_by_every_rank(model, optimizer);
   const std::string mine = digests(tensors);
-  const auto found = find_odd_rank(mine, world);
+  const auto found = find_odd_digest(mine, world);
   if (!found) return;
   const auto& [odd, other] = *found;
   const std::string theirs = text_of_rank(mine, odd.rank, world);
@@ -139,7 +139,7 @@ void check_finite(const core::Model& model, const core::Adam& optimizer, std::in
 void check_same_options(const Options& options, dist::Communicator& world) {
   if (world.size() == 1) return;
   const std::string mine = option_lines(options);
-  const auto found = find_odd_rank(mine, world);
+  const auto found = find_odd_digest(mine, world);
   if (!found) return;
   const auto& [odd, usual] = *found;
   std::vector<std::string> theirs = lines_of(text_of_rank(mine, odd.rank, world));

@@ -20,8 +20,8 @@ std::string describe_symbols(const Evaluation& evaluation, const datasets::Task&
   if (!task.has_source())
     return fmt::format("accuracy {:.3f} on {} words{}{}", score.symbol_accuracy(), score.symbols,
                        evaluation.labels == 0 ? ""
-                                              : fmt::format(", perplexity {:.2f} of the {} in the vocabulary",
-                                                            evaluation.perplexity(), evaluation.labels),
+                                              : fmt::format(", perplexity {:.2f} of {} labels", evaluation.perplexity(),
+                                                            evaluation.labels),
                        and_pondered);
   return fmt::format("accuracy {:.3f} of symbols, {:.3f} of sequences on {} sequences ({}){}", score.symbol_accuracy(),
                      score.sequence_accuracy(), score.sequences, how_made(evaluation), and_pondered);

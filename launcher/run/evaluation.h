@@ -40,7 +40,7 @@ inline constexpr double failed_above = 0.05;
 /// What a split's examples gave, over all ranks.
 struct Evaluation : Results {
   double loss = 0;              // cross entropy a label, without smoothing; 0 where outputs were decoded
-  std::int64_t labels = 0;      // that it is the mean of: those in the vocabulary, end of sequence included
+  std::int64_t labels = 0;      // that it is the mean of, end of sequence included; of answers those in the vocabulary
   std::vector<Results> groups;  // of the task, each apart
   Scoring scoring = Scoring::decoded;
   std::int64_t beam = 1;  // that outputs were decoded with

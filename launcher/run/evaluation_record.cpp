@@ -50,7 +50,7 @@ nlohmann::ordered_json to_json(const Evaluation& found, const Session& session) 
   if (found.scoring == Scoring::teacher_forced && found.labels > 0) json["loss"] = found.loss;
   if (is_language_model) {
     if (found.labels > 0) json["perplexity"] = found.perplexity();
-    json["labels"] = found.labels;  // that this is of: the others are outside the vocabulary
+    json["labels"] = found.labels;  // that this is of
   }
   return json;
 }

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "launcher/process/kept_memory.h"
+#include "launcher/process/memory_use.h"
 #include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {

@@ -20,7 +20,7 @@
 namespace ut::datasets {
 namespace {
 
-Agreement read_agreement(const std::filesystem::path& directory, const std::string& form = "number-prediction",
+Agreement read_agreement(const std::filesystem::path& directory, AgreementForm form = AgreementForm::number_prediction,
                          double train_share = 0) {
   TaskOptions options;
   options.agreement_train_share = train_share;
@@ -64,12 +64,12 @@ TEST_F(AgreementFiles, TestsAreTrainedOnOnlyForWantOfTrainingText) {
   for (int number = 0; number < 100; ++number) lines += fmt::format("VBZ\tthe dog {}\n", number);
   directory_.write("numpred.test.0", lines);
   directory_.write("numpred.val", lines);
-  const Agreement trained = read_agreement(directory_.path(), "number-prediction", 0.5);
+  const Agreement trained = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_EQ(trained.size(Split::train), 3);
   EXPECT_EQ(trained.size(Split::test), 102);
   EXPECT_THAT(trained.description(), testing::HasSubstr("whatever --agreement-train-share"));
   std::filesystem::remove(directory_.path() / "numpred.train");
-  const Agreement shared = read_agreement(directory_.path(), "number-prediction", 0.5);
+  const Agreement shared = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_GT(shared.size(Split::train), 110);
   EXPECT_LT(shared.size(Split::test), 80);
 }
@@ -125,16 +125,16 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
 
 TEST_F(AgreementFiles, MayLieBelowAsTheyAreFetched) {
   const tests::TemporaryDirectory fetched;
-  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "language-model"), "");
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), AgreementForm::language_model), "");
   EXPECT_EQ(tests::bad_input([&] { read_agreement(fetched.path()); }).find(fetched / "numpred.val" + ": no such file"),
             0u);
   const std::string sentences = "linzen2016_gulordava_filtered_testset/";
   fetched.write(sentences + agreement_sentences, "a cat sleeps <eos>\n");
-  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "number-prediction"), "");
-  EXPECT_EQ(find_agreement_directory(fetched.path().string(), "language-model") / "", fetched / sentences);
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), AgreementForm::number_prediction), "");
+  EXPECT_EQ(find_agreement_directory(fetched.path().string(), AgreementForm::language_model) / "", fetched / sentences);
   const auto below = fetched.path() / "linzen2016_rnn_agr_simple";
   std::filesystem::copy(directory_.path(), below);
-  for (const std::string form : {"number-prediction", "language-model"}) {
+  for (const AgreementForm form : {AgreementForm::number_prediction, AgreementForm::language_model}) {
     const Agreement task = read_agreement(fetched.path(), form);
     EXPECT_EQ(task.description(), read_agreement(below, form).description());
     EXPECT_EQ(task.size(Split::test), 3);
@@ -142,8 +142,9 @@ TEST_F(AgreementFiles, MayLieBelowAsTheyAreFetched) {
 }
 
 TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
-  const Agreement task = read_agreement(directory_.path(), "language-model");
+  const Agreement task = read_agreement(directory_.path(), AgreementForm::language_model);
   EXPECT_FALSE(task.has_source());
+  EXPECT_FALSE(task.is_judged_by_loss()) << "but by how often the right form is likelier";
   EXPECT_EQ(task.render(task.example(Split::train, 1).target), "the cats the dog VBP <EOS>");
   EXPECT_EQ(task.example(Split::train, 1).rival, no_answer);
   const Example asked = task.example(Split::test, 1);
@@ -151,8 +152,6 @@ TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
   EXPECT_EQ(asked.first_label, 3);
   EXPECT_EQ(task.render({asked.rival}), "VBZ");
   EXPECT_EQ(task.groups()[static_cast<std::size_t>(asked.group)], "2 attractors");
-  EXPECT_EQ(tests::bad_input([&] { read_agreement(directory_.path(), "ranking"); }),
-            "--agreement-form ranking: there is no such form; needs one of number-prediction, language-model");
 }
 
 /// The published table, of which enough falls into each split.
@@ -212,7 +211,7 @@ TEST_F(AgreementTable, HasTheWordsBeforeTheVerb) {
 }
 
 TEST_F(AgreementTable, ALanguageModelLearnsUpToTheVerbAndRanksItsForms) {
-  const Agreement task = read_agreement(directory_.path(), "language-model");
+  const Agreement task = read_agreement(directory_.path(), AgreementForm::language_model);
   std::set<std::string> learned;
   for (std::int64_t index = 0; index < task.size(Split::train); ++index) {
     const auto& target = task.example(Split::train, index).target;
@@ -228,7 +227,7 @@ TEST_F(AgreementTable, ALanguageModelLearnsUpToTheVerbAndRanksItsForms) {
 }
 
 TEST_F(AgreementTable, TakesNoShareAndIsNotReadWhereThereAreTheFilesMadeOfIt) {
-  const Agreement shared = read_agreement(directory_.path(), "number-prediction", 0.5);
+  const Agreement shared = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_EQ(shared.size(Split::test), read_agreement(directory_.path()).size(Split::test));
   EXPECT_NE(shared.description().find("split by itself, whatever --agreement-train-share"), std::string::npos);
   for (const std::string file : {"linzen2016_rnn_agr_simple/numpred.val", "numpred.val"}) {
@@ -254,7 +253,7 @@ class AgreementSentences : public testing::Test {
     directory_.write("subj_agr_filtered.text", text_);
     directory_.write("subj_agr_filtered.gold", gold_);
   }
-  Agreement read() const { return read_agreement(directory_.path(), "language-model"); }
+  Agreement read() const { return read_agreement(directory_.path(), AgreementForm::language_model); }
   std::string refused() const {
     return tests::bad_input([&] { read(); });
   }
@@ -312,8 +311,9 @@ TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
 }
 
 TEST_F(AgreementSentences, HaveNoTestFilesToTrainOn) {
-  const Agreement shared = read_agreement(directory_.path(), "language-model", 0.5);
-  EXPECT_EQ(shared.size(Split::test), read_agreement(directory_.path(), "language-model").size(Split::test));
+  const Agreement shared = read_agreement(directory_.path(), AgreementForm::language_model, 0.5);
+  EXPECT_EQ(shared.size(Split::test),
+            read_agreement(directory_.path(), AgreementForm::language_model).size(Split::test));
 }
 
 class PublishedAgreement : public tests::SharedData<PublishedAgreement> {
@@ -348,7 +348,7 @@ TEST_F(PublishedAgreement, HasItsCountsAndASplitOfNumpredVal) {
 TEST_F(PublishedAgreement, AShareOfEachTestFileCanBeTrainedOn) {
   const auto directory = unpacked->path() / "agreement/linzen2016_rnn_agr_simple";
   const Agreement whole = read_agreement(directory);
-  for (const std::string form : {"number-prediction", "language-model"}) {
+  for (const AgreementForm form : {AgreementForm::number_prediction, AgreementForm::language_model}) {
     const Agreement task = read_agreement(directory, form, 0.5);
     EXPECT_EQ(task.size(Split::validation), whole.size(Split::validation));
     std::map<Split, std::map<std::int64_t, double>> by_attractors;
@@ -365,8 +365,8 @@ TEST_F(PublishedAgreement, AShareOfEachTestFileCanBeTrainedOn) {
 }
 
 TEST_F(PublishedAgreement, WholeSentencesHaveTheirCounts) {
-  const Agreement task =
-      read_agreement(unpacked->path() / "agreement/linzen2016_gulordava_filtered_testset", "language-model");
+  const Agreement task = read_agreement(unpacked->path() / "agreement/linzen2016_gulordava_filtered_testset",
+                                        AgreementForm::language_model);
   std::map<std::int64_t, std::int64_t> by_attractors;
   std::int64_t unknown = 0;
   for (const Split split : all_splits)

@@ -21,7 +21,7 @@ namespace ut::datasets {
 namespace {
 
 Lambada read_lambada(const std::filesystem::path& directory, std::int64_t vocabulary_size = 60000,
-                     const std::string& form = "reading", TaskOptions options = {}) {
+                     LambadaForm form = LambadaForm::reading, TaskOptions options = {}) {
   options.data = directory.string();
   options.vocabulary_size = vocabulary_size;
   options.lambada_form = form;
@@ -37,7 +37,7 @@ class LambadaFiles : public testing::Test {
     directory_.write("train-novels/a/one.txt", "the cat and the dog\nthe mat and the cat\n");
     directory_.write("train-novels/README", "no passage");
   }
-  Lambada read(std::int64_t vocabulary_size = 60000, const std::string& form = "reading") const {
+  Lambada read(std::int64_t vocabulary_size = 60000, LambadaForm form = LambadaForm::reading) const {
     return read_lambada(directory_.path(), vocabulary_size, form, options_);
   }
   std::string refused() const {
@@ -108,9 +108,11 @@ TEST_F(LambadaFiles, BadLinesAndMissingFilesAreNamed) {
 }
 
 TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
-  const Lambada task = read(3, "language-model");  // the, cat, and
+  const Lambada task = read(3, LambadaForm::language_model);  // the, cat, and
   EXPECT_TRUE(task.has_target());
   EXPECT_FALSE(task.has_source());
+  EXPECT_TRUE(task.is_judged_by_loss());
+  EXPECT_FALSE(read().is_judged_by_loss());
   ASSERT_EQ(task.size(Split::train), 3);
   const Example learned = task.example(Split::train, 0);
   EXPECT_TRUE(learned.source.empty());
@@ -130,9 +132,29 @@ TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
   ASSERT_EQ(typed.target.size(), 3u);
 }
 
+TEST_F(LambadaFiles, ALanguageModelIsAskedForAllWordsWhereThatIsWanted) {
+  options_.lambada_scores_all_words = true;
+  const Lambada task = read(3, LambadaForm::language_model);  // the, cat, and
+  const Example asked = task.example(Split::validation, 1);
+  EXPECT_EQ(task.render(asked.target), "the <unk> <unk> the <unk> <EOS>");
+  EXPECT_EQ(asked.first_label, 0);
+  const ExampleSize size = task.example_size(Split::validation, 1);
+  EXPECT_EQ(size.labels, 6);
+  EXPECT_EQ(size.target_rows, 6);
+}
+
+/// As in settings that were made for another form.
+TEST_F(LambadaFiles, ALanguageModelLearnsPassagesWhateverTheContext) {
+  options_.lambada_context = 4;
+  options_.lambada_common = 0;
+  const Lambada task = read(3, LambadaForm::language_model);
+  ASSERT_EQ(task.size(Split::train), 3);
+  EXPECT_EQ(task.render(task.example(Split::train, 0).target), "the cat and the <unk> <EOS>");
+}
+
 TEST_F(LambadaFiles, PointingChoosesAmongTheWordsBefore) {
   directory_.write("train-novels/b/two.txt", "the cat sat\nthe mat and the mat\n");
-  const Lambada task = read(3, "pointing");
+  const Lambada task = read(3, LambadaForm::pointing);
   EXPECT_TRUE(task.points());
   ASSERT_EQ(task.size(Split::train), 1);  // dog, cat and sat do not stand before
   const Example learned = task.example(Split::train, 0);
@@ -143,7 +165,7 @@ TEST_F(LambadaFiles, PointingChoosesAmongTheWordsBefore) {
 
 TEST_F(LambadaFiles, PointingKnowsUnknownWordsApartBySpelling) {
   directory_.write("train-novels/b/two.txt", "cat sat the cat\n");
-  const Lambada task = read(2, "pointing");
+  const Lambada task = read(2, LambadaForm::pointing);
   const Example owl = task.example(Split::validation, 1);  // the owl saw the owl
   EXPECT_EQ(owl.candidates, (std::vector<std::int64_t>{no_answer, 0, 1, 2, 0}));
   EXPECT_EQ(owl.answer, 2);
@@ -152,14 +174,14 @@ TEST_F(LambadaFiles, PointingKnowsUnknownWordsApartBySpelling) {
   EXPECT_EQ(task.example(Split::validation, 0).answer, no_answer);
   EXPECT_EQ(task.parse("the owl saw the").candidates, owl.candidates);
   directory_.write("train-novels/b/two.txt", "the cat sat\n");
-  EXPECT_NE(tests::bad_input([&] { read(2, "pointing"); }).find("no training example has an answer"),
+  EXPECT_NE(tests::bad_input([&] { read(2, LambadaForm::pointing); }).find("no training example has an answer"),
             std::string::npos);
 }
 
 TEST_F(LambadaFiles, NamesTellUnknownWordsApart) {
   directory_.write("train-novels/b/two.txt", "cat sat the cat\n");
   options_.lambada_names = 2;
-  const Lambada task = read(2, "pointing");  // the, cat
+  const Lambada task = read(2, LambadaForm::pointing);  // the, cat
   EXPECT_EQ(task.vocabulary().text(), "<pad>\n<EOS>\n<unk>\n<unk-1>\n<unk-2>\nthe\ncat\n");
   const auto words = [&](const Example& example) {
     std::vector<std::string> rows;
@@ -174,12 +196,12 @@ TEST_F(LambadaFiles, NamesTellUnknownWordsApart) {
   EXPECT_EQ(more[2], "<unk>");
   EXPECT_THAT((std::vector{more[3], more[4]}), testing::UnorderedElementsAre("<unk-1>", "<unk-2>"));
   options_.lambada_names = 20;
-  const Lambada other = read(2, "pointing");
+  const Lambada other = read(2, LambadaForm::pointing);
   const Example validation = other.example(Split::validation, 1);
   EXPECT_NE(validation.source, other.parse("the owl saw the").source) << "in random order";
-  EXPECT_EQ(validation.source, read(2, "pointing").example(Split::validation, 1).source);
+  EXPECT_EQ(validation.source, read(2, LambadaForm::pointing).example(Split::validation, 1).source);
   directory_.write("lambada_development_plain_text.txt", "the owl saw the owl\nthe owl saw the owl\n");
-  const Lambada twice = read(2, "pointing");
+  const Lambada twice = read(2, LambadaForm::pointing);
   EXPECT_NE(twice.example(Split::validation, 0).source, twice.example(Split::validation, 1).source)
       << "another order for each";
 }
@@ -209,7 +231,8 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   EXPECT_EQ(read().size(Split::train), contexts_of_word) << "the same words are common where others have names";
   options_.lambada_common = 4;  // the, cat, and, dog: however few of them the vocabulary has
   for (const std::int64_t vocabulary : {60000, 1})
-    EXPECT_THAT(tests::bad_input([&] { read(vocabulary, "pointing"); }), testing::HasSubstr("a word is needed"));
+    EXPECT_THAT(tests::bad_input([&] { read(vocabulary, LambadaForm::pointing); }),
+                testing::HasSubstr("a word is needed"));
   options_.lambada_common = 2;
   options_.lambada_context = 3;
   EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("a word is needed that stands among those before"));
@@ -242,7 +265,7 @@ TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {
 TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {
   EXPECT_EQ(read().description().find("fewer than two words"), std::string::npos);
   directory_.write("train-novels/b/two.txt", "chapter\n\nthe cat sat\n \t\n");
-  for (const std::string form : {"reading", "language-model"}) {
+  for (const LambadaForm form : {LambadaForm::reading, LambadaForm::language_model}) {
     const Lambada task = read(60000, form);
     EXPECT_EQ(task.size(Split::train), 3);
     EXPECT_EQ(task.vocabulary().id("chapter"), -1);
@@ -257,11 +280,6 @@ TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {
     EXPECT_NE(refused().find(": 1 words; a passage is two at least"), std::string::npos) << refused();
     std::ofstream(file) << before;
   }
-}
-
-TEST_F(LambadaFiles, AFormThatThereIsNotIsRefused) {
-  EXPECT_EQ(tests::bad_input([&] { read(3, "points"); }),
-            "--lambada-form points: there is no such form; needs one of reading, pointing, language-model");
 }
 
 class PublishedLambada : public tests::SharedData<PublishedLambada> {
@@ -314,7 +332,7 @@ TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
 }
 
 TEST_F(PublishedLambada, WordsBeforeHaveTheAnswerAsOftenAsIsSaid) {
-  const Lambada task = read_lambada(files(), 60000, "pointing");
+  const Lambada task = read_lambada(files(), 60000, LambadaForm::pointing);
   EXPECT_NEAR(static_cast<double>(task.size(Split::train)) / 48516, 0.178, 0.0005);
   const auto answered = [](const Example& example) { return example.answer != no_answer; };
   EXPECT_EQ(share(task, Split::train, answered), 1);

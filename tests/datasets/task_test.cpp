@@ -50,8 +50,8 @@ TEST(MakeTask, MakesWhatItsNameSays) {
     EXPECT_EQ(task->description().find(name == "babi" ? "bAbI task 1" : name + ":"), 0u) << task->description();
     expect_sizes_of_examples(*task);
     options.babi_memory = 1;
-    options.agreement_form = "language-model";
-    for (const char* form : {"pointing", "language-model"}) {
+    options.agreement_form = AgreementForm::language_model;
+    for (const auto form : {LambadaForm::pointing, LambadaForm::language_model}) {
       options.lambada_form = form;
       expect_sizes_of_examples(*make_task(options));
     }

@@ -13,7 +13,7 @@ void try_files(const tests::TemporaryDirectory& directory) {
   datasets::TaskOptions options;
   options.task = "agreement";
   options.data = directory.path().string();
-  for (const std::string form : {"number-prediction", "language-model"}) {
+  for (const auto form : {datasets::AgreementForm::number_prediction, datasets::AgreementForm::language_model}) {
     options.agreement_form = form;
     tests::try_task(options);
   }
@@ -38,7 +38,7 @@ void try_sentences(const std::string& sentences, const std::string& verbs) {
   datasets::TaskOptions options;
   options.task = "agreement";
   options.data = directory.path().string();
-  options.agreement_form = "language-model";
+  options.agreement_form = datasets::AgreementForm::language_model;
   tests::try_task(options);
 }
 

@@ -14,9 +14,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   datasets::TaskOptions options;
   options.task = "lambada";
   options.data = directory.path().string();
-  for (const std::string form : {"reading", "pointing", "language-model"}) {
+  using Form = datasets::LambadaForm;
+  for (const Form form : {Form::reading, Form::pointing, Form::language_model}) {
     options.lambada_form = form;
-    options.vocabulary_size = form == "pointing" ? 3 : 60000;
+    options.vocabulary_size = form == Form::pointing ? 3 : 60000;
     if (!tests::try_task(options)) break;
   }
   return 0;

@@ -39,6 +39,10 @@ TEST(DataCheck, SaysWhatIsThereAndWhatIsWrong) {
   const Outcome wrong = run_ut("data check " + data);
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.output, HasSubstr("wrong: " + data + "/test.de: 2 lines, but test.en has 1"));
+  const auto object = nlohmann::json::parse(run_ut("data check --json " + data).output);
+  EXPECT_EQ(object.at("task"), "translation");
+  EXPECT_THAT(object.at("errors").at(0).get<std::string>(), HasSubstr("test.de: 2 lines, but test.en has 1"));
+  EXPECT_FALSE(object.contains("options"));
   expect_refused(run_ut("data check " + data + "/nowhere"), HasSubstr("no such directory"));
 }
 

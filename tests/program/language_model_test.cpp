@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -98,7 +97,7 @@ TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
 }
 
 TEST_F(Cycle, IsScoredByAllWordsWhereThatIsAskedFor) {
-  train("lambada --lambada-form language-model --lambada-scored all-words --evaluate-every 100", 400);
+  train("lambada --lambada-form language-model --lambada-scored all-words", 400);
   double entropy = 0;
   std::istringstream lines(base::read_file(directory_ / "lambada_test_plain_text.txt"));
   for (std::string line; std::getline(lines, line);) {
@@ -113,10 +112,6 @@ TEST_F(Cycle, IsScoredByAllWordsWhereThatIsAskedFor) {
     EXPECT_NEAR(all.at("perplexity").get<double>(), perplexity, 0.02 * perplexity);
   }
   EXPECT_EQ(evaluate("--lambada-scored last-word").at("labels"), 400);
-  double least = 1e9;
-  for (const auto& line : records_of(run(), "validation_loss"))
-    least = std::min(least, line.at("validation_loss").get<double>());
-  EXPECT_NEAR(evaluate("--split validation").at("loss").get<double>(), least, 1e-6) << "it is the best by its loss";
 }
 
 TEST_F(LanguageModel, PerplexityIsOfWordsInTheVocabulary) {

@@ -25,6 +25,7 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
       {{"--babi-memory", "9"}, {"--task", "babi", "--data", "there"}},
       {{"--lambada-form", "pointing"}, {"--task", "lambada", "--data", "there"}},
       {{"--lambada-common", "9"}, {"--lambada-context", "9", "--task", "lambada", "--data", "there"}},
+      {{"--lambada-scored", "all-words"}, {"--lambada-form", "language-model", "--task", "lambada", "--data", "there"}},
       {{"--lambada-names", "9"}, {"--lambada-form", "pointing", "--task", "lambada", "--data", "there"}},
       {{"--execute-length", "9"}, {"--task", "execute-copy"}},
       {{"--train-length", "9"}, {"--task", "reverse"}},
@@ -70,6 +71,8 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
       {{"--steps", "3"}, ""},
       {{"--evaluation-scoring", "decoded"}, "--evaluation-scoring: does nothing here, needs a task whose inputs have"},
       {{"--evaluation-scoring", "teacher-forced"}, ""},
+      {{"--lambada-scored", "all-words"}, ""},
+      {{"--patience", "3", "--evaluate-every", "0"}, "--patience: does nothing here, needs --evaluate-every above 0"},
       {{"--lambada-context", "9"}, "--lambada-context: does nothing here, needs another --lambada-form"},
       {{"--halting", "act", "--decoder-halting", "act"}, ""}};
   for (const auto& [more, message] : of_no_encoder) {
