@@ -126,6 +126,7 @@ struct Options {
   std::int64_t log_every = 10;          // updates
   std::int64_t evaluate_every = 500;    // updates; 0: only at the end
   std::int64_t checkpoint_every = 500;  // updates; 0: only of a new best and at the end
+  double checkpoint_minutes = 0;        // after the newest one; 0: none by the clock
   std::int64_t keep_checkpoints = 2;    // newest ones kept, beside the best
   std::int64_t keep_every = 0;          // updates between those that are kept for good; 0: none is
   OnNonFinite on_nonfinite = OnNonFinite::skip;

@@ -147,6 +147,9 @@ void add_looks(Table& table) {
        changeable(whole(
            "checkpoint-every", "updates between checkpoints; 0: only of a new best and at the end",
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
+       changeable(not_negative(
+           "checkpoint-minutes", "also so many minutes after the newest one; 0: none by the clock",
+           [](auto& o) -> auto& { return o.checkpoint_minutes; })),
        changeable(whole(
            "keep-checkpoints", "newest ones kept, beside the best", [](auto& o) -> auto& { return o.keep_checkpoints; },
            1)),

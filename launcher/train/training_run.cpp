@@ -154,9 +154,11 @@ core::LossOptions TrainingRun::loss_of(const datasets::Batch& batch) const {
 void TrainingRun::report(const UpdateResult& result) {
   const Options& options = session_.options;
   const bool over = options.max_hours > 0 && hours() >= options.max_hours;
+  const bool old = session_.speaks() && options.checkpoint_minutes > 0 &&
+                   since_written_.seconds() >= 60 * options.checkpoint_minutes;
   const auto gradient_norm = result.gradient_norm.item<double>();
   const at::Tensor sums = at::tensor({result.loss.item<double>(), stop_requested() ? 1.0 : 0.0, over ? 1.0 : 0.0,
-                                      std::isfinite(gradient_norm) ? 0.0 : 1.0},
+                                      std::isfinite(gradient_norm) ? 0.0 : 1.0, old ? 1.0 : 0.0},
                                      at::kDouble);
   session_.mesh.world().all_reduce_sum(sums, dist::Purpose::control);
   ShownUpdate shown;
@@ -173,6 +175,7 @@ void TrainingRun::report(const UpdateResult& result) {
   session_.update = update();
   stop_ = sums[1].item<double>() > 0;
   time_is_over_ = sums[2].item<double>() > 0;
+  checkpoint_is_old_ = sums[4].item<double>() > 0;
   log_->take(shown, result.rows, result.ponder_times);
   const bool last = update() >= options.max_updates || stop_ || time_is_over_;
   if (last || is_due(update(), options.log_every)) record_updates();
@@ -203,8 +206,8 @@ bool TrainingRun::evaluation_is_due() const {
 bool TrainingRun::checkpoint_is_due() const {
   const bool end_writes_it = finished();                  // after an evaluation, which it is to tell of
   const bool may_be_spoilt = non_finite_.in_a_row() > 0;  // the model, for good
-  return is_due(update(), session_.options.checkpoint_every) && written_at_ != update() && !end_writes_it &&
-         !may_be_spoilt;
+  const bool is_time = checkpoint_is_old_ || is_due(update(), session_.options.checkpoint_every);
+  return is_time && written_at_ != update() && !end_writes_it && !may_be_spoilt;
 }
 
 std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
@@ -284,6 +287,8 @@ void TrainingRun::write_checkpoint() {
   if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
   check_finite(*model_, optimizer_, written_at_, session_.mesh.world());
   written_at_ = update();
+  since_written_ = Stopwatch();
+  checkpoint_is_old_ = false;
   log_->pause();
   run_on_first(session_.mesh.world(), [&] {
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());

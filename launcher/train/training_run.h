@@ -108,7 +108,9 @@ class TrainingRun {
   std::int64_t evaluated_at_ = -1;
   bool is_spoilt_ = false;        // what was evaluated then
   std::int64_t written_at_ = -1;  // update of the newest checkpoint
-  std::int64_t compared_at_ = 0;  // update after which ranks were found to be the same
+  Stopwatch since_written_;
+  bool checkpoint_is_old_ = false;  // as rank 0's clock has it
+  std::int64_t compared_at_ = 0;    // update after which ranks were found to be the same
   NonFiniteUpdates non_finite_;
   bool stop_ = false;  // somebody asked for it
   bool time_is_over_ = false;

@@ -151,6 +151,21 @@ TEST_F(Update, IsTheLastOnceEvaluationsInARowHaveFoundNoBetter) {
   EXPECT_EQ(losses_of(run_).size(), 12);
 }
 
+TEST_F(Update, IsFollowedByACheckpointOnceTheNewestIsOld) {
+  const std::string pace =
+      "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4 --keep-checkpoints 9 "
+      "--ranks 2 --sequence-parallel 1 --checkpoint-every 0 --checkpoint-minutes ";
+  const auto checkpoints = [&](const std::string& minutes) {
+    updates(4, "", four_examples, pace + minutes);
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
+      if (entry.is_directory() && !entry.is_symlink()) names.insert(entry.path().filename());
+    return names.size();
+  };
+  EXPECT_EQ(checkpoints("1e-9"), 4);
+  EXPECT_EQ(checkpoints("60"), 1);
+}
+
 TEST_F(Update, ThatAnEvaluationMakesTheLastIsRecorded) {
   const auto records = updates(60, "", four_examples,
                                "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluation-examples 4 "
