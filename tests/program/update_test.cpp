@@ -2,6 +2,7 @@
 // moves no parameter, so that what differs from one to the next is what the options ask for.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
