@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 namespace ut::base {
@@ -30,6 +31,12 @@ template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   if (is_nested_too_deep(text)) return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, false);
+}
+
+/// A value in a line, whatever its strings have: what is no UTF-8 in them is replaced.
+template <typename Json>
+std::string json_line(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace ut::base

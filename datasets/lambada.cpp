@@ -50,12 +50,12 @@ std::vector<fs::path> training_files(const fs::path& training) {
   return files;
 }
 
-}  // namespace
-
-MissingWord::Form Lambada::form_of(LambadaForm form) {
-  if (form == LambadaForm::language_model) return Form::all_words;
-  return form == LambadaForm::pointing ? Form::word_before_it : Form::class_of_it;
+MissingWord::Form form_of(LambadaForm form) {
+  if (form == LambadaForm::language_model) return MissingWord::Form::all_words;
+  return form == LambadaForm::pointing ? MissingWord::Form::word_before_it : MissingWord::Form::class_of_it;
 }
+
+}  // namespace
 
 Lambada::Lambada(const TaskOptions& options)
     : MissingWord(form_of(options.lambada_form), options.lambada_scores_all_words ? Scored::all_words : Scored::answer,

@@ -35,7 +35,6 @@ class Lambada final : public MissingWord {
   std::vector<std::string> groups() const override;
 
  private:
-  static Form form_of(LambadaForm form);
   void read_passages(Split split, const std::filesystem::path& file);
   void read_text(const std::filesystem::path& file);
 

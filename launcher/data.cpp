@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/shell_word.h"
 #include "datasets/data_check.h"
 #include "datasets/stories.h"
@@ -29,8 +30,7 @@ std::string json_line(const datasets::DataCheck& found, const datasets::TaskOpti
                               {"warnings", found.warnings},
                               {"errors", found.errors}};
   if (found.errors.empty()) line["options"] = found.options;
-  constexpr auto for_what_is_no_utf8 = nlohmann::ordered_json::error_handler_t::replace;
-  return line.dump(-1, ' ', false, for_what_is_no_utf8) + "\n";
+  return base::json_line(line) + "\n";
 }
 
 std::string lines(const datasets::DataCheck& found, const datasets::TaskOptions& checked, bool quiet) {

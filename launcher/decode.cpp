@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "datasets/lines.h"
 #include "datasets/vocabulary.h"
 #include "datasets/words.h"
@@ -108,8 +109,7 @@ std::string text_of(const std::vector<std::int64_t>& output, const std::string& 
 std::string json_line(const std::string& line, const std::string& output, const double* log_probability) {
   nlohmann::ordered_json object{{"input", line}, {"output", output}};
   if (log_probability != nullptr) object["log_probability"] = *log_probability;
-  constexpr auto for_what_is_no_utf8 = nlohmann::ordered_json::error_handler_t::replace;
-  return object.dump(-1, ' ', false, for_what_is_no_utf8);
+  return base::json_line(object);
 }
 
 /// What all ranks work on next: rank 0's next `--evaluation-batch` lines; none: that was all. Collective.

@@ -34,8 +34,7 @@ void ScoredOutputs::add(const ScoredExample& scored) {
   }
   if (!scored.encoder_updates.empty()) line["encoder_updates"] = scored.encoder_updates;
   if (!scored.decoder_updates.empty()) line["decoder_updates"] = scored.decoder_updates;
-  constexpr auto for_what_is_no_utf8 = nlohmann::ordered_json::error_handler_t::replace;
-  lines_.push_back(line.dump(-1, ' ', false, for_what_is_no_utf8) + "\n");
+  lines_.push_back(base::json_line(line) + "\n");
 }
 
 void ScoredOutputs::write(const std::string& file, dist::Communicator& world) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
@@ -16,7 +17,7 @@ using nlohmann::json;
 std::string text_of(const std::vector<Finding>& findings) {
   json list = json::array();
   for (const Finding& finding : findings) list.push_back({finding.subject, finding.seen, finding.remedy});
-  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+  return base::json_line(list);
 }
 
 std::vector<Finding> findings_in(const std::string& text) {

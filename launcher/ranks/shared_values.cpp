@@ -56,11 +56,10 @@ std::vector<std::string> texts_at_first(const std::string& text, dist::Communica
   std::vector<std::string> texts(world.rank() == 0 ? lengths.size() : 0);
   for (std::int64_t begin = 0; begin < longest; begin += at_once) {
     const auto part_of = [&](std::int64_t length) { return std::clamp<std::int64_t>(length - begin, 0, at_once); };
-    const std::int64_t mine = part_of(std::ssize(text));
     const std::string part =
-        mine == 0 ? "" : text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(mine));
+        text.substr(std::min(text.size(), static_cast<std::size_t>(begin)), static_cast<std::size_t>(at_once));
     std::vector<std::int64_t> to_first(lengths.size(), 0);
-    to_first.front() = mine;
+    to_first.front() = std::ssize(part);
     std::vector<std::int64_t> of_ranks(lengths.size(), 0);
     if (world.rank() == 0) std::ranges::transform(lengths, of_ranks.begin(), part_of);
     const at::Tensor letters = world.all_to_all_rows(letters_of(part), to_first, of_ranks, dist::Purpose::control);

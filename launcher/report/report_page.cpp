@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "launcher/process/run_program.h"
 #include "launcher/report/report_parts.h"
 
@@ -22,7 +23,7 @@ namespace {
 /// As it can stand inside a script element: no text of a run can end that.
 std::string json_text(const nlohmann::ordered_json& report) {
   std::string text;
-  for (const char c : report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
+  for (const char c : base::json_line(report))
     if (c == '<')
       text += "\\u003c";
     else
