@@ -11,30 +11,32 @@ namespace ut::launcher {
 
 const std::vector<CommandEntry>& commands() {
   static const std::vector<CommandEntry> table = {
-      {"train", command_train, "ut train --task NAME --run-dir DIR [options]", "train a model, or go on training it"},
+      {"train", command_train, "ut train --task NAME --run-dir DIR [options]",
+       "train a model, or continue its training"},
       {"evaluate", command_evaluate, "ut evaluate --run-dir DIR [options]", "score a trained model"},
       {"decode", command_decode, "ut decode --run-dir DIR [options] < input > output",
        "run a trained model on lines of standard input"},
       {"export", command_export, "ut export --run-dir DIR --out DIR [options]",
        "write a trained model for other programs: safetensors and JSON"},
       {"import", command_import, "ut import --from DIR --run-dir DIR [options]",
-       "make a run of such a model, to be evaluated, decoded with or trained on"},
-      {"score", command_score, "ut score --reference FILE [options] < lines", "score text beside its right form: BLEU"},
+       "turn such a model into a run, to evaluate, decode or train further"},
+      {"score", command_score, "ut score --reference FILE [options] < lines", "score text against references: BLEU"},
       {"bench", command_bench, "ut bench [options]",
-       "measure speed, memory and traffic of training, on made-up symbols"},
+       "measure speed, memory and traffic of training on made-up symbols"},
       {"plan", command_plan, "ut plan [options]",
        "predict time, memory and efficiency of training on a cluster, and choose how ranks share the work"},
-      {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]", "say whether this place can run it"},
+      {"doctor", command_doctor, "ut doctor [--ranks N] [--run-dir DIR]",
+       "check whether this machine or cluster can run it"},
       {"data stories", command_data_stories, "ut data stories --out DIR [options]",
        "make stories with questions, in bAbI's format"},
       {"data sentencepiece", command_data_sentencepiece, "ut data sentencepiece --data DIR [options]",
-       "make the pieces of words that translation works with"},
-      {"data check", command_data_check, "ut data check DIR [options]", "describe a data set and say what is wrong",
-       "data"},
+       "train the SentencePiece vocabulary for translation"},
+      {"data check", command_data_check, "ut data check DIR [options]",
+       "describe a data set and say what is wrong with it", "data"},
       {"data fetch", command_data_fetch, "ut data fetch NAME [options]",
-       "fetch a published data set, from its address or a folder", "name"},
+       "fetch a published data set from its address or a folder", "name"},
       {"report", command_report, "ut report RUN_DIR... [options]",
-       "make a page with the curves, ponder times and attention of runs", "run-dir", true}};
+       "make an HTML page with the curves, ponder times and attention of runs", "run-dir", true}};
   return table;
 }
 

@@ -9,9 +9,10 @@ constexpr std::int64_t most_steps = 1 << 16;
 static_assert(most_steps < 1 << core::step_bits);
 
 OptionEntry variant() {
-  auto entry = choice<Variant>("variant", "whose choices norm, residual, signal, step-signal and act-output follow",
-                               [](auto& o) -> auto& { return o.variant; },
-                               {{"paper", Variant::paper}, {"tensor2tensor", Variant::tensor2tensor}});
+  auto entry =
+      choice<Variant>("variant", "whose choices to take for norm, residual, signal, step-signal and act-output",
+                      [](auto& o) -> auto& { return o.variant; },
+                      {{"paper", Variant::paper}, {"tensor2tensor", Variant::tensor2tensor}});
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     if (!set(options, text)) return false;
     const bool paper = options.variant == Variant::paper;
@@ -27,7 +28,7 @@ OptionEntry variant() {
 
 OptionEntry steps() {
   auto entry = whole(
-      "steps", "times the block is applied (T), in encoder and decoder",
+      "steps", "how often the block is applied (T), in encoder and decoder",
       [](auto& o) -> auto& { return o.model.encoder_steps; }, 1, most_steps);
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     if (!set(options, text)) return false;
@@ -40,7 +41,7 @@ OptionEntry steps() {
 
 OptionEntry decoder_steps() {
   return without_default(whole(
-      "decoder-steps", "times the decoder's block is applied, where not --steps",
+      "decoder-steps", "how often the decoder's block is applied, if not --steps",
       [](auto& o) -> auto& { return o.model.decoder_steps; }, 1, most_steps));
 }
 
@@ -62,7 +63,7 @@ std::vector<std::pair<std::string, core::Halting>> halting_names() {
 
 OptionEntry halting() {
   auto entry = choice<core::Halting>(
-      "halting", "whether positions stop by themselves, in encoder and decoder",
+      "halting", "whether each position decides when to stop, in encoder and decoder",
       [](auto& o) -> auto& { return o.model.halting.encoder; }, halting_names());
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     if (!set(options, text)) return false;
@@ -78,7 +79,7 @@ OptionEntry precision() {
   entry.name = "precision";
   entry.placeholder = "NAME";
   entry.expected = "one of float32, float64, bfloat16, bf16";
-  entry.description = "float32 or float64, as --dtype; bfloat16: float32 but for matrix products";
+  entry.description = "float32 or float64, as --dtype; bfloat16: float32 with matrix products in bfloat16";
   entry.shows_default = false;
   entry.set = [](Options& options, const std::string& text) {
     options.model.bfloat16_products = text == "bfloat16" || text == "bf16";
@@ -101,7 +102,7 @@ void add_model_shape(Table& table) {
                                      [](auto& o) -> auto& { return o.model.kind; },
                                      {{"universal", core::ModelKind::universal}, {"lstm", core::ModelKind::lstm}}),
              whole(
-                 "lstm-layers", "lstm: of the encoder, and of the decoder",
+                 "lstm-layers", "lstm: number of layers, of the encoder and of the decoder",
                  [](auto& o) -> auto& { return o.model.lstm_layers; }, 1, 1 << core::layer_bits)});
   table.add("Model", model_commands, true,
             {variant(),
@@ -109,15 +110,16 @@ void add_model_shape(Table& table) {
                  "d-model", "width of a position's representation", [](auto& o) -> auto& { return o.model.d_model; }, 2,
                  1 << 20),
              whole(
-                 "heads", "of attention", [](auto& o) -> auto& { return o.model.heads; }, 1, 1 << core::head_bits),
+                 "heads", "number of attention heads", [](auto& o) -> auto& { return o.model.heads; }, 1,
+                 1 << core::head_bits),
              whole(
                  "ffn", "inner width of the transition", [](auto& o) -> auto& { return o.model.ffn; }, 1, 1 << 24)});
   table.add("Model", rank_commands | command_plan, true, {steps(), decoder_steps()});
   table.add("Model", model_commands, true,
             {whole(
-                 "block-layers", "layers inside the tied block", [](auto& o) -> auto& { return o.model.block_layers; },
-                 1, 1 << core::layer_bits),
-             choice<core::TransitionKind>("transition", "after attention",
+                 "block-layers", "number of layers inside the tied block",
+                 [](auto& o) -> auto& { return o.model.block_layers; }, 1, 1 << core::layer_bits),
+             choice<core::TransitionKind>("transition", "what follows attention in a layer",
                                           [](auto& o) -> auto& { return o.model.transition; },
                                           {{"feed-forward", core::TransitionKind::feed_forward},
                                            {"separable-convolution", core::TransitionKind::separable_convolution}})});
@@ -126,7 +128,7 @@ void add_model_shape(Table& table) {
 void add_halting(Table& table) {
   table.add("Halting", model_commands, true,
             {halting(), without_default(choice<core::Halting>(
-                            "decoder-halting", "in the decoder, where not --halting",
+                            "decoder-halting", "halting in the decoder, if not as --halting",
                             [](auto& o) -> auto& { return o.model.halting.decoder; }, halting_names()))});
   table.add("Halting", rank_commands | command_plan, true,
             {whole(
@@ -142,26 +144,27 @@ void add_halting(Table& table) {
            "act-output", "sum of weight x state, or y = w x + (1 - w) y",
            [](auto& o) -> auto& { return o.model.halting.output; },
            {{"accumulated", core::ActOutput::accumulated}, {"interpolated", core::ActOutput::interpolated}})});
-  table.add("Halting", rank_commands | command_plan, true,
-            {real(
-                "halting-threshold", "1 - epsilon: a position stops once its probabilities sum to more",
-                [](auto& o) -> auto& { return o.model.halting.threshold; }, "a number above 0 and up to 1",
-                [](double x) { return x > 0 && x <= 1; })});
   table.add(
-      "Halting", model_commands, true,
+      "Halting", rank_commands | command_plan, true,
       {real(
-           "halting-bias", "of the halting unit at the start; from 0 on most runs stay at two steps",
-           [](auto& o) -> auto& { return o.model.halting.bias; }, "a number from -1e15 to 1e15",
-           [](double) { return true; }),
-       not_negative(
-           "ponder-weight", "of the mean ponder time in the loss", [](auto& o) -> auto& { return o.ponder_weight; })});
+          "halting-threshold", "1 - epsilon: a position stops once the sum of its halting probabilities exceeds this",
+          [](auto& o) -> auto& { return o.model.halting.threshold; }, "a number above 0 and up to 1",
+          [](double x) { return x > 0 && x <= 1; })});
+  table.add("Halting", model_commands, true,
+            {real(
+                 "halting-bias", "initial bias of the halting unit; with 0 or more most runs stay at two steps",
+                 [](auto& o) -> auto& { return o.model.halting.bias; }, "a number from -1e15 to 1e15",
+                 [](double) { return true; }),
+             not_negative(
+                 "ponder-weight", "weight of the mean ponder time in the loss",
+                 [](auto& o) -> auto& { return o.ponder_weight; })});
   table.add("Halting", command_train, true,
             {whole(
-                "ponder-warmup", "updates until that weight is reached",
+                "ponder-warmup", "updates over which that weight grows to its full value",
                 [](auto& o) -> auto& { return o.ponder_warmup; }, 0)});
   table.add("Halting", rank_commands, true,
             {changeable(not_negative(
-                "balance", "act-copy: rows move once a rank runs more than X times the mean; 0: never",
+                "balance", "act-copy: rows move between ranks once one has more than X times the mean; 0: never",
                 [](auto& o) -> auto& { return o.model.halting.balance; }))});
 }
 
@@ -171,14 +174,16 @@ void add_model_choices(Table& table) {
       {choice<core::Norm>("norm", "layer normalisation after or before each part",
                           [](auto& o) -> auto& { return o.model.norm; },
                           {{"post", core::Norm::post}, {"pre", core::Norm::pre}}),
-       choice<core::Residual>("residual", "whether the signal stays in the state",
+       choice<core::Residual>("residual", "whether position and step signals stay in the state",
                               [](auto& o) -> auto& { return o.model.residual; },
                               {{"signal-out", core::Residual::signal_out}, {"signal-in", core::Residual::signal_in}}),
-       choice<core::Signal>("signal", "order of sines and cosines", [](auto& o) -> auto& { return o.model.signal; },
+       choice<core::Signal>("signal", "order of sines and cosines in the signals",
+                            [](auto& o) -> auto& { return o.model.signal; },
                             {{"interleaved", core::Signal::interleaved}, {"halves", core::Signal::halves}}),
-       choice<core::StepSignal>("step-signal", "of the steps", [](auto& o) -> auto& { return o.model.step_signal; },
+       choice<core::StepSignal>("step-signal", "kind of the signal that tells steps apart",
+                                [](auto& o) -> auto& { return o.model.step_signal; },
                                 {{"sinusoid", core::StepSignal::sinusoid}, {"learned", core::StepSignal::learned}}),
-       choice<core::Precision>("dtype", "of all numbers", [](auto& o) -> auto& { return o.model.precision; },
+       choice<core::Precision>("dtype", "type of all numbers", [](auto& o) -> auto& { return o.model.precision; },
                                {{"float32", core::Precision::float32}, {"float64", core::Precision::float64}}),
        precision()});
 }
@@ -187,28 +192,29 @@ void add_dropout(Table& table) {
   table.add("Model", model_commands | command_import, false, {dropout()});
   table.add("Model", model_commands, true,
             {without_default(share(
-                 "residual-dropout", "on each sub-layer's output, where not --dropout",
+                 "residual-dropout", "rate on each sub-layer's output, if not --dropout",
                  [](auto& o) -> auto& { return o.model.residual_dropout; })),
              without_default(share(
-                 "attention-dropout", "on attention weights, where not --dropout",
+                 "attention-dropout", "rate on attention weights, if not --dropout",
                  [](auto& o) -> auto& { return o.model.attention_dropout; })),
              without_default(share(
-                 "transition-dropout", "inside the transition, where not --dropout",
+                 "transition-dropout", "rate inside the transition, if not --dropout",
                  [](auto& o) -> auto& { return o.model.transition_dropout; })),
              without_default(share(
-                 "input-dropout", "on the stack's input, where not --dropout",
+                 "input-dropout", "rate on the stack's input, if not --dropout",
                  [](auto& o) -> auto& { return o.model.input_dropout; }))});
 }
 
 void add_memory(Table& table) {
-  table.add("Memory", command_train | command_bench | command_plan, true,
-            {changeable(choice<core::Recompute>(
-                "recompute",
-                "what the backward pass makes again and is not kept: nothing, attention's weights, or whole steps",
-                [](auto& o) -> auto& { return o.model.recompute; },
-                {{"none", core::Recompute::none},
-                 {"attention", core::Recompute::attention},
-                 {"step", core::Recompute::step}}))});
+  table.add(
+      "Memory", command_train | command_bench | command_plan, true,
+      {changeable(choice<core::Recompute>(
+          "recompute",
+          "what is not kept but computed again in the backward pass: nothing, attention's weights, or whole steps",
+          [](auto& o) -> auto& { return o.model.recompute; },
+          {{"none", core::Recompute::none},
+           {"attention", core::Recompute::attention},
+           {"step", core::Recompute::step}}))});
 }
 
 }  // namespace ut::launcher::option_groups

@@ -15,24 +15,24 @@ void add_of_place(Table& table, unsigned commands, const std::vector<OptionEntry
 
 OptionEntry sequence_parallel(const std::string& otherwise) {
   return none_if_zero(changeable(whole(
-      "sequence-parallel", "ranks that share a sequence's positions; divides the ranks; " + otherwise,
+      "sequence-parallel", "ranks that share a sequence's positions, a divisor of --ranks; " + otherwise,
       [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)));
 }
 
 void add_devices(Table& table) {
-  add_of_place(
-      table, rank_commands,
-      {changeable(choice<DeviceChoice>(
-           "device", "where the ranks compute; a rank gets a GPU of its own", [](auto& o) -> auto& { return o.device; },
-           {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
-       changeable(choice<CommunicatorChoice>("communicator", "what carries the ranks' messages",
-                                             [](auto& o) -> auto& { return o.communicator; },
-                                             {{"auto", CommunicatorChoice::automatic},
-                                              {"mpi", CommunicatorChoice::mpi},
-                                              {"nccl", CommunicatorChoice::nccl}})),
-       changeable(flag(
-           "share-gpus", "let ranks have a GPU in common: slow, for trying things out",
-           [](auto& o) -> auto& { return o.share_gpus; }))});
+  add_of_place(table, rank_commands,
+               {changeable(choice<DeviceChoice>(
+                    "device", "where the ranks compute; each rank gets a GPU of its own",
+                    [](auto& o) -> auto& { return o.device; },
+                    {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
+                changeable(choice<CommunicatorChoice>("communicator", "what carries the ranks' messages",
+                                                      [](auto& o) -> auto& { return o.communicator; },
+                                                      {{"auto", CommunicatorChoice::automatic},
+                                                       {"mpi", CommunicatorChoice::mpi},
+                                                       {"nccl", CommunicatorChoice::nccl}})),
+                changeable(flag(
+                    "share-gpus", "let ranks share a GPU: slow, only for trying things out",
+                    [](auto& o) -> auto& { return o.share_gpus; }))});
 }
 
 OptionEntry exchange_form() {
@@ -44,7 +44,7 @@ OptionEntry exchange_form() {
 /// The plan is for updates: who uses a trained model makes none.
 OptionEntry exchange_form_or_auto() {
   auto entry = exchange_form();
-  entry.description += "; auto: form, what is sent and shards by ut plan";
+  entry.description += "; auto: ut plan chooses this, --exchange-sends and --shards";
   entry.expected += " or auto";
   entry.set = [named = entry.set](Options& options, const std::string& text) {
     options.plan_exchange = text == "auto";
@@ -58,30 +58,30 @@ OptionEntry exchange_form_or_auto() {
 
 void add_ranks(Table& table) {
   auto ranks = none_if_zero(changeable(whole(
-      "ranks", "processes; without mpirun or srun around it the program starts them",
+      "ranks", "number of processes; the program starts them itself, unless mpirun or srun has",
       [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
   add_of_place(table, rank_commands | command_plan | command_doctor, {ranks});
   table.add("Ranks", rank_commands & ~users, true,
-            {sequence_parallel("by ut plan if not given"), exchange_form_or_auto()});
-  table.add("Ranks", users, false, {sequence_parallel("1 if not given")});
+            {sequence_parallel("default: as ut plan chooses"), exchange_form_or_auto()});
+  table.add("Ranks", users, false, {sequence_parallel("default: 1")});
   table.add("Ranks", users, true, {exchange_form()});
   table.add("Ranks", rank_commands, true,
             {changeable(choice<dist::Sent>(
-                 "exchange-sends", "what is sent for a row, 2d numbers or d",
+                 "exchange-sends", "what is sent for a row: 2d numbers, or d",
                  [](auto& o) -> auto& { return o.exchange.sent; }, exchange_sends())),
              changeable(choice<dist::Cut>(
                  "shards", "which positions a rank holds in the decoder",
                  [](auto& o) -> auto& { return o.exchange.cut; }, exchange_cuts()))});
   add_of_place(table, rank_commands | command_plan | command_doctor,
                {changeable(whole(
-                    "threads", "per rank; 0: OMP_NUM_THREADS, or cores / ranks where ut starts them",
+                    "threads", "threads per rank; 0: OMP_NUM_THREADS, or cores / ranks if ut starts the ranks",
                     [](auto& o) -> auto& { return o.threads; }, 0, 4096)),
                 changeable(absolute_path(
-                    "hostfile", "FILE", "hosts to start the ranks on, with ssh; a line each: HOST slots=N",
+                    "hostfile", "FILE", "hosts to start the ranks on with ssh, one line each: HOST slots=N",
                     [](auto& o) -> auto& { return o.hostfile; }))});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
             {changeable(whole(
-                "timeout", "seconds that ranks wait for one another before they give the job up",
+                "timeout", "seconds that ranks wait for one another before they end the job",
                 [](auto& o) -> auto& { return o.timeout; }, 10, 1 << 20))});
   add_devices(table);
 }

@@ -17,7 +17,7 @@ constexpr std::int64_t most_examples = 1 << 27;
 
 OptionEntry data_directory() {
   return absolute_path(
-      "data", "DIR", "directory of the task's files, where it reads files",
+      "data", "DIR", "directory of the task's files, for tasks that read files",
       [](auto& o) -> auto& { return o.task.data; });
 }
 
@@ -40,81 +40,87 @@ OptionEntry babi_task() {
 void add_babi(Table& table) {
   table.add("Task", command_train, true,
             {babi_task(),
-             one_of("babi-size", "bAbI: questions per task (auto: what the directory has)",
+             one_of("babi-size", "bAbI: questions per task; auto: whichever the directory has",
                     [](auto& o) -> auto& { return o.task.babi_size; }, {"auto", "1k", "10k"}),
              whole(
-                 "babi-memory", "bAbI: newest facts kept of a story; 0: all",
+                 "babi-memory", "bAbI: how many of a story's newest facts are kept; 0: all",
                  [](auto& o) -> auto& { return o.task.babi_memory; }, 0)});
 }
 
 void add_agreement(Table& table) {
-  table.add("Task", command_train, true,
-            {choice<AgreementForm>("agreement-form",
-                                   "agreement: the verb's number, or all words and the verb's two forms ranked",
-                                   [](auto& o) -> auto& { return o.task.agreement_form; },
-                                   {{"number-prediction", AgreementForm::number_prediction},
-                                    {"language-model", AgreementForm::language_model}}),
-             share(
-                 "agreement-train-share",
-                 "agreement: of each numpred.test.N, trained on instead of tested on; for want of numpred.train",
-                 [](auto& o) -> auto& { return o.task.agreement_train_share; })});
+  table.add(
+      "Task", command_train, true,
+      {choice<AgreementForm>("agreement-form",
+                             "agreement: predict the verb's number, or learn all words and rank the verb's two forms",
+                             [](auto& o) -> auto& { return o.task.agreement_form; },
+                             {{"number-prediction", AgreementForm::number_prediction},
+                              {"language-model", AgreementForm::language_model}}),
+       share(
+           "agreement-train-share",
+           "agreement: share of each numpred.test.N that is trained on instead of tested on, if there is no "
+           "numpred.train",
+           [](auto& o) -> auto& { return o.task.agreement_train_share; })});
 }
 
 void add_lambada(Table& table) {
-  table.add("Task", command_train, true,
-            {choice<LambadaForm>("lambada-form",
-                                 "lambada: the last word as a class, as a word among those before it, or all words",
-                                 [](auto& o) -> auto& { return o.task.lambada_form; },
-                                 {{"reading", LambadaForm::reading},
-                                  {"pointing", LambadaForm::pointing},
-                                  {"language-model", LambadaForm::language_model}}),
-             whole(
-                 "lambada-context",
-                 "lambada: learns from every word of the training text that stands among so many before it; 0: from "
-                 "the last word of each line",
-                 [](auto& o) -> auto& { return o.task.lambada_context; }, 0, 1 << 20),
-             whole(
-                 "lambada-common", "lambada: of these, the most frequent words, none is asked for",
-                 [](auto& o) -> auto& { return o.task.lambada_common; }, 0, 1 << 24),
-             whole(
-                 "lambada-names", "lambada: symbols that tell a passage's words outside the vocabulary apart; 0: one",
-                 [](auto& o) -> auto& { return o.task.lambada_names; }, 0, 1 << 16),
-             whole(
-                 "vocabulary-size", "lambada: words kept, the most frequent of the training text",
-                 [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24)});
+  table.add(
+      "Task", command_train, true,
+      {choice<LambadaForm>("lambada-form",
+                           "lambada: predict the last word as a class of the vocabulary, by pointing at a word before "
+                           "it, or predict every word",
+                           [](auto& o) -> auto& { return o.task.lambada_form; },
+                           {{"reading", LambadaForm::reading},
+                            {"pointing", LambadaForm::pointing},
+                            {"language-model", LambadaForm::language_model}}),
+       whole(
+           "lambada-context",
+           "lambada: learn from every word of the training text that is also among the N words before it; 0: from the "
+           "last word of each line",
+           [](auto& o) -> auto& { return o.task.lambada_context; }, 0, 1 << 20),
+       whole(
+           "lambada-common", "lambada: the N most frequent words, which --lambada-context never asks for",
+           [](auto& o) -> auto& { return o.task.lambada_common; }, 0, 1 << 24),
+       whole(
+           "lambada-names",
+           "lambada: symbols that tell apart a passage's words outside the vocabulary; 0: one symbol for all of them",
+           [](auto& o) -> auto& { return o.task.lambada_names; }, 0, 1 << 16),
+       whole(
+           "vocabulary-size", "lambada: size of the vocabulary, the most frequent words of the training text",
+           [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24)});
   table.add("Task", command_train | command_evaluate, true,
             {changeable(choice<bool>("lambada-scored",
-                                     "lambada, language model: the words that scores and perplexity are of, a "
-                                     "passage's last or all",
+                                     "lambada, language model: which words count for scores and perplexity, the last "
+                                     "of each passage or all",
                                      [](auto& o) -> auto& { return o.task.lambada_scores_all_words; },
                                      {{"last-word", false}, {"all-words", true}}))});
 }
 
 void add_generated(Table& table) {
-  table.add("Task", command_train, true,
-            {whole(
-                 "train-length", "copy, reverse, addition: longest input in training",
-                 [](auto& o) -> auto& { return o.task.train_length; }, 1),
-             whole(
-                 "execute-length", "execute-…: digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
-                 [](auto& o) -> auto& { return o.task.execute_length; }, 0),
-             whole(
-                 "execute-nesting", "execute-…: operations of a program, one around the other",
-                 [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
-             choice<ProgramSource>("execute-source", "execute-program: whose programs",
-                                   [](auto& o) -> auto& { return o.task.execute_source; },
-                                   {{"sonnet", ProgramSource::sonnet}, {"zaremba", ProgramSource::zaremba}}),
-             whole(
-                 "train-examples", "generated tasks: examples to train on",
-                 [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
-             whole(
-                 "data-seed", "of generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
+  table.add(
+      "Task", command_train, true,
+      {whole(
+           "train-length", "copy, reverse, addition: longest input in training",
+           [](auto& o) -> auto& { return o.task.train_length; }, 1),
+       whole(
+           "execute-length", "execute-…: most digits of a number; 0: as in the papers, 5 (copy, double, reverse: 55)",
+           [](auto& o) -> auto& { return o.task.execute_length; }, 0),
+       whole(
+           "execute-nesting", "execute-…: how deep a program's operations are nested",
+           [](auto& o) -> auto& { return o.task.execute_nesting; }, 1),
+       choice<ProgramSource>("execute-source", "execute-program: whose generator of programs",
+                             [](auto& o) -> auto& { return o.task.execute_source; },
+                             {{"sonnet", ProgramSource::sonnet}, {"zaremba", ProgramSource::zaremba}}),
+       whole(
+           "train-examples", "generated tasks: number of training examples",
+           [](auto& o) -> auto& { return o.task.train_examples; }, 1, most_examples),
+       whole(
+           "data-seed", "seed of the generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
   table.add("Task", command_train | command_evaluate, true,
             {changeable(whole(
                  "evaluation-length", "copy, reverse, addition: longest input in evaluation",
                  [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
              changeable(whole(
-                 "evaluation-examples", "generated tasks: examples of each evaluation split",
+                 "evaluation-examples", "generated tasks: number of examples in each evaluation split",
                  [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1, most_examples))});
 }
 
@@ -124,37 +130,37 @@ void add_generated(Table& table) {
 void add_parallel_text(Table& table) {
   table.add("Task", command_train | command_data_sentencepiece | command_data_check, true,
             {path(
-                 "source-language", "NAME", "translation: the ending of the files that are translated from, as en",
+                 "source-language", "NAME", "translation: ending of the source language's files, such as en",
                  [](auto& o) -> auto& { return o.task.source_language; }),
              path(
-                 "target-language", "NAME", "translation: the ending of the files that are translated to",
+                 "target-language", "NAME", "translation: ending of the target language's files",
                  [](auto& o) -> auto& { return o.task.target_language; }),
              names(
-                 "train-set", "translation: files to train on, without the endings; train without this",
+                 "train-set", "translation: files to train on, without their endings; default: train",
                  [](auto& o) -> auto& { return o.task.train_sets; })});
   table.add("Task", command_train | command_data_check, true,
             {changeable(absolute_path(
-                 "sentencepiece", "FILE", "translation: the SentencePiece model; without it that in --data",
+                 "sentencepiece", "FILE", "translation: SentencePiece model; default: the one in --data",
                  [](auto& o) -> auto& { return o.task.sentencepiece; })),  // a checkpoint knows its vocabulary
              whole(
-                 "longest-pair", "translation: pairs with more pieces on a side are not trained on",
+                 "longest-pair", "translation: pairs with more pieces than this on either side are not trained on",
                  [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});
   table.add("Task", command_train | command_evaluate | command_data_check, true,
             {changeable(names(
-                 "validation-set", "translation: files to validate on; validation, valid, val or dev without this",
+                 "validation-set", "translation: files to validate on; default: validation, valid, val or dev",
                  [](auto& o) -> auto& { return o.task.validation_sets; })),
              changeable(names(
-                 "test-set", "translation: files to test on; test and all as test.lc or test2016 without this",
+                 "test-set", "translation: files to test on; default: test and names like test.lc or test2016",
                  [](auto& o) -> auto& { return o.task.test_sets; }))});
 }
 
 void add_task(Table& table) {
   table.add("Task", command_train, true,
             {without_default(one_of(
-                "task", "what is learned", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
+                "task", "what to learn", [](auto& o) -> auto& { return o.task.task; }, datasets::task_names()))});
   table.add("Task", command_data_check, false,
             {without_default(one_of(
-                 "task", "whose files are checked; without it all whose files are there",
+                 "task", "check this task's files; default: every task whose files are there",
                  [](auto& o) -> auto& { return o.task.task; }, datasets::file_task_names())),
              flag(
                  "json", "print a JSON object for each task", [](auto& o) -> auto& { return o.json; })});

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t largest_offset = std::int64_t{1} << 40;  // far from where positions would overflow
 
 OptionEntry schedule() {
-  auto entry = choice<core::ScheduleKind>("schedule", "of the learning rate",
+  auto entry = choice<core::ScheduleKind>("schedule", "schedule of the learning rate",
                                           [](auto& o) -> auto& { return o.optimizer.schedule.kind; },
                                           {{"inverse-square-root", core::ScheduleKind::inverse_square_root},
                                            {"constant", core::ScheduleKind::constant},
@@ -39,22 +39,25 @@ void add_optimizer(Table& table) {
       "Training", command_train, true,
       {schedule(),
        changeable(positive(
-           "learning-rate", "the rate; with inverse-square-root the constant in front, there 2 by default",
+           "learning-rate", "learning rate; with inverse-square-root the constant factor, by default 2",
            [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; })),
        whole(
-           "warmup", "updates until the full learning rate; with inverse-square-root 8000 by default",
+           "warmup", "updates until the full learning rate; with inverse-square-root by default 8000",
            [](auto& o) -> auto& { return o.optimizer.schedule.warmup; }, 0),
        share(
-           "beta1", "Adam: of the gradient's mean", [](auto& o) -> auto& { return o.optimizer.beta1; }),
+           "beta1", "Adam: decay of the gradient's running mean", [](auto& o) -> auto& { return o.optimizer.beta1; }),
        share(
-           "beta2", "Adam: of the gradient's square", [](auto& o) -> auto& { return o.optimizer.beta2; }),
+           "beta2", "Adam: decay of the squared gradient's running mean",
+           [](auto& o) -> auto& { return o.optimizer.beta2; }),
        real(
-           "epsilon", "Adam: added to the root", [](auto& o) -> auto& { return o.optimizer.epsilon; },
-           "a number from 1e-30 to 1e15", [](double x) { return x >= 1e-30; }),
+           "epsilon", "Adam: added to the root in the denominator",
+           [](auto& o) -> auto& { return o.optimizer.epsilon; }, "a number from 1e-30 to 1e15",
+           [](double x) { return x >= 1e-30; }),
        not_negative(
-           "weight-decay", "decoupled from the gradient", [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
+           "weight-decay", "weight decay, decoupled from the gradient",
+           [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
        not_negative(
-           "clip-norm", "largest global norm of the gradient; 0: not clipped",
+           "clip-norm", "clip the gradient to this global norm; 0: no clipping",
            [](auto& o) -> auto& { return o.optimizer.clip_norm; })});
 }
 
@@ -67,10 +70,11 @@ const std::vector<std::pair<std::string, int>>& signal_names() {
 /// Names of signals, with commas between them.
 OptionEntry stop_signals() {
   const std::string known = "among TERM, USR1, USR2, INT, HUP and XCPU";
-  OptionEntry entry = entry_named("stop-signals", "NAMES",
-                                  "what asks for a checkpoint and an end after the update, or within an evaluation, " +
-                                      known + "; USR1 always does",
-                                  "names of signals, as TERM,USR1,INT, " + known);
+  OptionEntry entry =
+      entry_named("stop-signals", "NAMES",
+                  "signals that end training with a checkpoint, after the update or within an evaluation, " + known +
+                      "; USR1 always does",
+                  "names of signals, as TERM,USR1,INT, " + known);
   entry.set = [](Options& options, const std::string& text) {
     options.stop_signals.clear();
     std::istringstream list(text);
@@ -96,38 +100,41 @@ void add_batches(Table& table) {
       {whole(
            "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1, 1 << 24),
        whole(
-           "batch-rows", "instead: rows per micro-batch, source and target together, over all ranks; 0: --batch",
+           "batch-rows",
+           "instead of --batch: rows per micro-batch, source and target together, over all ranks; 0: use --batch",
            [](auto& o) -> auto& { return o.batch_rows; }, 0, 1 << 30),
        whole(
            "batch-window",
-           "with --batch-rows: successive examples of which those of like length come together; 0: as fill some 16 "
+           "with --batch-rows: number of successive examples that are sorted by length; 0: enough for some 16 "
            "micro-batches",
            [](auto& o) -> auto& { return o.batch_window; }, 0, 1 << 20),
        whole(
            "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1, 1 << 20),
        share(
-           "label-smoothing", "share of the probability given to all other symbols",
+           "label-smoothing", "probability that is shared among all other symbols",
            [](auto& o) -> auto& { return o.label_smoothing; }),
        whole(
            "random-offset", "largest random offset of a sequence's positions; 0: none",
            [](auto& o) -> auto& { return o.random_offset; }, 0, largest_offset),
        whole(
-           "seed", "of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; }, 0)});
+           "seed", "seed of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; },
+           0)});
 }
 
 void add_ends(Table& table) {
-  table.add(
-      "Training", command_train, true,
-      {changeable(whole(
-           "max-updates", "end after this many", [](auto& o) -> auto& { return o.max_updates; }, 1)),
-       changeable(not_negative(
-           "max-hours", "end after this long; 0: no bound", [](auto& o) -> auto& { return o.max_hours; })),
-       changeable(not_negative(
-           "target-score", "end once validation reaches it, as 0.98; of decoded translations BLEU / 100; 0: no bound",
-           [](auto& o) -> auto& { return o.target_score; })),
-       changeable(whole(
-           "patience", "end after so many evaluations in a row without a new best; 0: no bound",
-           [](auto& o) -> auto& { return o.patience; }, 0))});
+  table.add("Training", command_train, true,
+            {changeable(whole(
+                 "max-updates", "end after this many updates", [](auto& o) -> auto& { return o.max_updates; }, 1)),
+             changeable(not_negative(
+                 "max-hours", "end after this many hours of training; 0: no limit",
+                 [](auto& o) -> auto& { return o.max_hours; })),
+             changeable(not_negative(
+                 "target-score",
+                 "end once validation reaches this score, such as 0.98 (decoded translations: BLEU / 100); 0: no limit",
+                 [](auto& o) -> auto& { return o.target_score; })),
+             changeable(whole(
+                 "patience", "end after this many evaluations in a row without a new best; 0: no limit",
+                 [](auto& o) -> auto& { return o.patience; }, 0))});
 }
 
 /// What is looked at, and kept.
@@ -140,37 +147,37 @@ void add_looks(Table& table) {
            "evaluate-every", "updates between evaluations; 0: only at the end",
            [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
        changeable(choice<Scoring>("evaluation-scoring",
-                                  "what evaluations score: each symbol after the right ones, or what is decoded "
-                                  "greedily, translations by BLEU; the best and the aim are by these scores",
+                                  "what evaluations score: each symbol given the right ones before it, or greedily "
+                                  "decoded outputs (translations by BLEU); also decides the best and --target-score",
                                   [](auto& o) -> auto& { return o.evaluation_scoring; },
                                   {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
        changeable(whole(
-           "checkpoint-every", "updates between checkpoints; 0: only of a new best and at the end",
+           "checkpoint-every", "updates between checkpoints; 0: only for a new best and at the end",
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
        changeable(not_negative(
-           "checkpoint-minutes", "also so many minutes after the newest one; 0: none by the clock",
+           "checkpoint-minutes", "minutes after the newest checkpoint until another; 0: none by the clock",
            [](auto& o) -> auto& { return o.checkpoint_minutes; })),
        changeable(whole(
-           "keep-checkpoints", "newest ones kept, beside the best", [](auto& o) -> auto& { return o.keep_checkpoints; },
-           1)),
+           "keep-checkpoints", "how many of the newest checkpoints are kept, besides the best",
+           [](auto& o) -> auto& { return o.keep_checkpoints; }, 1)),
        changeable(whole(
-           "keep-every", "updates between checkpoints that are kept for good; 0: none is",
+           "keep-every", "updates between checkpoints that are kept for good; 0: none are",
            [](auto& o) -> auto& { return o.keep_every; }, 0))});
 }
 
 /// What may go wrong.
 void add_checks(Table& table) {
-  table.add(
-      "Training", command_train, true,
-      {changeable(choice<OnNonFinite>("on-nonfinite", "what becomes of an update whose gradients are not finite",
-                                      [](auto& o) -> auto& { return o.on_nonfinite; },
-                                      {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
-       changeable(whole(
-           "nonfinite-limit", "such updates in a row that are skipped; the next one ends the run",
-           [](auto& o) -> auto& { return o.nonfinite_limit; }, 1)),
-       changeable(whole(
-           "check-ranks", "updates between comparisons of the ranks' parameters, which are the same bits; 0: none",
-           [](auto& o) -> auto& { return o.check_ranks; }, 0))});
+  table.add("Training", command_train, true,
+            {changeable(choice<OnNonFinite>("on-nonfinite",
+                                            "what to do with an update whose loss or gradients are not finite",
+                                            [](auto& o) -> auto& { return o.on_nonfinite; },
+                                            {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
+             changeable(whole(
+                 "nonfinite-limit", "how many such updates in a row are skipped; one more ends the run",
+                 [](auto& o) -> auto& { return o.nonfinite_limit; }, 1)),
+             changeable(whole(
+                 "check-ranks", "updates between checks that all ranks' parameters are the same bits; 0: none",
+                 [](auto& o) -> auto& { return o.check_ranks; }, 0))});
 }
 
 }  // namespace
@@ -186,14 +193,14 @@ void add_training(Table& table) {
 void add_model_files(Table& table) {
   table.add("Model files", command_export, false,
             {path(
-                 "out", "DIR", "directory that is made for model.safetensors, config.json and vocabulary.txt",
+                 "out", "DIR", "directory to create, for model.safetensors, config.json and vocabulary.txt",
                  [](auto& o) -> auto& { return o.model_files.out; }),
              whole(
-                 "examples", "of the test split, whose symbols and logits go into examples.safetensors",
+                 "examples", "number of test examples whose symbols and logits are written to examples.safetensors",
                  [](auto& o) -> auto& { return o.model_files.examples; }, 0)});
   table.add("Model files", command_import, false,
             {path(
-                "from", "DIR", "directory that ut export, or another program, has made",
+                "from", "DIR", "directory made by ut export or another program",
                 [](auto& o) -> auto& { return o.model_files.from; })});
 }
 
@@ -204,19 +211,19 @@ void add_run(Table& table) {
                 [](auto& o) -> auto& { return o.run_dir; })});
   table.add("Run", command_doctor, false,
             {path(
-                "run-dir", "DIR", "directory for runs that every rank should be able to write to",
+                "run-dir", "DIR", "directory of runs, which every rank should be able to write to",
                 [](auto& o) -> auto& { return o.run_dir; })});
   table.add("Run", command_train, true, {stop_signals()});
   table.add("Run", command_train, false,
             {flag(
-                 "resume", "go on with the run in --run-dir, from its latest checkpoint",
+                 "resume", "continue the run in --run-dir from its latest checkpoint",
                  [](auto& o) -> auto& { return o.resume; }),
              checkpoint(
-                 "with --resume: go on from latest, best or update-N; what came after it is done again",
+                 "with --resume: continue from latest, best or update-N; what came after it is done again",
                  [](auto& o) -> auto& { return o.resume_from; })});
   table.add("Run", every_command, false,
             {flag(
-                "quiet", "say only errors and results", [](auto& o) -> auto& { return o.quiet; })});
+                "quiet", "print only errors and results", [](auto& o) -> auto& { return o.quiet; })});
 }
 
 }  // namespace ut::launcher::option_groups
