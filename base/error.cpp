@@ -13,7 +13,7 @@ constexpr std::string_view left_out = " […] ";
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
 
-/// Bytes of the character that `text` begins with; 0 where that is not UTF-8.
+/// Bytes of the character that `text` begins with; 0 if they are not UTF-8.
 std::size_t character_size(std::string_view text) {
   const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
   const unsigned char first = byte(0);
@@ -57,7 +57,7 @@ std::string escaped(std::string_view text) {
   return line;
 }
 
-/// The first and the last of the text's characters.
+/// At most `size` bytes from the start or the end of the text, cut between characters.
 std::string_view beginning(std::string_view text, std::size_t size) {
   if (size >= text.size()) return text;
   while (size > 0 && continues(text[size])) --size;
@@ -74,7 +74,7 @@ std::string_view end(std::string_view text, std::size_t size) {
 
 std::string shown(std::string_view text) {
   std::string line;
-  if (text.size() > 2 * most_shown)  // a file's one line can be as long as the file
+  if (text.size() > 2 * most_shown)  // do not escape all of a file that is one long line
     line = escaped(beginning(text, most_shown)) + escaped(end(text, most_shown));
   else
     line = escaped(text);

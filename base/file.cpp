@@ -18,7 +18,7 @@ namespace ut::base {
 
 namespace {
 
-/// Where a link leads, through others; what is no link itself.
+/// The file that a link leads to, through further links; the path itself if it is no link.
 std::filesystem::path where_it_leads(std::filesystem::path path) {
   constexpr int most_links = 40;  // as many as Linux follows
   std::error_code ignored;
@@ -59,7 +59,8 @@ std::string read_file(const std::filesystem::path& path) {
   if (!is_seen_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, code))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
-  // It would be waited for, perhaps for ever. What a shell has opened already (`<(command)`) has no path of its own.
+  // Opening a named pipe could wait for ever. A pipe that a shell has opened already (`<(command)`) has no path of its
+  // own, so that canonical() fails.
   if (std::filesystem::is_fifo(path, code) && !std::filesystem::canonical(path, code).empty() && !code)
     throw BadInput(fmt::format("{}: is a named pipe, a file is needed", path.string()));
   std::ifstream stream(path, std::ios::binary);
@@ -84,7 +85,8 @@ std::string read_file(const std::filesystem::path& path, const std::string& opti
 
 void sync_to_disk(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);  // a directory on some systems
+  // EINVAL: a directory on a system that cannot sync directories
+  const bool synced = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
   const int cause = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!synced) throw std::runtime_error(fmt::format("{}: cannot be synced: {}", path.string(), std::strerror(cause)));
@@ -103,7 +105,7 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   const auto cannot_be_written = [&path](int cause) {
     return std::runtime_error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(cause)));
   };
-  std::optional<FileLock> lock;  // of processes that write the same file one does after another
+  std::optional<FileLock> lock;  // processes that write the same file take turns
   try {
     lock.emplace(
         beside, [&beside] { return open_to_lock(beside); }, std::chrono::seconds(60));
@@ -114,7 +116,7 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
     throw std::runtime_error(fmt::format("{}: cannot be written: another process has not done with it", path.string()));
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content;
-  stream.close();  // some file systems say only then that there was no room
+  stream.close();  // some file systems report only now that there was no room
   const bool written = stream.good();
   const int cause = errno;
   if (!written) {

@@ -6,19 +6,20 @@
 
 namespace ut::base {
 
-/// Whether there is such a file or directory. What cannot be looked at, as where its name is too long, is not there.
+/// Whether there is such a file or directory. False also if the path cannot be examined, as when its name is too long.
 bool is_there(const std::filesystem::path& path);
 
-/// The same, but throws BadInput where the path cannot be looked at, as in a directory that may not be entered.
+/// The same, but throws BadInput if the path cannot be examined, as in a directory that may not be entered.
 bool is_seen_there(const std::filesystem::path& path);
 
-/// What the system says of a file or directory that it refuses, in a line that names it.
+/// The path and the system's message of a file or directory that it refuses, in one line: `path: message`.
 std::string describe(const std::filesystem::filesystem_error& error);
 
-/// The whole of a file. Throws BadInput, naming the file, where it is missing, a directory or unreadable.
+/// The whole of a file. Throws BadInput, naming the file, if it is missing, a directory, a named pipe or unreadable.
 std::string read_file(const std::filesystem::path& path);
 
-/// The same of one that an option names, which needs such a file.
+/// The same for a file that an option names. Messages also name the option and, if the file is missing, say what is
+/// `needed`.
 std::string read_file(const std::filesystem::path& path, const std::string& option, const std::string& needed);
 
 /// The text without the byte order mark that some editors put before it.
@@ -27,17 +28,18 @@ inline std::string_view without_byte_order_mark(std::string_view text) {
   return text;
 }
 
-/// Where a file is written before it takes its place: hidden beside it, under the same name each time, so that what a
-/// kill has left is written over.
+/// The temporary path at which `file` is written: hidden, in the same directory, and always under the same name, so
+/// that a file left by a killed process is overwritten.
 std::filesystem::path unfinished_beside(const std::filesystem::path& file);
 
-/// Writes beside `path`, syncs, and renames: at any kill the file is the old one or the new one, whole. Where `path` is
-/// a link, this is done where it leads. Of processes that write the same file, one does after the other.
-/// Throws std::runtime_error naming the file where it cannot be written, BadInput where it is a directory.
+/// Writes a temporary file beside `path`, syncs it and renames it: whenever the process is killed, the file is the old
+/// one or the new one, whole. If `path` is a symbolic link, writes the file that it leads to. Processes that write the
+/// same file take turns; each waits up to 60 s.
+/// Throws std::runtime_error naming the file if it cannot be written, BadInput if it is a directory.
 void write_file_whole(const std::filesystem::path& path, const std::string& content);
 
-/// Makes a directory, and those above it that are missing, so that they are there after a loss of power, too.
-/// Throws std::filesystem::filesystem_error, std::runtime_error where one cannot be synced.
+/// Makes a directory and its missing parents, and syncs them, so that they survive a loss of power.
+/// Throws std::filesystem::filesystem_error, or std::runtime_error if a directory cannot be synced.
 void make_directories(const std::filesystem::path& path);
 
 /// Flushes a written file or directory to the disk. Throws std::runtime_error.

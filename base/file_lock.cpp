@@ -38,7 +38,7 @@ FileLock::FileLock(const std::filesystem::path& path, const std::function<int()>
       --most_changes;
     ::close(descriptor_);
   }
-  descriptor_ = -1;  // where a file looks like another each time, there are no locks either
+  descriptor_ = -1;  // a file that looks replaced every time is on a system without usable locks
   is_held_ = false;
 }
 

@@ -6,18 +6,18 @@
 
 namespace ut::base {
 
-/// The lock of a file or directory, which the system gives back when the process ends, however that is.
+/// An exclusive lock on a file or directory. The system releases it when the process ends, however that happens.
 class FileLock {
  public:
-  /// Takes the lock of what `open` opens, or makes, at `path`: a descriptor or, as ::open() has it, -1. It is opened
-  /// again where another process has put or taken it away meanwhile. Waits so long for a process that has the lock.
-  /// Throws std::filesystem::filesystem_error where it cannot be opened.
+  /// Locks what `open` opens or creates at `path`. Like ::open(), `open` returns a descriptor or -1; it is called again
+  /// if another process has replaced or removed the file meanwhile. Waits up to `patience` for a process that has the
+  /// lock. Throws std::filesystem::filesystem_error if the file cannot be opened.
   FileLock(const std::filesystem::path& path, const std::function<int()>& open, std::chrono::milliseconds patience);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  /// Neither this nor the next on a file system without locks.
+  /// Whether this object, or somebody else, has the lock. Both are false on a file system without locks.
   bool is_held() const { return is_held_; }
   bool is_of_another() const { return is_of_another_; }
 

@@ -6,8 +6,8 @@
 
 namespace ut::base {
 
-/// Whether brackets stand in more than 64 others. What copies, writes or compares a value goes into it by calling
-/// itself, so that a file of nothing but brackets would end the program.
+/// Whether brackets are nested more than 64 deep. Code that copies, writes or compares a JSON value is recursive, so
+/// that a file of nothing but brackets would end the program.
 inline bool is_nested_too_deep(std::string_view json) {
   int depth = 0;
   bool is_quoted = false;
@@ -26,14 +26,15 @@ inline bool is_nested_too_deep(std::string_view json) {
   return false;
 }
 
-/// What somebody's JSON says; a discarded value (none of its kinds holds) where it is none, or is nested too deep.
+/// The value of JSON text. If the text is not JSON, or is nested too deep, the value is discarded: none of its types
+/// holds.
 template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   if (is_nested_too_deep(text)) return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, false);
 }
 
-/// A value in a line, whatever its strings have: what is no UTF-8 in them is replaced.
+/// A value as one line of JSON. Bytes of its strings that are not UTF-8 are replaced.
 template <typename Json>
 std::string json_line(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -8,7 +8,8 @@
 
 namespace ut::base {
 
-/// The number that `text` is. Nothing where it is none, something follows, or it is too large for a `Number`.
+/// `text` as a number. Nothing if it is not one, if anything follows the number, or if it is out of the range of
+/// `Number`.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};

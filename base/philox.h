@@ -5,7 +5,7 @@
 
 namespace ut::base {
 
-/// What Philox4x32-10 is made of, for who writes it in vector instructions.
+/// The constants of Philox4x32-10, for code that computes it in vector instructions.
 namespace philox4x32 {
 inline constexpr int rounds = 10;
 inline constexpr std::uint32_t multiplier_0 = 0xD2511F53;
@@ -15,8 +15,8 @@ inline constexpr std::uint32_t key_step_high = 0xBB67AE85;
 }  // namespace philox4x32
 
 /// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"): four 32-bit random words that are a
-/// pure function of a 128-bit counter and a 64-bit key. So a number can be keyed on what it is for instead of on
-/// when it is drawn, and is the same whichever rank asks.
+/// pure function of a 128-bit counter and a 64-bit key. A number can thus be keyed on its purpose instead of on when it
+/// is drawn, and is the same on every rank.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
   auto key_low = static_cast<std::uint32_t>(key);
   auto key_high = static_cast<std::uint32_t>(key >> 32);
@@ -39,7 +39,7 @@ constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return z ^ (z >> 31);
 }
 
-/// Uniform in (0, 1), of a random word.
+/// A random word as a number uniform in (0, 1).
 constexpr double uniform(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
 
 /// A stream of random numbers that is a pure function of its key; for generating data.

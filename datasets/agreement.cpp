@@ -66,7 +66,7 @@ struct Verb {
   std::uint8_t attractors = 0;
 };
 
-/// Lines `place<tab>right form<tab>wrong form<tab>attractors` of a text; they lie in `content`.
+/// Lines `place<tab>right form<tab>wrong form<tab>attractors`; the forms point into `content`.
 std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
   std::vector<Verb> verbs;
   for_each_line(content, [&](std::size_t number, std::string_view line) {

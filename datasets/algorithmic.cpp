@@ -12,7 +12,7 @@
 namespace ut::datasets {
 namespace {
 
-using Digits = std::vector<std::int64_t>;  // values 0..9; of numbers: least significant first
+using Digits = std::vector<std::int64_t>;  // values 0..9; numbers have the least significant first
 using Inputs = std::vector<Digits>;        // one sequence, or the two numbers of an addition
 
 constexpr std::int64_t decimal_base = 10;
@@ -58,7 +58,7 @@ Inputs draw_inputs(base::Random& random, Algorithmic::Kind kind, const std::vect
   return inputs;
 }
 
-/// As the source has them.
+/// The source as text.
 std::string text_of(const Inputs& inputs) {
   std::string text;
   for (const Digits& digits : inputs) {
@@ -95,7 +95,7 @@ std::vector<std::int64_t> target_of(const Digits& digits) {
   return ids;
 }
 
-/// Without target.
+/// The source only.
 Example example_of(const Inputs& inputs) {
   Example example;
   for (const Digits& digits : inputs) {
@@ -153,7 +153,7 @@ std::vector<std::int64_t> Algorithmic::draw_digit_counts(Split split, base::Rand
 }
 
 std::optional<GeneratedTask::Lengths> Algorithmic::draw_lengths(Split split, base::Random& random) const {
-  if (kind_ == Kind::addition) return std::nullopt;  // a sum's hang on its digits
+  if (kind_ == Kind::addition) return std::nullopt;  // a sum's length depends on its digits
   const std::int64_t symbols = draw_digit_counts(split, random).front() + 1;
   return Lengths{symbols, symbols};
 }

@@ -24,7 +24,7 @@ std::int64_t task_number(const std::string& text) {
   return *number;
 }
 
-/// Moves the newest tenth of the stories out of `train`.
+/// Moves the last tenth of the stories, at least one, out of `train`.
 std::vector<BabiStory> take_last_tenth(std::vector<BabiStory>& train, const std::string& file) {
   if (train.size() < 2)
     throw base::BadInput(
@@ -66,7 +66,7 @@ std::size_t longest_sentence(const BabiStory& story) {
   return longest;
 }
 
-/// A typed line's sentences, the question last.
+/// The sentences of a typed line, the question last.
 std::vector<std::vector<std::string>> sentences_of(const std::string& line) {
   std::vector<std::vector<std::string>> sentences(1);
   for (std::string& word : split_words(line)) {

@@ -11,11 +11,12 @@
 
 namespace ut::datasets {
 
-/// Questions about stories (bAbI and files of the same format), one task or all that are there together (joint).
-/// Source row 0 holds the words of the question, row 1 those of the newest fact before it, and so on to the oldest.
-/// The answer is one word of the vocabulary; lists lose their commas in tasks 8 and 19 and in joint training.
-/// The vocabulary holds the words of all splits, the most frequent first.
-/// Without a validation file the last tenth of the training stories (at least one) is the validation split.
+/// Questions about stories (bAbI and files of the same format): one task, or all that are there together (joint).
+/// Source row 0 holds the words of the question, row 1 those of the newest fact before it, and so on to the oldest. The
+/// answer is one word of the vocabulary; lists lose their commas in tasks 8 and 19 and in joint training.
+/// The vocabulary holds the words of all splits, the most frequent first. Words that only facts after a story's last
+/// question have are left out. Without a validation file the last tenth of the training stories (at least one) is the
+/// validation split.
 class Babi final : public Task {
  public:
   /// Uses data, babi_task, babi_size and babi_memory. Throws base::BadInput naming the option, or file and line.
@@ -28,7 +29,7 @@ class Babi final : public Task {
   /// The tasks, in joint training.
   std::vector<std::string> groups() const override;
   std::int64_t size(Split split) const override;
-  /// Throws std::out_of_range where the split has no such index.
+  /// Throws std::out_of_range if the split has no such index.
   Example example(Split split, std::int64_t index) const override;
   ExampleSize example_size(Split split, std::int64_t index) const override;
 
@@ -59,7 +60,7 @@ class Babi final : public Task {
   std::int64_t memory_;
   std::filesystem::path directory_;
   std::vector<std::int64_t> tasks_;
-  std::vector<std::string> missing_;  // in joint training, files of tasks that are there in part
+  std::vector<std::string> missing_;  // in joint training, missing files of tasks that have others
   std::array<Part, 3> parts_;
   Vocabulary vocabulary_;
   std::int64_t words_per_row_ = 1;

@@ -61,7 +61,7 @@ class Reader {
     }
   }
 
-  /// Starts a story at number 1; gives what follows the number.
+  /// Starts a story at number 1. Returns what follows the number.
   std::string_view read_number(std::string_view line) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
@@ -107,7 +107,7 @@ class Reader {
   WordTable& table_;
   std::vector<BabiStory> stories_;
   std::int64_t line_ = 0;
-  std::int64_t empty_line_ = 0;  // the first one, until text shows that it is in the middle
+  std::int64_t empty_line_ = 0;  // the first one; an error as soon as text follows
   std::int64_t number_ = 0;      // of the previous line
 };
 

@@ -14,7 +14,7 @@ using Sentence = std::vector<std::int32_t>;
 struct BabiQuestion {
   Sentence words;
   std::int32_t answer = 0;
-  std::int64_t facts = 0;  // how many of the story's facts are told before it
+  std::int64_t facts = 0;  // how many of the story's facts are told before the question
 };
 
 struct BabiStory {
@@ -27,9 +27,9 @@ struct BabiStory {
 enum class AnswerCommas { keep, drop };
 
 /// Reads the text of a file in bAbI's format: lines `NUMBER STATEMENT` and `NUMBER QUESTION<tab>ANSWER[<tab>FACTS]`;
-/// number 1 starts a story. The numbers of the supporting facts are not looked at. `name` is the file's name in
-/// messages. Adds the words to `table`. Throws base::BadInput, "file:line: what is wrong", where the text is malformed
-/// or has no question.
+/// number 1 starts a story. FACTS, the numbers of the supporting facts, are not looked at. `name` is the file's name in
+/// messages. Adds the words to `table`. Throws base::BadInput, "file:line: what is wrong", if the text is malformed or
+/// has no question.
 std::vector<BabiStory> read_babi_stories(const std::string& content, const std::string& name, AnswerCommas commas,
                                          WordTable& table);
 

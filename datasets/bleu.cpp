@@ -20,7 +20,7 @@ struct Alphabetically {
   bool operator()(Ngram a, Ngram b) const { return std::ranges::lexicographical_compare(a, b); }
 };
 
-/// How often each n-gram is there; the n-grams lie in the tokens.
+/// How often each n-gram occurs. The n-grams point into `tokens`.
 std::map<Ngram, std::int64_t, Alphabetically> ngrams(const Tokens& tokens, std::size_t order) {
   std::map<Ngram, std::int64_t, Alphabetically> counts;
   for (std::size_t begin = 0; begin + order <= tokens.size(); ++begin) ++counts[Ngram(tokens).subspan(begin, order)];
@@ -97,7 +97,7 @@ Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options) {
       halved /= 2;
       bleu.precisions[order] = 100 * halved / possible;
     }
-    logarithms += std::log(bleu.precisions[order]);  // minus infinity where it is 0
+    logarithms += std::log(bleu.precisions[order]);  // minus infinity if it is 0
   }
   bleu.score = bleu.brevity_penalty * std::exp(logarithms / bleu_orders);
   return bleu;

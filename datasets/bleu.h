@@ -11,20 +11,20 @@ namespace ut::datasets {
 
 inline constexpr std::size_t bleu_orders = 4;  // n-grams of one to four tokens
 
-/// What BLEU is made from; added up over lines.
+/// The counts that BLEU is made from; they add up over lines.
 struct BleuCounts {
-  std::array<std::int64_t, bleu_orders> right{};     // n-grams that a reference has too, each as often as it has it
-  std::array<std::int64_t, bleu_orders> possible{};  // n-grams
-  std::int64_t length = 0;                           // tokens
-  std::int64_t reference_length = 0;                 // of the reference nearest in length, the shorter of two
+  std::array<std::int64_t, bleu_orders> right{};     // n-grams found in a reference, at most as often as there
+  std::array<std::int64_t, bleu_orders> possible{};  // n-grams of the line
+  std::int64_t length = 0;                           // tokens of the line
+  std::int64_t reference_length = 0;                 // of the reference nearest in length, the shorter one of two
 
   BleuCounts& operator+=(const BleuCounts& other);
 };
 
-/// Corpus BLEU (Papineni et al., 2002), of 100.
+/// Corpus BLEU (Papineni et al., 2002), from 0 to 100.
 struct Bleu {
   double score = 0;
-  std::array<double, bleu_orders> precisions{};  // of 100
+  std::array<double, bleu_orders> precisions{};  // from 0 to 100
   double brevity_penalty = 0;
   BleuCounts counts;
 };
@@ -34,17 +34,18 @@ struct BleuOptions {
   bool lower_cased = false;
 };
 
-/// One line's tokens beside those of its references, of which there is at least one.
+/// Counts one line's tokens against those of its references, of which there must be at least one.
 BleuCounts count_ngrams(const std::vector<std::string>& tokens,
                         const std::vector<std::vector<std::string>>& references);
 
-/// The k-th order without a right n-gram has the precision 1 / (2^k possible) (mteval's, sacreBLEU's `exp`); where the
-/// tokens are those of BleuTokens::tokenised_split the score is 0 then.
+/// The k-th order without a right n-gram has the precision 1 / (2^k possible) (mteval's smoothing, sacreBLEU's `exp`).
+/// With BleuTokens::tokenised_split the score is 0 instead. It is also 0 if no token is right, or an order has no
+/// n-grams.
 Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options);
 
-/// The number that sacreBLEU 2.6 gives (or, for BleuTokens::tokenised_split, multi-bleu.perl, which does not smooth).
+/// The score that sacreBLEU 2.6 gives or, for BleuTokens::tokenised_split, multi-bleu.perl, which does not smooth.
 /// `references`: [references][lines], as many lines in each as in `lines`.
-/// Throws base::BadInput naming the line that is not UTF-8, or where the numbers of lines differ.
+/// Throws base::BadInput naming the line that is not UTF-8, or if the numbers of lines differ.
 Bleu corpus_bleu(const std::vector<std::string>& lines, const std::vector<std::vector<std::string>>& references,
                  const BleuOptions& options);
 

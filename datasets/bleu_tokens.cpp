@@ -60,7 +60,7 @@ std::u32string split_compounds(std::u32string_view text) {
     result += U" ##AT##-##AT## ";
     ++place;
     if (text[place + 1] < 0x80)
-      result += text[++place];  // the script sees bytes, and each of them in one match at most
+      result += text[++place];  // the script matches bytes, and each byte is in one match at most
   }
   return result;
 }
@@ -86,7 +86,7 @@ std::vector<std::string> tokens_between_spaces(std::u32string_view text) {
 std::vector<std::string> bleu_tokens(std::string_view line, BleuTokens kind, bool lower_cased) {
   std::u32string text = from_utf8(line);
   if (kind == BleuTokens::tokenised_split) {
-    text = split_compounds(moses_tokens(text));  // whose rules look at upper and lower case
+    text = split_compounds(moses_tokens(text));  // its rules depend on upper and lower case
     return tokens_between_spaces(lower_cased ? lower_case(text) : text);
   }
   if (lower_cased) text = lower_case(text);

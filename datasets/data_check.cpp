@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How often something is wrong in a file, and where first.
+/// How often a flaw occurs in a file, and the first line that has it.
 class Flaw {
  public:
   explicit Flaw(std::string what) : what_(std::move(what)) {}
@@ -48,7 +48,7 @@ class Flaw {
   std::int64_t count_ = 0;
 };
 
-/// What can be said of any file of text. Only where text is cut into pieces, it must be UTF-8.
+/// Checks that apply to any text file. Lines that are not UTF-8 are errors only if the text is cut into pieces.
 void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
   const std::string content = base::read_file(file);
   Flaw carriage("ends with a carriage return, which is left out");
@@ -71,7 +71,7 @@ void check_lines(const fs::path& file, bool needs_utf8, DataCheck& found) {
   for (const Flaw& flaw : {carriage, empty}) flaw.say(file, found.warnings);
 }
 
-/// Pairs of lines that hardly say the same.
+/// Warns of pairs of lines that hardly say the same.
 void check_pairs(const ParallelFiles& files, DataCheck& found) {
   constexpr std::size_t most_ratio = 9;
   const ParallelLines lines(files);
@@ -95,7 +95,7 @@ void check_pairs(const ParallelFiles& files, DataCheck& found) {
   for (const Flaw& flaw : {lengths, same}) flaw.say(files.target, found.warnings);
 }
 
-/// Adds to the errors what `action` throws.
+/// Adds what `action` throws to the errors.
 template <typename Action>
 void note_errors(DataCheck& found, Action action) {
   try {
@@ -139,7 +139,7 @@ std::vector<fs::path> agreement_files(const TaskOptions& options) {
   return files;
 }
 
-/// The files of text that a task is read from.
+/// The text files that a task is read from.
 std::vector<fs::path> text_files(const TaskOptions& options) {
   if (options.task == "babi") return babi_files(options);
   if (options.task == "agreement") return agreement_files(options);
@@ -159,8 +159,7 @@ std::uint64_t hash_of(const Example& example) {
   return hash;
 }
 
-/// The lengths of examples, and how many of the words that are read are unknown: of the source, and of the target where
-/// that is all there is.
+/// The lengths of examples, and the share of unknown words in the source, or in the target if there is no source.
 class Sizes {
  public:
   explicit Sizes(const Task& task) : task_(task), unknown_id_(task.vocabulary().id("<unk>")) {}
@@ -193,7 +192,7 @@ class Sizes {
   std::size_t longest_target_ = 0;
 };
 
-/// Describes the examples of a split; and which of them are among `seen`, those of training.
+/// Describes the examples of a split. Adds those of training to `seen`, and warns of others that are in it.
 void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t>& seen, DataCheck& found) {
   std::int64_t trained_on = 0;
   std::int64_t first_trained_on = 0;
@@ -214,7 +213,7 @@ void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t
                     task.size(split), name_of(split), first_trained_on));
 }
 
-/// Those under which training reads all that is there.
+/// The options with which training reads all that is there.
 TaskOptions options_for_all(TaskOptions options) {
   data_directory(options.data, "data");
   options.babi_task = "all";
@@ -224,7 +223,7 @@ TaskOptions options_for_all(TaskOptions options) {
   return options;
 }
 
-/// bAbI tasks that can be trained on each by itself, as a person types them.
+/// The bAbI tasks that can be trained on each by itself, as options to type.
 std::string babi_task_options(const TaskOptions& options) {
   const fs::path directory = find_babi_directory(options.data, options.babi_size);
   std::vector<std::int64_t> whole = babi_tasks(directory);
@@ -297,7 +296,8 @@ std::vector<std::string> known_tasks(const TaskOptions& options) {
   return tasks;
 }
 
-/// The directories in this one that have such data, or what looks like training text, for a message; or nothing.
+/// The directories below the data's that have files of a task, or what looks like training text, for a message; empty
+/// if there are none.
 std::string where_data_is(const TaskOptions& options) {
   std::vector<std::string> found;
   for (const fs::directory_entry& below : fs::directory_iterator(options.data)) {

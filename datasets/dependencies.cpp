@@ -19,12 +19,12 @@ namespace {
 constexpr std::array<std::string_view, 5> needed_columns = {"sentence", "verb_pos", "verb_index", "n_intervening",
                                                             "n_diff_intervening"};
 
-/// False where a field's quotation mark is not closed.
+/// False if a quotation mark is not closed.
 bool split_fields(std::string_view line, std::vector<std::string>& fields) {
   for (fields.clear();;) {
     std::string& field = fields.emplace_back();
     for (bool first = true; line.starts_with('"'); first = false) {
-      if (!first) field += '"';  // it stands there twice
+      if (!first) field += '"';  // a doubled quotation mark
       const std::size_t end = line.find('"', 1);
       if (end == std::string_view::npos) return false;
       field += line.substr(1, end - 1);
@@ -37,10 +37,10 @@ bool split_fields(std::string_view line, std::vector<std::string>& fields) {
   }
 }
 
-/// A line cut into fields, and where the needed ones are among them.
+/// A line cut into fields, and the places of the needed columns.
 class Fields {
  public:
-  /// Of the line that names the columns.
+  /// `line` names the columns.
   Fields(std::string_view line, const std::string& file) : file_(file) {
     read(line, 1);
     for (std::size_t column = 0; column < needed_columns.size(); ++column) {
@@ -59,7 +59,7 @@ class Fields {
     check_line(line, file_, number);
     if (!split_fields(line, fields_)) fail("a quotation mark is not closed");
   }
-  /// Its words lie in the fields.
+  /// Its words point into the fields.
   Dependency dependency() const {
     Dependency read;
     read.words = split_at_spaces(field(0));
@@ -98,7 +98,7 @@ class Fields {
   std::array<std::size_t, needed_columns.size()> columns_{};
 };
 
-/// The verb in the plural, or what might be.
+/// Possible plural forms of a verb.
 std::vector<std::string> plurals(const std::string& singular) {
   if (singular == "is") return {"are"};
   if (singular == "has") return {"have"};

@@ -15,27 +15,27 @@ inline constexpr const char* dependencies_table = "agr_50_mostcommon_10K.tsv";
 
 /// A verb and its sentence.
 struct Dependency {
-  std::vector<std::string_view> words;  // of the sentence; rare ones are their part of speech
-  std::size_t verb = 0;                 // its place among them, from 0
-  std::string_view number;              // VBZ: singular, or VBP
-  std::int64_t nouns = 0;               // between its subject and it
-  std::int64_t attractors = 0;          // those of them of the other number
+  std::vector<std::string_view> words;  // of the sentence; rare ones are replaced by their part of speech
+  std::size_t verb = 0;                 // the verb's place among them, from 0
+  std::string_view number;              // VBZ (singular) or VBP (plural)
+  std::int64_t nouns = 0;               // between the subject and the verb
+  std::int64_t attractors = 0;          // how many of those nouns have the other number
 };
 
-/// Calls use(line, dependency) for each line but the first, which names the columns, of a table's content. Fields are
-/// parted by tabs; in one that stands in quotation marks, as Python's csv writes them, each of its own stands twice.
-/// Throws base::BadInput naming `file`, the line, and what is wrong there.
+/// Calls use(line, dependency) for each line of a table's content, except the first, which names the columns. Fields
+/// are separated by tabs. A field may be in quotation marks, as Python's csv writes it: those inside the field are
+/// doubled. Throws base::BadInput naming `file`, the line, and what is wrong there.
 void for_each_dependency(std::string_view content, const std::string& file,
                          const std::function<void(std::string_view line, const Dependency&)>& use);
 
-/// The present forms of verbs as a table's sentences have them.
+/// The present forms of verbs that occur in a table's sentences.
 class VerbForms {
  public:
-  /// Goes through the whole table, as for_each_dependency().
+  /// Reads the whole table. Throws as for_each_dependency().
   VerbForms(std::string_view content, const std::string& file);
 
-  /// The verb's form and that of the other number, as English makes one of the other; their parts of speech, as for
-  /// rare verbs, where the table has no such other form.
+  /// The verb's form and that of the other number, as English makes one from the other. If the table does not have the
+  /// other form, both are parts of speech (VBZ, VBP), as rare verbs are.
   std::pair<std::string, std::string> right_and_wrong(const Dependency& dependency) const;
 
  private:
@@ -43,7 +43,7 @@ class VerbForms {
   std::set<std::string, std::less<>> plural_;
 };
 
-/// The part of speech of a verb of the other number than this one.
+/// The part of speech of a verb of the other number: VBP for VBZ, and VBZ for VBP.
 std::string_view other_number(std::string_view number);
 
 }  // namespace ut::datasets

@@ -9,20 +9,20 @@
 
 namespace ut::datasets {
 
-/// A task whose examples are drawn, symbol by symbol, from source to target. An example is a pure function of seed,
-/// split and index.
+/// A task whose examples are drawn at random, as symbols of a source and a target. An example is a pure function of
+/// seed, split and index.
 class GeneratedTask : public Task {
  public:
   const Vocabulary& vocabulary() const final { return vocabulary_; }
   std::int64_t words_per_row() const final { return 1; }
   bool has_target() const final { return true; }
   std::int64_t size(Split split) const final;
-  /// Throws std::out_of_range where the split has no such index, as does the next.
+  /// Throws std::out_of_range if the split has no such index, as does example_size().
   Example example(Split split, std::int64_t index) const final;
   ExampleSize example_size(Split split, std::int64_t index) const final;
 
  protected:
-  /// Symbols with the end mark.
+  /// Numbers of symbols, end of sequence included.
   struct Lengths {
     std::int64_t source;
     std::int64_t target;
@@ -32,15 +32,15 @@ class GeneratedTask : public Task {
   GeneratedTask(std::string name, Vocabulary vocabulary, const TaskOptions& options);
 
   virtual Example draw(Split split, base::Random& random) const = 0;
-  /// Of what draw() would draw, where they can be told without drawing all of it: each rank makes its own examples, but
-  /// needs the sizes of all.
+  /// The lengths of what draw() would draw from the same `random`, if they can be told without drawing all of it. Each
+  /// rank makes only its own examples, but needs the sizes of all.
   virtual std::optional<Lengths> draw_lengths(Split, base::Random&) const { return std::nullopt; }
 
   const std::string& name() const { return name_; }
   const TaskOptions& options() const { return options_; }
 
  private:
-  /// Throws std::out_of_range where the split has no such index.
+  /// Throws std::out_of_range if the split has no such index.
   base::Random random_of(Split split, std::int64_t index) const;
 
   std::string name_;

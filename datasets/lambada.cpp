@@ -37,7 +37,7 @@ fs::path find_training(const fs::path& directory) {
                                    directory.string(), fmt::join(training_names(), ", ")));
 }
 
-/// The training text itself, or what it has below it, in the order of their paths.
+/// The training text itself or, if it is a folder, the .txt files below it, in the order of their paths.
 std::vector<fs::path> training_files(const fs::path& training) {
   std::error_code unseen;
   if (!fs::is_directory(training, unseen)) return {training};

@@ -10,28 +10,32 @@
 
 namespace ut::datasets {
 
-/// LAMBADA (Paperno et al., 2016; review version, section 3.3). A line is a passage, its words with spaces between
-/// them, of which the last is asked for. In three forms, `lambada_form`: reading: as the authors' code has reading
-/// comprehension, from all words but the last that one, a class of the vocabulary. pointing: the word is chosen among
-/// all those before it, of its own sentence too, since the files do not say where that begins; Chu et al. (2017) choose
-/// it among those of the sentences before. Training passages that end with no word of theirs are left out; or, with
-/// lambada_context, the training text, whose lines follow one another, is read on from line to line, and its repeated
-/// words are asked for, see RepeatedWords.
-/// language-model: a decoder learns all words of the training text, and is scored by the last words of the others or,
-/// as `lambada_scores_all_words` says, by all of theirs. The development file is the validation split; the control
-/// file, where there is one, the control split. The training text is what the data's directory has of train-novels,
-/// train, novels-lambada-style (folders: every .txt file below them, in the order of their paths) and train.txt. It was
-/// not made for this: its lines of fewer than two words, which nothing can be asked of, are left out and counted; in
-/// the other files they are refused.
+/// LAMBADA (Paperno et al., 2016; review version, section 3.3). A line is a passage: words with spaces between them, of
+/// which the last is asked for. There are three forms, `lambada_form`:
+/// - reading: the last word is a class of the vocabulary, told from all words before it, as in the authors' code for
+///   reading comprehension.
+/// - pointing: the word is chosen among all words before it. These include its own sentence, since the files do not say
+///   where that begins; Chu et al. (2017) choose among the sentences before it. Training passages whose last word is
+///   not among the others are left out.
+/// - language-model: a decoder learns all words of the training text. It is scored by the last words of the other files
+///   or, with `lambada_scores_all_words`, by all of theirs.
+///
+/// With lambada_context the first two forms read each training file as running text, since its lines follow one
+/// another, and ask for its repeated words instead: see RepeatedWords.
+/// The development file is the validation split. The control file, if there is one, is the control split. The training
+/// text is the first of train-novels, train, novels-lambada-style and train.txt that the data's directory has; of a
+/// folder, every .txt file below it, in the order of their paths. It was not made for this task: passages of fewer than
+/// two words, which nothing can be asked of, are left out and counted; in the other files they are refused.
 class Lambada final : public MissingWord {
  public:
-  /// Uses data, vocabulary_size and all of lambada_. Throws base::BadInput naming the option, or the file and line.
+  /// Uses data, vocabulary_size and all lambada_ options. Throws base::BadInput naming the option, or the file and
+  /// line.
   explicit Lambada(const TaskOptions& options);
 
   std::string description() const override;
   bool is_judged_by_loss() const override { return form() == Form::all_words; }
   bool has_control() const override { return size(Split::control) > 0; }
-  /// Whether the answer is one of the passage's other words.
+  /// By whether the answer is one of the passage's other words.
   std::vector<std::string> groups() const override;
 
  private:
@@ -40,11 +44,11 @@ class Lambada final : public MissingWord {
 
   std::string directory_;
   std::string training_;
-  std::int64_t too_short_ = 0;  // training lines
+  std::int64_t too_short_ = 0;  // training lines left out
 };
 
-/// The files that a directory of LAMBADA's is read from, in that order, and the split of each. Throws base::BadInput
-/// where one that is needed is not there.
+/// The files that a directory of LAMBADA's is read from, each with its split, in the order in which they are read.
+/// Throws base::BadInput if a needed file is not there.
 std::vector<std::pair<Split, std::filesystem::path>> lambada_files(const std::filesystem::path& directory);
 
 }  // namespace ut::datasets

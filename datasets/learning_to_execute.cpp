@@ -14,11 +14,11 @@ namespace {
 
 using Kind = LearningToExecute::Kind;
 
-constexpr std::int64_t papers_length = 5;              // of numbers in programs
-constexpr std::int64_t papers_remembered_length = 55;  // of what is copied, doubled or reversed
+constexpr std::int64_t papers_length = 5;              // digits of numbers in programs
+constexpr std::int64_t papers_remembered_length = 55;  // digits to be copied, doubled or reversed
 constexpr std::int64_t longest_remembered = 1'000'000;
 constexpr std::int64_t deepest_nesting = 1000;
-constexpr std::int64_t longest_word = 20;  // digits of a machine word, and its sign
+constexpr std::int64_t longest_word = 20;  // digits of a 64-bit number, and its sign
 
 const char* name_of(Kind kind) {
   switch (kind) {
@@ -123,7 +123,7 @@ Example LearningToExecute::draw(Split split, base::Random& random) const {
   const bool is_one_digit = only_remembers() && length == 1 && length_ > 1;  // few, and the other splits have none
   Program program = draw_program(length, nesting, mix, random);
   while (!is_one_digit && split_of(program.text) != split)
-    program = draw_program(length, nesting, mix, random);  // lengths stay uniform
+    program = draw_program(length, nesting, mix, random);  // same length, so that lengths stay uniform
   Example example;
   for (const std::int64_t id : ids_of(program.text)) example.source.push_back({id});
   example.target = ids_of(program.result);

@@ -9,12 +9,14 @@
 namespace ut::datasets {
 
 /// Learning to execute (review version, section 3.5; tables 5 and 6): the source is a program, character by character,
-/// the target what it gives; both end with end_of_sequence_id.
+/// the target its output; both end with end_of_sequence_id.
 ///   program   all operations: + - * if for     control   if and for     addition   +
 ///   copy      target = the source's digits     doubled   twice          reverse    backwards
-/// In training the number of digits and of nested operations are uniform in 1..limit, each drawn for every example;
-/// in validation and test both are the limit. A hash of the source says which split it belongs to, and what belongs to
-/// another is drawn again: no program is in two splits. A digit alone is not: in training each is there as often.
+/// In training the number of digits and that of nested operations are uniform in 1..limit, each drawn for every
+/// example; in validation and test both are the limit. A hash of the source says which split it belongs to, and
+/// programs of another split are drawn again: no program is in two splits. A digit alone that is copied, doubled or
+/// reversed is not drawn again if the limit is above 1: in training each digit from 1 to 9 is equally frequent, and the
+/// other splits have none.
 class LearningToExecute final : public GeneratedTask {
  public:
   enum class Kind { program, control, addition, copy, doubled, reverse };
@@ -24,10 +26,10 @@ class LearningToExecute final : public GeneratedTask {
   LearningToExecute(Kind kind, const TaskOptions& options);
 
   std::string description() const override;
-  /// A program as the examples have them; spaces count in Zaremba and Sutskever's alone.
+  /// A program as the examples have them. Spaces count only in those of Zaremba and Sutskever.
   Example parse(const std::string& line) const override;
   std::string render(const std::vector<std::int64_t>& ids) const override;
-  /// For one of parse(): what a program of the evaluation splits can need.
+  /// For an example of parse(): what a program of the evaluation splits can need.
   std::int64_t longest_output(const Example& example) const override;
 
  private:

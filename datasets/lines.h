@@ -10,7 +10,7 @@
 
 namespace ut::datasets {
 
-/// Calls use(number, line) for every line of `text`, from 1 on, without its line feed.
+/// Calls use(number, line) for every line of `text`, numbered from 1, without its line feed.
 template <typename Use>
 void cut_at_line_feeds(std::string_view text, Use use) {
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -20,16 +20,16 @@ void cut_at_line_feeds(std::string_view text, Use use) {
   }
 }
 
-/// The same of a whole file: a byte order mark that some editors put before the first line is no part of it.
+/// The same for a whole file, without the byte order mark that some editors put before the first line.
 template <typename Use>
 void for_each_raw_line(std::string_view content, Use use) {
   cut_at_line_feeds(base::without_byte_order_mark(content), use);
 }
 
-/// Those lines.
+/// The lines of for_each_raw_line().
 std::vector<std::string> raw_lines(std::string_view content);
 
-/// The same without a carriage return at a line's end.
+/// The same, also without a carriage return at a line's end.
 template <typename Use>
 void for_each_line(std::string_view content, Use use) {
   for_each_raw_line(content, [&use](std::size_t number, std::string_view line) {
@@ -38,11 +38,11 @@ void for_each_line(std::string_view content, Use use) {
   });
 }
 
-/// The longest line that text may have. A file that was not made for this has no line breaks, or few; and a line of
-/// single letters takes some thirty times its size.
+/// The longest line that text may have. A file that is not text has few line breaks or none, and a line of single
+/// letters takes some thirty times its size in memory.
 inline constexpr std::size_t most_line_bytes = std::size_t{1} << 22;
 
-/// Throws base::BadInput, "file:number: …", where a line is longer, or has a NUL as text in UTF-16 does.
+/// Throws base::BadInput, "file:number: …", if a line is longer than that, or has a NUL, as text in UTF-16 does.
 void check_line(std::string_view line, std::string_view file, std::size_t number);
 
 }  // namespace ut::datasets

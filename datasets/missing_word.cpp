@@ -18,15 +18,15 @@ namespace {
 
 constexpr const char* unknown_word = "<unk>";
 
-/// The symbols of words outside the vocabulary.
+/// The symbols that stand for words outside the vocabulary.
 std::vector<std::string> unknown_words(std::int64_t names) {
   std::vector<std::string> symbols = {unknown_word};
   for (std::int64_t name = 1; name <= names; ++name) symbols.push_back(fmt::format("<unk-{}>", name));
   return symbols;
 }
 
-/// For each row of the example the number of its word among the different ones, in the order in which they come; the
-/// first row holds none. `words` as the line has them, the last one next to the first row.
+/// For each source row, the number of its word among the example's different words, in the order of the rows. The first
+/// row has none. `words` are in the line's order: the last one is next to the first row.
 std::vector<std::int64_t> candidates_of(std::span<const std::int32_t> words) {
   std::unordered_map<std::int32_t, std::int64_t> numbers;
   std::vector<std::int64_t> candidates{no_answer};
@@ -85,7 +85,7 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   std::erase_if(words, [&](const std::string& word) { return std::ranges::find(symbols, word) != symbols.end(); });
   const std::size_t unknown = symbols.size();
   symbols.insert(symbols.end(), words.begin(), words.end());
-  const Vocabulary all(symbols);  // an id beyond the vocabulary's says how common a word outside it is
+  const Vocabulary all(symbols);  // ids beyond the vocabulary's say how common the words outside it are
   symbols.resize(unknown + std::min(words.size(), static_cast<std::size_t>(most)));
   vocabulary_ = Vocabulary(symbols);
   std::vector<std::int32_t> ids;
@@ -108,7 +108,8 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   table_ = WordTable();
 }
 
-/// Those that have an answer. `most_common`: the ids of words below it are common.
+/// Adds the repeated words that have an answer as training examples. Words whose ids are below `most_common` are
+/// common.
 void MissingWord::add_repeats(std::int64_t most_common) {
   Part& train = parts_[static_cast<std::size_t>(Split::train)];
   const auto is_common = [&](std::int32_t word) { return word < most_common; };
@@ -128,7 +129,7 @@ void MissingWord::add_repeats(std::int64_t most_common) {
   }
 }
 
-/// All words are learned from any line.
+/// All words are learned from any line, so that form drops none.
 void MissingWord::drop_unanswerable() {
   if (form_ == Form::all_words) return;
   Part& examples = parts_[static_cast<std::size_t>(Split::train)];

@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::u32string>;
 
-/// What wide and typographic punctuation becomes.
+/// What replaces wide and typographic punctuation.
 const std::unordered_map<char32_t, std::u32string_view>& plain_punctuation() {
   static const std::unordered_map<char32_t, std::u32string_view> table = {
       {U'，', U","},  {U'、', U","},  {U'。', U". "}, {U'．', U". "}, {U'：', U":"},  {U'∶', U":"},   {U'；', U";"},
@@ -89,7 +89,8 @@ Words words_of(std::u32string_view text) {
   return words;
 }
 
-/// Abbreviations without their full stop. One letter, numbers below 100 and Roman ones up to twenty keep theirs too.
+/// Whether a word, given without its full stop, keeps it: abbreviations, one letter, numbers below 100 and Roman
+/// numbers up to twenty.
 bool is_abbreviation(std::u32string_view word) {
   static const std::set<std::u32string_view> abbreviations = {
       U"usw", U"etc", U"bzw", U"vgl",  U"evtl",   U"ggf",  U"sog",  U"bzgl", U"dgl", U"usf",  U"vs",  U"jun",
@@ -106,7 +107,7 @@ bool is_abbreviation(std::u32string_view word) {
   return letter || number || roman || abbreviations.contains(word);
 }
 
-/// Those that keep their full stop before a number: Nr. 5
+/// Words that keep their full stop before a number: Nr. 5
 bool announces_number(std::u32string_view word) {
   static const std::set<std::u32string_view> words = {U"Nr", U"No", U"Nos", U"Art", U"pp"};
   return words.contains(word);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The two ways in which a set's file is named.
+/// The two ways in which the file of a set is named.
 std::string ending(const std::string& name, const std::string& language) {
   return fmt::format("{}.{}", name, language);
 }
@@ -22,7 +22,7 @@ std::string beginning(const std::string& name, const std::string& language) {
   return fmt::format("{}-{}.txt", language, name);
 }
 
-/// The set that a file of this name belongs to; empty: to none of the language.
+/// The set of a file with this name; empty if the file is not of this language.
 std::string set_of(const std::string& file, const std::string& language) {
   const std::string after = ending("", language);
   if (file.size() > after.size() && file.ends_with(after)) return file.substr(0, file.size() - after.size());
@@ -70,7 +70,7 @@ std::vector<std::string> parallel_sets(const fs::path& directory, std::string_vi
       sets.push_back(set);
   }
   std::ranges::sort(sets);
-  const auto twice = std::ranges::unique(sets);  // with its language before and behind its name
+  const auto twice = std::ranges::unique(sets);  // a set whose files are named in both ways
   sets.erase(twice.begin(), twice.end());
   return sets;
 }

@@ -8,9 +8,9 @@
 
 namespace ut::datasets {
 
-/// Which two files of a directory say the same in two languages, line by line.
+/// Two files of a directory that say the same in two languages, line by line.
 struct ParallelFiles {
-  std::string name;  // of the set: the file's name without its language
+  std::string name;  // of the set: the file's name without the language
   std::filesystem::path source;
   std::filesystem::path target;
 };
@@ -20,17 +20,17 @@ struct ParallelFiles {
 ParallelFiles find_parallel_files(const std::filesystem::path& directory, const std::string& name,
                                   const std::string& source_language, const std::string& target_language);
 
-/// The sets of the directory, in the order of their names, that are called `name` or begin with it, no letter
-/// after it (`test.lc`, `test2016`), in the source language.
+/// The directory's sets in the source language that are called `name`, or begin with it with no letter after it
+/// (`test.lc`, `test2016`), in the order of their names.
 std::vector<std::string> parallel_sets(const std::filesystem::path& directory, std::string_view name,
                                        const std::string& source_language);
 
-/// The lines of two files that lie beside each other; they lie in the contents. A carriage return at a line's end is
-/// no part of it.
+/// The lines of two parallel files. They point into the contents, which this object keeps. A carriage return at a
+/// line's end is no part of it.
 class ParallelLines {
  public:
-  /// Reads the files. Throws base::BadInput where one cannot be read, has no lines or one that is none of a text, or
-  /// they have not equally many.
+  /// Reads the files. Throws base::BadInput if one cannot be read, has no lines or a line that is not text (see
+  /// check_line()), or if their numbers of lines differ.
   explicit ParallelLines(const ParallelFiles& files);
   ParallelLines(const ParallelLines&) = delete;
   ParallelLines& operator=(const ParallelLines&) = delete;

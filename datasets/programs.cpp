@@ -32,7 +32,7 @@ Term sonnet_literal(std::int64_t length, base::Random& random) {
   return {std::to_string(value), value};
 }
 
-/// `first` is less than 10^(length + 1) in size; so are the literals, which alone are compared.
+/// `first` is below 10^(length + 1) in absolute value. So are the literals, and only they are compared.
 Term apply(Operation operation, const Term& first, std::int64_t length, base::Random& random) {
   const Term second = sonnet_literal(length, random);
   switch (operation) {
@@ -80,7 +80,7 @@ class ZarembaWriter {
   std::int64_t small_factor() { return random_.uniform(1, 4 * length()); }
 
   std::vector<Term> operands(std::int64_t count) {
-    const std::int64_t place = started_ ? below(count) : count;  // of the result before
+    const std::int64_t place = started_ ? below(count) : count;  // of the previous result; `count`: nowhere
     std::vector<Term> terms;
     for (std::int64_t operand = 0; operand < count; ++operand) {
       const std::int64_t value = operand == place ? 0 : random_.uniform(1, power_of_ten(length()));
@@ -155,7 +155,7 @@ class ZarembaWriter {
   std::int64_t length_;
   bool mix_;
   base::Random& random_;
-  std::string variables_;  // not used yet
+  std::string variables_;  // names that are not used yet
   std::string lines_;
   Term previous_;
   bool started_ = false;

@@ -13,8 +13,8 @@ struct Score {
   std::int64_t right_sequences = 0;
 
   Score& operator+=(const Score& other);
-  double symbol_accuracy() const;    // 0 where nothing was counted
-  double sequence_accuracy() const;  // 0 where nothing was counted
+  double symbol_accuracy() const;    // 0 if nothing was counted
+  double sequence_accuracy() const;  // 0 if nothing was counted
 };
 
 /// Counts `predicted` against `reference` place by place (both without end of sequence). A place that only one of

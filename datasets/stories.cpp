@@ -25,7 +25,7 @@
 namespace ut::datasets {
 namespace {
 
-/// How a kind of story is named and how long it is.
+/// The name and the lengths of a kind of story.
 struct Shape {
   std::string_view name;
   std::int64_t shortest_block;  // facts between two questions
@@ -39,7 +39,7 @@ constexpr std::array<Shape, 3> shapes = {{{"qa1_one-supporting-fact", 2, 2, 10},
 
 const Shape& shape_of(int facts) { return shapes[static_cast<std::size_t>(facts - 1)]; }
 
-/// Empty where the story got too long before something could be asked.
+/// Empty if the story got too long before something could be asked.
 std::string draw_story(int facts, std::uint64_t key) {
   const Shape& shape = shape_of(facts);
   base::Random random(key);
@@ -61,10 +61,10 @@ std::string draw_story(int facts, std::uint64_t key) {
   return text;
 }
 
-enum class StorySplit : std::uint64_t { test, validation, train };  // numbers that the stories are drawn with
+enum class StorySplit : std::uint64_t { test, validation, train };  // part of the key that the stories are drawn with
 
-/// The first two facts choose a story's split, so that no two splits ask the same after the same facts. Of eight
-/// beginnings one is for the test, one for validation.
+/// The first two facts decide a story's split, so that no two splits ask the same after the same facts. Of eight
+/// beginnings one is for the test and one for validation.
 StorySplit split_by_beginning(const std::string& story) {
   const std::size_t second = story.find('\n') + 1;
   const char chosen = base::digest(story.data(), story.find('\n', second)).front();  // a hexadecimal digit
@@ -72,7 +72,7 @@ StorySplit split_by_beginning(const std::string& story) {
   return chosen < '4' ? StorySplit::validation : StorySplit::train;
 }
 
-/// Stories of this split, each once.
+/// Different stories of this split.
 std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, StorySplit split) {
   std::unordered_set<std::string> seen;
   std::string text;
@@ -88,7 +88,7 @@ std::string draw_stories(int facts, std::int64_t count, std::uint64_t key, Story
   return text;
 }
 
-/// All of them or none, and then no directory where it is new.
+/// Writes all files or none. After a failure it also removes the directory if that is new.
 void write(const std::map<std::filesystem::path, std::string>& files, const std::filesystem::path& directory,
            bool is_new_directory) {
   std::vector<std::filesystem::path> made;
@@ -106,7 +106,7 @@ void write(const std::map<std::filesystem::path, std::string>& files, const std:
   }
 }
 
-/// What is there already may be what a run was trained on.
+/// A file that is there already may be what a run was trained on.
 void check_nothing_is_lost(const std::filesystem::path& file, const std::string& text) {
   if (base::is_there(file) && base::read_file(file) != text)
     throw base::BadInput(

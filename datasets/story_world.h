@@ -16,17 +16,17 @@ struct StoryQuestion {
   std::vector<std::int64_t> supporting;
 };
 
-/// A ship whose crew move between its places and take and drop things; for making stories. Where a person or a thing
-/// starts is told by no line: a question is asked only when the lines so far answer it.
+/// A ship whose crew move between its places and take and drop things; for making stories. No line tells where a person
+/// or a thing starts: a question is asked only if the lines so far answer it.
 class StoryWorld {
  public:
   /// `facts`: lines that a question needs, 1 (where is a person), 2 (where is a thing), 3 (where was a thing before
   /// a place). With 1 nothing is taken or dropped. `random` must outlive the world.
   StoryWorld(int facts, base::Random& random);
 
-  /// Lets someone do something, told by the line of this number; gives the sentence.
+  /// Lets someone do something, told by the line with this number. Returns the sentence.
   std::string act(std::int64_t line);
-  /// True where the lines so far answer a question.
+  /// Whether the lines so far answer a question.
   bool can_ask() const;
   /// A question drawn from those that the lines so far answer. Needs can_ask().
   StoryQuestion ask();
@@ -36,18 +36,18 @@ class StoryWorld {
     std::size_t place = 0;
     std::int64_t moved = 0;  // line of the last move; 0: nobody knows yet where the person is
   };
-  struct Arrival {  // of a thing, in the hands of a person
+  struct Arrival {  // of a thing, carried by a person
     std::size_t from;
     std::size_t place;
     std::vector<std::int64_t> supporting;
   };
   struct Thing {
-    std::size_t place = 0;  // where it lies; not kept while carried
+    std::size_t place = 0;  // where it lies; out of date while carried
     bool carried = false;
     std::size_t person = 0;         // who carries it
     std::int64_t handled = 0;       // line of the last take or drop; 0: nobody touched it
     std::int64_t moved = 0;         // while it lies: the line that brought its last carrier here
-    std::vector<Arrival> arrivals;  // the last one at each place
+    std::vector<Arrival> arrivals;  // the last arrival at each place
   };
 
   template <typename Things>

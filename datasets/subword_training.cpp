@@ -19,10 +19,10 @@ namespace ut::datasets {
 namespace {
 
 constexpr std::int64_t ids_without_piece = end_of_sequence_id + 2;  // padding, end of a sequence, unknown
-constexpr std::size_t usual_longest = 4192;    // bytes; without more the library leaves out longer lines, and is silent
-constexpr std::size_t most_pairs = 2'000'000;  // that are learned from: with more, memory is what it costs
+constexpr std::size_t usual_longest = 4192;    // bytes; by default the library silently leaves out longer lines
+constexpr std::size_t most_pairs = 2'000'000;  // that are learned from; more would take too much memory
 
-/// Both lines of every n-th pair, as the library asks for them.
+/// Both lines of every n-th pair, in the form that the library asks for.
 class PairLines final : public sentencepiece::SentenceIterator {
  public:
   explicit PairLines(const std::deque<ParallelLines>& texts) {
@@ -46,7 +46,7 @@ class PairLines final : public sentencepiece::SentenceIterator {
     load();
   }
   const std::string& value() const override { return line_; }
-  /// Bytes of the longest line; 0 where there is none.
+  /// Bytes of the longest line; 0 if there is none.
   std::size_t longest() const {
     std::size_t most = 0;
     for (const std::string_view line : lines_) most = std::max(most, line.size());
@@ -67,8 +67,8 @@ class PairLines final : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
-/// What the library says is wrong, without what stands before it: its own sources' names, in brackets. Options by our
-/// names.
+/// What the library says is wrong, without the name of its source file before it, in brackets, and with options under
+/// our names.
 std::string reason(const std::string& status) {
   const std::size_t own = status.rfind("] ");
   std::string said = own == std::string::npos || own + 2 == status.size() ? status : status.substr(own + 2);
@@ -79,7 +79,7 @@ std::string reason(const std::string& status) {
   return said;
 }
 
-/// The library would put a sign in their stead, and nobody would know.
+/// The library would silently replace what is not UTF-8.
 void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
   for (std::size_t line = 0; line < lines.size(); ++line)
     for (const bool source : {true, false})
@@ -91,7 +91,7 @@ void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
 }  // namespace
 
 std::string train_subwords(const TaskOptions& files, const SubwordTraining& training) {
-  if (training.vocabulary_size <= ids_without_piece)  // the library refuses it without a reason
+  if (training.vocabulary_size <= ids_without_piece)  // the library refuses it without saying why
     throw base::BadInput(
         fmt::format("--vocabulary-size {}: needs more than {}, which padding, end and unknown take; each character of "
                     "the text takes another",
@@ -113,9 +113,9 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"eos_id", fmt::format("{}", end_of_sequence_id)},
       {"unk_id", fmt::format("{}", ids_without_piece - 1)},
       {"bos_id", "-1"},
-      {"num_threads", "4"},  // sums are made in their order: not as many as there are cores
+      {"num_threads", "4"},  // fixed, not the number of cores: the model depends on it
       {"minloglevel", "2"}};
-  if (longest > usual_longest)  // else the model says nothing of it, as ever
+  if (longest > usual_longest)  // only then: the model records this option
     settings["max_sentence_length"] = fmt::format("{}", longest);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &model);

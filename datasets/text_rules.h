@@ -8,9 +8,9 @@
 
 namespace ut::datasets {
 
-// What rules of tokenisers are made of. They go from left to right, and a character is part of one match at most.
+// Building blocks of tokenisers' rules. They go from left to right, and a character is part of one match at most.
 
-/// Puts spaces around every character that `chosen` holds for.
+/// Puts spaces around every character for which `chosen` holds.
 template <typename Chosen>
 std::u32string set_apart(std::u32string_view text, Chosen chosen) {
   std::u32string result;
@@ -26,8 +26,8 @@ std::u32string set_apart(std::u32string_view text, Chosen chosen) {
   return result;
 }
 
-/// Where a character that `left` holds for is followed by one that `right` does: `before`, the one, a space, the other,
-/// `after`.
+/// Wherever a character for which `left` holds is followed by one for which `right` holds, writes `before`, the first,
+/// a space, the second, `after`.
 template <typename Left, typename Right>
 std::u32string part_pairs(std::u32string_view text, Left left, Right right, std::u32string_view before,
                           std::u32string_view after) {

@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t parts_of_window = 16;
 constexpr std::int64_t most_samples = 1 << 20;
 
-/// Where the parts begin of sequences that have these rows, each part filled with as many as have at most `most`.
+/// Cuts sequences, whose numbers of rows are `rows`, into parts. Each part takes successive sequences while they have
+/// at most `most` rows together, but at least one. Returns where the parts begin.
 std::vector<std::size_t> filled_parts(const std::vector<std::int64_t>& rows, std::int64_t most) {
   std::vector<std::size_t> begins;
   std::int64_t of_part = 0;
@@ -27,8 +28,8 @@ std::vector<std::size_t> filled_parts(const std::vector<std::int64_t>& rows, std
   return begins;
 }
 
-/// The same, of as many parts as `most` rows a part take, but the fullest as empty as can be: else the last would be
-/// what is left over, an update of a few of the longest sequences.
+/// The same number of parts, but with the fullest one as small as can be. Otherwise the last part would be what is left
+/// over: an update of a few of the longest sequences.
 std::vector<std::size_t> even_parts(const std::vector<std::int64_t>& rows, std::int64_t most) {
   const std::size_t parts = filled_parts(rows, most).size();
   std::int64_t too_few = 0;

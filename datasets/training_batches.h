@@ -12,26 +12,26 @@ namespace ut::datasets {
 /// How many examples an update has.
 struct BatchOptions {
   std::int64_t parts = 1;       // micro-batches
-  std::int64_t sequences = 32;  // of a part
-  std::int64_t rows = 0;        // that a part may have, source and target together; 0: it has so many sequences
-  std::int64_t window = 0;  // successive samples that parts of like lengths are made from, by rows; 0: some 16 parts
+  std::int64_t sequences = 32;  // of a part, unless `rows` says otherwise
+  std::int64_t rows = 0;        // most rows of a part, source and target together; 0: `sequences` decides
+  std::int64_t window = 0;      // with `rows`: successive samples to make parts of like lengths from; 0: some 16 parts
 };
 
 /// Where a training run stands in its data.
 struct Cursor {
-  std::int64_t sample = 0;  // since the start of training: the next, or the first of the window that is being used up
-  std::int64_t part = 0;    // the next of that window's
+  std::int64_t sample = 0;  // since the start of training: the next one, or the first of the window in use
+  std::int64_t part = 0;    // the next part of that window
 };
 
 /// The batches of training, one after the other, the same on every rank: a pure function of task, options, seed and
-/// cursor. By rows, a window of samples is sorted by length and cut into as few parts as it takes, as even as can be,
-/// which come in random order; a sequence with more rows than a part may have is a part of its own. Every example comes
-/// once an epoch.
+/// cursor. With `rows`, a window of samples is sorted by length and cut into as few parts as it takes, as even as can
+/// be, which come in random order. A sequence with more rows than a part may have is a part of its own. Every example
+/// comes once an epoch.
 class TrainingBatches {
  public:
-  /// `task` must outlive this. Where the cursor's window has not that part, as with other data than it was recorded
-  /// with, the next window begins. Throws base::BadInput where the cursor is negative, or has a part where batches are
-  /// not made by rows; std::invalid_argument where the task has no training example.
+  /// `task` must outlive this. If the cursor's window does not have the cursor's part, as with other data than it was
+  /// recorded with, the next window begins. Throws base::BadInput if the cursor is negative, or has a part although
+  /// `rows` is 0; std::invalid_argument if the task has no training example.
   TrainingBatches(const Task& task, const BatchOptions& options, std::uint64_t seed, const Cursor& cursor = {});
 
   Batch next();
@@ -51,7 +51,7 @@ class TrainingBatches {
   std::uint64_t seed_;
   Sampler sampler_;
   Cursor cursor_;
-  std::vector<Examples> window_;  // parts of the window at the cursor; none: not cut yet
+  std::vector<Examples> window_;  // parts of the window at the cursor; empty: not cut yet
 };
 
 }  // namespace ut::datasets

@@ -16,12 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t more_than_source = 50;  // symbols that a translation may have
+constexpr std::int64_t more_than_source = 50;  // symbols that a translation may have beyond its source
 
-/// How a split's sets are called, and the option that names others.
+/// The usual names of a split's sets, and the option that names others.
 struct SetNames {
   std::vector<std::string> usual;
-  bool exact_alone;  // a set that is called just so is taken without those whose names go on
+  bool exact_alone;  // a set of just this name is taken without those whose names go on
   std::string option;
   const std::vector<std::string>& given;
 };
@@ -42,7 +42,7 @@ Subwords read_subwords(const TaskOptions& options) {
   const bool is_given = !options.sentencepiece.empty();
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
   if (!base::is_there(file)) {
-    translation_files(options, Split::train);  // which it is made of: they are there
+    translation_files(options, Split::train);  // throws if the files that the model is made of are missing
     throw base::BadInput(fmt::format("{}: no such file; make it with: ut data sentencepiece --data {}{}{}",
                                      file.string(), base::shell_word(options.data), parallel_options(options, false),
                                      is_given ? " --out " + base::shell_word(file.string()) : ""));
@@ -127,7 +127,7 @@ void Translation::read_set(Split split, const ParallelFiles& files, const TaskOp
       throw base::BadInput(fmt::format("{}:{}: {}", file.string(), number + 1, error.what()));
     }
   };
-  // Those of train are many, and needed only where it is scored: it alone is asked for then.
+  // Texts of train are many, and needed only if it is scored. It is then the only split that is asked for.
   const bool keeps_right_texts = split != Split::train || options.splits.size() == 1;
   for (std::size_t number = 0; number < lines.size(); ++number) {
     const std::vector<std::int32_t> source = read(files.source, number, lines.source(number));

@@ -15,10 +15,12 @@
 namespace ut::datasets {
 
 /// Translation (review version, section 3.6), or whatever else two files say line by line: the source is a line's
-/// pieces of words, the target those of the line beside it; both end with end_of_sequence_id. Both languages share a
-/// vocabulary, that of a SentencePiece model. The training set is what the directory has of train.en and train.de (for
-/// the languages en and de), validation that of validation, valid, val or dev, or without such a set all whose names
-/// begin so (train.tok.en); test every set that is called test or begins so; options name others.
+/// pieces of words, the target those of the line beside it; both end with end_of_sequence_id. Both languages share the
+/// vocabulary of a SentencePiece model.
+/// Unless options name others, sets are found by their names. Training: train (for the languages en and de: train.en
+/// and train.de) or, without a set of just that name, all whose names begin with it (train.tok.en). Validation: the
+/// same with the first of validation, valid, val and dev that the directory has. Test: every set whose name is test or
+/// begins with it.
 class Translation final : public Task {
  public:
   /// Uses data, splits, source_language, target_language, train_sets, validation_sets, test_sets, sentencepiece and
@@ -29,20 +31,20 @@ class Translation final : public Task {
   const Vocabulary& vocabulary() const override { return subwords_.vocabulary(); }
   std::int64_t words_per_row() const override { return 1; }
   bool has_target() const override { return true; }
-  /// The sets, where a split has several.
+  /// The sets, if a split has several.
   std::vector<std::string> groups() const override;
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(part(split).sources.size()); }
-  /// Throws std::out_of_range where the split has no such index.
+  /// Throws std::out_of_range if the split has no such index.
   Example example(Split split, std::int64_t index) const override;
   ExampleSize example_size(Split split, std::int64_t index) const override;
 
-  /// A line in the source language; of white space alone: an example without source.
+  /// A line in the source language. If it is only white space, an example without source.
   Example parse(const std::string& line) const override;
   std::string render(const std::vector<std::int64_t>& ids) const override;
 
   bool is_scored_as_text() const override { return true; }
   std::string right_text(Split split, std::int64_t index) const override;
-  /// As many symbols as the source has, and 50.
+  /// As many symbols as the source has, and 50 more.
   std::int64_t longest_output(const Example& example) const override;
   std::vector<KeptFile> kept_files() const override;
 
@@ -52,10 +54,10 @@ class Translation final : public Task {
     WordLines sources;
     WordLines targets;
     std::vector<std::string> set_names;
-    std::vector<std::int64_t> sets;       // of each pair, in set_names_
-    std::vector<std::string> right_text;  // the targets as their file has them; none in training
-    std::int64_t empty = 0;               // pairs that training leaves out: of no words
-    std::int64_t too_long = 0;            // and of too many pieces
+    std::vector<std::int64_t> sets;       // of each pair: its set, in set_names_
+    std::vector<std::string> right_text;  // targets as in their file; of training only if no other split is asked for
+    std::int64_t empty = 0;               // pairs left out of training: a side has no words
+    std::int64_t too_long = 0;            // pairs left out of training: a side has too many pieces
   };
 
   void read_set(Split split, const ParallelFiles& files, const TaskOptions& options);
@@ -70,12 +72,12 @@ class Translation final : public Task {
   std::array<Part, 3> parts_;
 };
 
-/// As a person would type them: which the languages are and, where they are named, what the sets to train on are. With
-/// `all`, for `ut train`, the other sets that are named too, and the model of SentencePiece.
+/// Options as a person types them: the languages and, if they are named, the training sets. With `all`, for `ut train`,
+/// also the other sets that are named and the SentencePiece model.
 std::string parallel_options(const TaskOptions& options, bool all);
 
 /// The files of a split's sets: those that the options name, else those that the directory has. Throws base::BadInput
-/// where there are none.
+/// if there are none.
 std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split split);
 
 }  // namespace ut::datasets

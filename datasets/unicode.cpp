@@ -81,7 +81,7 @@ bool is_letter_or_digit(char32_t character) { return is_letter(character) || is_
 bool is_lower_case(char32_t character) { return u_isULowercase(code(character)) != 0; }
 
 bool is_space(char32_t character) {
-  const bool separates = character >= 0x1c && character <= 0x1f;  // files, groups, records, units: not Unicode's
+  const bool separates = character >= 0x1c && character <= 0x1f;  // file to unit separators: not Unicode's white space
   return separates || u_isUWhiteSpace(code(character)) != 0;
 }
 

@@ -5,9 +5,9 @@
 
 namespace ut::datasets {
 
-/// The code points of UTF-8 text. Throws base::BadInput where it is not UTF-8.
+/// The code points of UTF-8 text. Throws base::BadInput if it is not UTF-8 or has more than 2^31 - 1 bytes.
 std::u32string from_utf8(std::string_view text);
-/// Whether from_utf8() takes it.
+/// Whether from_utf8() accepts it.
 bool is_utf8(std::string_view text);
 std::string to_utf8(std::u32string_view text);
 

@@ -9,17 +9,17 @@
 
 namespace ut::datasets {
 
-/// Lines of words as numbers, one after the other in memory: much text in little of it.
+/// Lines of words as numbers, one after the other in memory: holds much text in little memory.
 class WordLines {
  public:
   void append(std::span<const std::int32_t> line) { add_line(append_text(line)); }
-  /// Words of no line. Returns where they stand in words().
+  /// Appends words that belong to no line yet. Returns where they stand in words().
   base::Span append_text(std::span<const std::int32_t> text) {
     const std::int64_t begin = std::ssize(words_);
     words_.insert(words_.end(), text.begin(), text.end());
     return {begin, std::ssize(words_)};
   }
-  /// A line of words that are there; other lines may have them, too.
+  /// Adds a line of words that are there already; lines may share words.
   void add_line(const base::Span& words) { lines_.push_back(words); }
 
   std::size_t size() const { return lines_.size(); }
@@ -28,7 +28,7 @@ class WordLines {
     return std::span(words_).subspan(static_cast<std::size_t>(words.begin),
                                      static_cast<std::size_t>(words.end - words.begin));
   }
-  /// Of all lines and between them.
+  /// All words, of lines and between them.
   std::span<std::int32_t> words() { return words_; }
   std::span<const std::int32_t> words() const { return words_; }
 

@@ -12,14 +12,14 @@ namespace ut::datasets {
 /// characters, so "Mary moved." gives Mary, moved and "." Bytes outside ASCII count as letters.
 std::vector<std::string> split_words(std::string_view text);
 
-/// The words between white space of ASCII; they lie in `text`.
+/// The words between ASCII white space; they point into `text`.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
-/// The words that were counted at all, by descending count, then alphabetically; counts[n] is that of words[n].
+/// The words with a count above 0, by descending count, then alphabetically. counts[n] is that of words[n].
 std::vector<std::string> most_frequent_first(const std::vector<std::string>& words,
                                              const std::vector<std::int64_t>& counts);
 
-/// Always the same for the same text; for cutting data into splits.
+/// A hash that is always the same for the same text; for cutting data into splits.
 std::uint64_t text_hash(std::string_view text);
 
 /// Words and numbers for them, in order of first use; for holding much text in little memory while it is read.

@@ -4,7 +4,7 @@
 
 namespace ut::dist {
 
-/// In which type softmax and sums are computed of what is of `type`: at least float32.
+/// The type in which softmax and sums of values of `type` are computed: float32 for bfloat16, else `type` itself.
 at::ScalarType accumulation_type(at::ScalarType type);
 at::Tensor in_accumulation_type(const at::Tensor& x);
 

@@ -9,7 +9,8 @@
 namespace ut::dist {
 namespace {
 
-/// [ranks]: how many rows each is to have. What is over goes to those that hold most, so that it need not move.
+/// [ranks]: how many rows each is to have. The remainder goes to the ranks that hold most, so that those rows need not
+/// move.
 std::vector<std::size_t> quotas(const std::vector<RowNumbers>& held, std::size_t rows) {
   std::vector<std::size_t> ranks(held.size());
   std::iota(ranks.begin(), ranks.end(), 0);

@@ -6,9 +6,9 @@
 
 namespace ut::dist {
 
-/// held[rank]: numbers of rows, ascending -> who would hold which if every rank had as many, one more or less, with as
-/// few moving as that takes; empty where nothing is to move: none has more than `balance` times the mean, they are as
-/// even as can be, or `balance` is 0.
+/// held[rank]: row numbers, ascending. Returns [ranks]: the rows that each rank would hold, ascending, if all ranks had
+/// the same number, give or take one, with as few rows moved as that takes. Returns nothing if no rows are to move: if
+/// no rank has more than `balance` times the mean, if the fullest rank cannot have fewer, or if `balance` is 0.
 std::vector<RowNumbers> balanced(const std::vector<RowNumbers>& held, double balance);
 
 }  // namespace ut::dist

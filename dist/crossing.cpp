@@ -12,8 +12,8 @@
 namespace ut::dist {
 namespace {
 
-/// Begins to sum over ranks their `all` [sum(counts), c], of which this rank gets its part: each rank's part goes to
-/// it, and it adds them up in the order of their distance.
+/// Starts to sum the ranks' `all` [sum(counts), c], of which this rank gets its part [counts[rank], c]. Each part is
+/// sent to its rank, which adds the parts in the order of their distance.
 Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group) {
   const std::vector<at::Tensor> parts = all.split_with_sizes(counts);
   const auto part_at = [&](int distance) { return parts[static_cast<std::size_t>(group.rank_at(distance))]; };

@@ -12,7 +12,7 @@
 namespace ut::dist {
 namespace {
 
-/// A node of the autograd graph whose backward pass is a function of ours.
+/// An autograd node whose backward pass is a function of ours.
 class FunctionBackward final : public torch::autograd::Node {
  public:
   FunctionBackward(Backward backward, const at::Tensor& output)
@@ -20,10 +20,10 @@ class FunctionBackward final : public torch::autograd::Node {
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
     const at::NoGradGuard no_graph;
-    // A rank whose rows nothing depended on still has to take part.
+    // A rank must take part in a collective even if nothing depended on its rows.
     return backward_(gradients[0].defined() ? gradients[0] : at::zeros(sizes_, options_));
   }
-  void release_variables() override { backward_ = nullptr; }  // what it kept is free as soon as it has gone back
+  void release_variables() override { backward_ = nullptr; }  // frees what it captured as soon as it has run
   std::string name() const override { return "FunctionBackward"; }
 
  private:

@@ -3,13 +3,15 @@
 namespace ut::dist {
 
 /// How keys and values reach the ranks that share a sequence. all_gather: all at once. broadcast: one rank's rows after
-/// another's, and attention goes on over those that have arrived. ring: rows go from neighbour to neighbour, likewise.
-/// heads: every rank gets all positions of some of the heads.
+/// another's, while attention goes on over the rows that have arrived. ring: rows go from neighbour to neighbour, and
+/// attention overlaps in the same way. heads: every rank gets all positions of some of the heads.
 enum class ExchangeForm { all_gather, broadcast, ring, heads };
-/// What is sent for a row: keys beside values (2d), or its state (d), of which each rank makes keys and values itself.
+/// What is sent for a row: its keys and values (2d), or its state (d), from which each rank makes keys and values
+/// itself.
 enum class Sent { keys_values, states };
-/// Which positions of a sequence a rank holds. contiguous: one span. zigzag: of twice as many spans as ranks one from
-/// the front and one from the back, so that under a causal mask every rank has as much to see.
+/// Which positions of a sequence a rank holds. contiguous: one span. zigzag: the sequence is cut into twice as many
+/// spans as ranks, and a rank holds one from the front and one from the back, so that under a causal mask all ranks
+/// have the same work.
 enum class Cut { contiguous, zigzag };
 
 struct ExchangeOptions {

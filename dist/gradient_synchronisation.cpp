@@ -25,7 +25,7 @@ void GradientSynchronisation::start_early() {
     summed_ = world_.start_all_reduce_sum(part(early_.begin, early_.end), Purpose::gradients);
 }
 
-/// In the same order on every rank, also on one that had no backward pass to begin early in.
+/// Every rank starts the sums in the same order, even a rank without a backward pass in which to call start_early().
 void GradientSynchronisation::finish() {
   if (!summed_) start_early();
   for (const base::Span& rest : {base::Span{0, early_.begin}, base::Span{early_.end, gradient_.size(0)}})

@@ -11,8 +11,7 @@
 namespace ut::dist {
 namespace {
 
-/// Rows cut by position and the same cut by head: the way there and the way back, each the other's transpose. No graph
-/// is made.
+/// Cuts rows by head instead of by position, and back. Each way is the other's transpose. No graph is made.
 class HeadCut {
  public:
   HeadCut(std::int64_t blocks, std::int64_t heads, const std::vector<std::int64_t>& counts, Communicator& group)
@@ -44,8 +43,8 @@ class HeadCut {
   }
 
  private:
-  /// Each rank's heads of `rows` [held, blocks * heads * c], and their place among those that are sent to the ranks, or
-  /// received of them [held * blocks * heads, c]: both [held, blocks, its heads, c].
+  /// For each rank two views [held, blocks, its heads, c]: its heads in `rows` [held, blocks * heads * c], and their
+  /// place in `travelling` [held * blocks * heads, c], the rows sent to the ranks or received from them.
   std::vector<std::pair<at::Tensor, at::Tensor>> by_rank(const at::Tensor& rows, const at::Tensor& travelling) const {
     const auto heads = rows.reshape({held_, blocks_, heads_, travelling.size(1)}).split_with_sizes(heads_of_rank_, 2);
     const auto parts = travelling.split_with_sizes(held_heads_);
@@ -57,11 +56,11 @@ class HeadCut {
 
   std::int64_t blocks_;
   std::int64_t heads_;
-  std::int64_t held_;                        // rows
-  std::int64_t mine_;                        // heads of all blocks
+  std::int64_t held_;                        // rows held here
+  std::int64_t mine_;                        // this rank's heads, of all blocks
   std::vector<std::int64_t> heads_of_rank_;  // [ranks]
-  std::vector<std::int64_t> held_heads_;     // [ranks]: its heads of the rows held here
-  std::vector<std::int64_t> my_heads_;       // [ranks]: this rank's heads of its rows
+  std::vector<std::int64_t> held_heads_;     // [ranks]: that rank's heads of the rows held here
+  std::vector<std::int64_t> my_heads_;       // [ranks]: this rank's heads of that rank's rows
   Communicator& group_;
 };
 

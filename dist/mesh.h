@@ -10,15 +10,15 @@ namespace ut::dist {
 /// neighbours.
 class Mesh {
  public:
-  /// Splits `world`, unless every rank has its sequences to itself. Throws base::BadInput unless 1 <= sequence_parallel
-  /// divides the number of ranks. Collective.
+  /// Splits `world`, unless `sequence_parallel` is 1. Throws base::BadInput unless `sequence_parallel` is at least 1
+  /// and divides the number of ranks. Collective.
   Mesh(std::unique_ptr<Communicator> world, int sequence_parallel);
 
   Communicator& world() const { return *world_; }
   /// The ranks that share this rank's sequences.
   Communicator& sequence() const { return *sequence_; }
 
-  /// Of this rank: where its rows are worked on.
+  /// The device on which this rank works on its rows.
   at::Device device() const { return world_->device(); }
 
   int data_parallel() const { return world_->size() / sequence_->size(); }
@@ -28,7 +28,7 @@ class Mesh {
 
   /// Bytes that this rank sent, over all of the mesh's groups.
   SentBytes sent_bytes() const;
-  /// Seconds that it waited for others in them.
+  /// Seconds that this rank waited for others, over all of the mesh's groups.
   WaitedSeconds waited_seconds() const;
 
  private:

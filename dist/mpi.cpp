@@ -19,7 +19,7 @@ MpiSession::MpiSession(std::optional<Patience> patience) {
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_SERIALIZED) {
-    MPI_Finalize();  // nobody else will
+    MPI_Finalize();  // the destructor will not run
     throw std::runtime_error("this MPI library cannot be called from more than one thread (MPI_THREAD_SERIALIZED)");
   }
   if (watch_ != nullptr) watch_->begin_roll_calls();
@@ -30,7 +30,7 @@ MpiSession::~MpiSession() {
   try {
     if (RollCall* roll_call = roll_call_of(watch_)) roll_call->end();
   } catch (const std::exception&) {
-    watch_->roll_call = nullptr;  // nobody is to be asked any more: all that was to be done is done
+    watch_->roll_call = nullptr;  // no more roll calls: all work is done
   }
   MPI_Finalize();
 }

@@ -20,26 +20,26 @@ struct AbsentRank {
 struct Patience {
   std::string host;  // where this rank runs
   std::chrono::milliseconds limit;
-  /// What to do about a longer wait: called once, from a thread of its own, with the call that waits and with the ranks
-  /// that do not wait as well, where they could be asked. The waiting thread is still in there, so all that helps is to
-  /// say so and to end the process.
+  /// What to do about a longer wait. Called once, from a thread of its own, with the call that waits and the ranks that
+  /// do not wait as well, if they could be asked. The waiting thread is still in that call, so all that helps is to
+  /// report it and to end the process.
   std::function<void(const std::string& call, const std::optional<std::vector<AbsentRank>>& absent)> late;
 };
 
 struct MpiWatch;
 
-/// MPI for the life of this object: initialised for calls from several threads, one at a time (autograd runs a
-/// backward pass on threads of its own), and finalised at its end. At most one in a program.
+/// MPI for the life of this object: initialised for calls from several threads, one at a time (autograd runs a backward
+/// pass on threads of its own), and finalised at the end. At most one in a program.
 class MpiSession {
  public:
   /// With `patience`, every call that waits for other ranks has a deadline.
-  /// Throws std::runtime_error where MPI cannot be initialised so.
+  /// Throws std::runtime_error if MPI cannot be initialised in this way.
   explicit MpiSession(std::optional<Patience> patience = {});
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
-  /// All ranks of the program. Its collectives take CPU tensors.
+  /// A group of all ranks of the program. Its collectives take CPU tensors. Collective.
   std::unique_ptr<Communicator> world() const;
 
   /// Ends every rank of the program now, with this exit code. Does not return.

@@ -65,7 +65,7 @@ class MpiCommunicator final : public Communicator {
 
   Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                  Purpose purpose) override {
-    /// What MPI reads and writes until the collective is done.
+    /// Keeps what MPI reads and writes until the collective is done.
     struct Pending {
       Pending(const at::Tensor& rows, std::span<const std::int64_t> all_counts)
           : parts(all_counts), mine(rows.contiguous()), all(new_rows(mine, parts.total)), row(mine) {}
@@ -113,7 +113,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
-    /// What MPI reads and writes until both have happened.
+    /// Keeps what MPI reads and writes until both transfers are done.
     struct Pending {
       Pending(const at::Tensor& rows, std::int64_t received)
           : mine(rows.contiguous()), theirs(new_rows(mine, received)), row(mine) {}
@@ -173,12 +173,12 @@ class MpiCommunicator final : public Communicator {
     }
 
     void until_done(std::span<MPI_Request> requests) const { wait_for(requests, roll_call_of(group_.watch_)); }
-    /// Before a call in which this rank cannot take part in roll calls: it is not to wait there for a late rank. (`ut
-    /// bench --exchange heads`, act-copy, d 32, two ranks: 76 ms an update with this and without.)
+    /// For use before a call in which this rank cannot take part in roll calls, so that it does not wait for a late
+    /// rank there. (`ut bench --exchange heads`, act-copy, d 32, two ranks: 76 ms an update with this and without.)
     void for_all_ranks() {
       if (group_.watch_ == nullptr) return;
       wait_for_all_ranks(group_.communicator_, roll_call_of(group_.watch_));
-      begin();  // what comes is the network's time, not a late rank's
+      begin();  // from here on it waits for the network, not for a late rank
     }
 
    private:

@@ -10,7 +10,7 @@ namespace ut::dist {
 
 struct MpiWatch;
 
-/// Takes over `communicator`, whose collectives are watched over, if `watch` is given. They take CPU tensors.
+/// Takes ownership of `communicator`. Its collectives take CPU tensors and are watched over if `watch` is given.
 std::unique_ptr<Communicator> make_mpi_communicator(MPI_Comm communicator, std::shared_ptr<MpiWatch> watch);
 
 }  // namespace ut::dist

@@ -10,15 +10,15 @@
 
 namespace ut::dist {
 
-// Tensors as MPI wants them, which counts in int. What it cannot have throws std::runtime_error.
+// Descriptions of tensors for MPI, which counts in int. They throw std::runtime_error if MPI cannot handle a tensor.
 
-/// Of a tensor that is moved.
+/// The element type of a tensor that is moved.
 MPI_Datatype datatype(const at::Tensor& tensor);
 
-/// Of a tensor that is summed over ranks.
+/// The element type of a tensor that is summed over ranks.
 MPI_Datatype sum_datatype(const at::Tensor& tensor);
 
-/// Where each rank's rows lie in a buffer: in whole rows, so that the numbers stay small.
+/// Where each rank's rows lie in a buffer, counted in whole rows so that the numbers stay small.
 struct Parts {
   explicit Parts(std::span<const std::int64_t> rows);
 
@@ -27,7 +27,7 @@ struct Parts {
   std::int64_t total = 0;
 };
 
-/// use(data, elements) of parts that MPI can count.
+/// Calls use(data, elements) for successive chunks of the tensor, each small enough for MPI to count.
 template <class Use>
 void for_each_chunk(const at::Tensor& tensor, const Use& use) {
   constexpr std::int64_t at_once = std::int64_t{1} << 30;

@@ -14,7 +14,7 @@
 
 namespace ut::dist {
 
-/// What watches over a session's waits.
+/// Watches over a session's waits.
 struct MpiWatch {
   explicit MpiWatch(Patience patience)
       : host(std::move(patience.host)),
@@ -27,11 +27,11 @@ struct MpiWatch {
 
   std::string host;
   std::optional<RollCall> roll_calls;
-  std::atomic<RollCall*> roll_call = nullptr;  // once MPI is initialised
-  Watchdog watchdog;                           // last: its thread uses the others
+  std::atomic<RollCall*> roll_call = nullptr;  // null until MPI is initialised
+  Watchdog watchdog;                           // last: its thread uses the other members
 };
 
-/// Null where nobody watches.
+/// Null if nobody watches.
 inline Watchdog* watchdog_of(const std::shared_ptr<MpiWatch>& watch) { return watch ? &watch->watchdog : nullptr; }
 inline RollCall* roll_call_of(const std::shared_ptr<MpiWatch>& watch) {
   return watch ? watch->roll_call.load() : nullptr;

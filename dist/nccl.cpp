@@ -40,7 +40,7 @@ NcclLibraries nccl_libraries() {
       &libraries.loaded);
   libraries.compiled_for = NCCL_VERSION_CODE;
   check_nccl(ncclGetVersion(&libraries.version), "ncclGetVersion");
-  const std::uint64_t libtorch = torch::cuda::nccl::version();  // 16 bits for each part
+  const std::uint64_t libtorch = torch::cuda::nccl::version();  // major, minor, patch: 16 bits each
   libraries.libtorch_compiled_for =
       static_cast<int>((libtorch >> 32) * 10000 + (libtorch >> 16 & 0xffff) * 100 + (libtorch & 0xffff));
   return libraries;
@@ -73,7 +73,7 @@ struct Part {
   }
 };
 
-/// Of each rank, in their order.
+/// Every rank's part, in the order of the ranks.
 std::vector<Part> parts_of(std::span<const std::int64_t> counts, const at::Tensor& rows) {
   std::vector<Part> parts;
   std::size_t begin = 0;
@@ -92,7 +92,7 @@ bool all_equal(std::span<const std::int64_t> counts) {
   return std::ranges::all_of(counts, [&](std::int64_t count) { return count == counts.front(); });
 }
 
-/// Calls that NCCL carries out together: call(0), call(1), up to `calls` of them.
+/// Calls that NCCL carries out together: call(0), …, call(calls - 1), up to the first that fails.
 template <class Call>
 ncclResult_t grouped(int calls, const Call& call) {
   ncclResult_t result = ncclGroupStart();
@@ -102,7 +102,7 @@ ncclResult_t grouped(int calls, const Call& call) {
   return went_well(result) ? ended : result;
 }
 
-/// What the groups of one process have in common.
+/// What all groups of a process share.
 struct Gpu {
   explicit Gpu(const NcclOptions& options)
       : device(static_cast<c10::DeviceIndex>(options.gpu)),
@@ -235,7 +235,7 @@ class NcclCommunicator final : public Communicator {
 
   SentBytes sent_bytes() const override { return sum_of(Communicator::sent_bytes(), host_->sent_bytes()); }
 
-  /// Streams wait for rows and gradients, which is not seen from the host.
+  /// Only the GPU's streams wait for rows and gradients, and the host does not see that.
   WaitedSeconds waited_seconds() const override {
     WaitedSeconds seconds = host_->waited_seconds();
     for (const Purpose unseen : {Purpose::exchange, Purpose::gradients})
@@ -244,14 +244,14 @@ class NcclCommunicator final : public Communicator {
   }
 
  private:
-  /// For what lies there; not after a failure: what the GPU has made since may come of half a sum.
+  /// Carries CPU tensors. Throws after a failure: what the GPU has computed since may come from half a sum.
   Communicator& on_host() {
     gpu_->watch.check();
     return *host_;
   }
 
-  /// Has NCCL do nccl(group, stream) to `tensors` after what the caller's stream has been given so far. What comes back
-  /// makes the stream that is current when it is called go on only after that.
+  /// Lets NCCL do nccl(group, stream) to `tensors` after the work that the caller's stream has been given so far. The
+  /// function that it returns makes the stream that is current then wait until NCCL is done.
   template <class Nccl>
   std::function<void()> run(const char* what, std::initializer_list<at::Tensor> tensors, const Nccl& nccl) {
     const CUDAGuard guard(gpu_->device);
@@ -261,7 +261,7 @@ class NcclCommunicator final : public Communicator {
     given.block(stream);
     std::int64_t bytes = 0;
     for (const at::Tensor& tensor : tensors) {
-      tensor.record_stream(stream);  // their memory is not given to others before the stream is through with it
+      tensor.record_stream(stream);  // keeps their memory until the stream is done with it
       bytes = std::max(bytes, bytes_of(tensor));
     }
     const std::string message = fmt::format("{} of {} bytes", what, bytes);
@@ -269,7 +269,7 @@ class NcclCommunicator final : public Communicator {
     const auto ended = std::make_shared<CUDAEvent>();
     ended->record(stream);
     gpu_->watch.begin(message, [ended, device = gpu_->device] {
-      const CUDAGuard of_event(device);  // or the watch's thread could take room on the first GPU
+      const CUDAGuard of_event(device);  // otherwise the watch's thread could take memory on the first GPU
       return ended->query();
     });
     return [ended, device = gpu_->device] { ended->block(c10::cuda::getCurrentCUDAStream(device)); };
@@ -277,7 +277,7 @@ class NcclCommunicator final : public Communicator {
 
   std::unique_ptr<Communicator> host_;
   std::shared_ptr<Gpu> gpu_;
-  NcclHandle handle_;  // before the others go: it waits for what is under way
+  NcclHandle handle_;  // destroyed first: it waits for what is under way
 };
 
 }  // namespace

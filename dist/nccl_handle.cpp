@@ -22,7 +22,7 @@ NcclHandle::NcclHandle(WorkWatch& watch) : watch_(watch) { watch_.add(*this); }
 
 NcclHandle::~NcclHandle() {
   try {
-    // Waits for what is under way. There is no handle where connecting failed.
+    // Finalizing waits for what is under way. There is no handle if connecting failed.
     call("ncclCommFinalize",
          [](ncclComm_t handle) { return handle == nullptr ? ncclSuccess : ncclCommFinalize(handle); });
     const std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ void NcclHandle::connect(int rank, int size, const ncclUniqueId& id) {
 
 std::string NcclHandle::asynchronous_error() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || calling_ || handle_ == nullptr) return {};  // a call says by itself how it went
+  if (!lock.owns_lock() || calling_ || handle_ == nullptr) return {};  // call() reports its own errors
   ncclResult_t state = ncclSuccess;
   const ncclResult_t asked = ncclCommGetAsyncError(handle_, &state);
   const ncclResult_t result = asked == ncclSuccess ? state : asked;
@@ -50,7 +50,8 @@ std::string NcclHandle::asynchronous_error() {
 }
 
 void NcclHandle::abort() noexcept {
-  // A call that is stuck all the same, say because the GPU takes no more work, is freed by the abort alone.
+  // Does not wait longer: a call that is stuck all the same, say because the GPU takes no more work, is freed only by
+  // the abort.
   const std::unique_lock lock(mutex_, std::chrono::seconds(2));
   if (handle_ != nullptr) ncclCommAbort(std::exchange(handle_, nullptr));
   aborted_ = true;
@@ -64,7 +65,7 @@ ncclUniqueId shared_nccl_id(Communicator& host) {
   if (first) std::memcpy(mine.data_ptr(), &id, sizeof id);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(host.size()), 0);
   counts.front() = 1;
-  // Over a group of its own, so that the host's count of bytes stays what the program's work sends.
+  // Uses a group of its own, so that `host` counts only the bytes of the program's work.
   const at::Tensor told = host.split(0)->all_gather_rows(mine, counts, Purpose::control);
   std::memcpy(&id, told.const_data_ptr(), sizeof id);
   return id;

@@ -14,32 +14,32 @@
 
 namespace ut::dist {
 
-/// Whether a call was carried out, or is being carried out.
+/// Whether a call has succeeded or is still being carried out.
 inline bool went_well(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
 
-/// One line, with what NCCL itself says. `what`: the call that failed.
+/// One line with NCCL's own message. `what`: the call that failed.
 std::string nccl_error_text(const std::string& what, ncclResult_t result);
 
-/// Throws std::runtime_error with that line where the call did not go well.
+/// Throws std::runtime_error with that line unless the call went well.
 void check_nccl(ncclResult_t result, const char* what);
 
-/// A group's handle in NCCL, whose calls do not block. The watch may abort it between any two calls.
+/// A group's NCCL handle, whose calls do not block. The watch may abort it between any two calls.
 class NcclHandle final : public Watched {
  public:
-  /// Not connected yet. `watch` outlives it.
+  /// Not connected yet. `watch` must outlive it.
   explicit NcclHandle(WorkWatch& watch);
   NcclHandle(const NcclHandle&) = delete;
   NcclHandle& operator=(const NcclHandle&) = delete;
   /// Waits for what is under way, finalizes, destroys: every rank of the group must do so.
   ~NcclHandle() override;
 
-  /// Makes it the handle of this rank in the group of `size` ranks that have the same id. Collective. Throws
+  /// Makes it the handle of rank `rank` in the group of `size` ranks that have the same id. Collective. Throws
   /// std::runtime_error as call() does.
   void connect(int rank, int size, const ncclUniqueId& id);
 
-  /// Calls NCCL with the handle and waits until NCCL has taken the call over: what it starts can still be under way.
-  /// `what` names the call in messages; nccl(handle) gives NCCL's result. Throws std::runtime_error where the call
-  /// fails, and where the watch has seen a failure.
+  /// Calls NCCL with the handle and waits until NCCL has taken the call over; the work that it starts can still be
+  /// under way. `what` names the call in messages; nccl(handle) returns NCCL's result. Throws std::runtime_error if the
+  /// call fails or the watch has seen a failure.
   template <class Nccl>
   void call(const std::string& what, const Nccl& nccl);
 
@@ -54,13 +54,14 @@ class NcclHandle final : public Watched {
   }
 
   WorkWatch& watch_;
-  std::timed_mutex mutex_;  // never held while the watch is called, which waits for it itself
+  std::timed_mutex mutex_;  // never held while calling the watch, whose abort waits for it
   ncclComm_t handle_ = nullptr;
   std::atomic<bool> calling_ = false;
   std::atomic<bool> aborted_ = false;
 };
 
-/// Rank 0's, told to all. Collective among the ranks of `host`. Throws std::runtime_error where NCCL makes none.
+/// An id made by rank 0 and told to all ranks. Collective among the ranks of `host`. Throws std::runtime_error if NCCL
+/// makes none.
 ncclUniqueId shared_nccl_id(Communicator& host);
 
 template <class Nccl>

@@ -4,7 +4,7 @@
 
 namespace ut::dist {
 
-// LibTorch keeps pinned memory until copies of it have ended.
+// LibTorch keeps pinned memory until copies of it have ended, so `host` need not outlive the call.
 at::Tensor on_device(const at::Tensor& host, at::Device device) {
   return (device.is_cuda() ? host.pin_memory() : host).to(device, /*non_blocking=*/true);
 }

@@ -7,9 +7,9 @@
 
 namespace ut::dist {
 
-/// A tensor of the host's on `device`, which has it before what it is given next; the caller does not wait.
+/// Copies a host tensor to `device` without waiting. Work that the device is given later sees the copy.
 at::Tensor on_device(const at::Tensor& host, at::Device device);
-/// The same of numbers: [numbers] int64.
+/// The same for numbers: [numbers] int64.
 at::Tensor on_device(std::span<const std::int64_t> numbers, at::Device device);
 
 }  // namespace ut::dist

@@ -78,7 +78,7 @@ void RollCall::ask() {
 void RollCall::send(std::uint64_t wait, int rank, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Isend(&on_way_.emplace_back(wait), 1, MPI_UINT64_T, rank, tag, world_, &request) != MPI_SUCCESS)
-    return;  // who cannot be reached does not answer
+    return;  // a rank that cannot be reached does not answer
   ++sent_.at(static_cast<std::size_t>(rank));
   check_mpi(MPI_Request_free(&request), "MPI_Request_free");
 }
@@ -112,7 +112,7 @@ void RollCall::end() {
   std::vector<int> to_come(hosts_.size());
   check_mpi(MPI_Alltoall(sent_.data(), 1, MPI_INT, to_come.data(), 1, MPI_INT, world_), "MPI_Alltoall");
   const int all = std::accumulate(to_come.begin(), to_come.end(), 0);
-  while (received_ < all) next_message();  // questions of waits that are over
+  while (received_ < all) next_message();  // left over from waits that have ended
   check_mpi(MPI_Comm_free(&world_), "MPI_Comm_free");
 }
 

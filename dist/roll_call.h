@@ -15,19 +15,19 @@
 
 namespace ut::dist {
 
-/// How a rank that has waited for long finds out for whom: before its patience ends it asks all the others, and those
-/// that wait, too, answer. It is the waiting thread that does so, since MPI is for one thread at a time. Throws
-/// std::runtime_error where MPI fails.
+/// Finds out for whom a rank has been waiting for long. Before its patience ends it asks all other ranks, and those
+/// that are waiting too answer. The waiting thread itself does this, since only one thread at a time may call MPI.
+/// Throws std::runtime_error if MPI fails.
 class RollCall {
  public:
-  /// Collective over `world`, of which it keeps a copy. `watchdog` is of this rank's waits, and outlives all calls.
-  /// `host`: where this rank runs.
+  /// Collective over `world`, of which it keeps a copy. `watchdog` watches this rank's waits and must outlive all
+  /// calls. `host`: the host that this rank runs on.
   RollCall(const std::string& host, MPI_Comm world, const Watchdog& watchdog);
 
-  /// To be called again and again by who waits.
+  /// To be called again and again by the waiting thread: answers questions and asks when it is time.
   void look();
 
-  /// Who has not answered in the wait under way; none: nobody was asked. From any thread.
+  /// The ranks that have not answered in the wait under way; nothing if nobody was asked. From any thread.
   std::optional<std::vector<AbsentRank>> absent() const;
 
   /// Collective; the last call.
@@ -37,7 +37,7 @@ class RollCall {
   struct Message {
     int rank;
     int tag;
-    std::uint64_t wait;  // in which it was asked
+    std::uint64_t wait;  // the asking rank's wait, in which it asked
   };
 
   std::optional<Message> next_message();
@@ -49,17 +49,17 @@ class RollCall {
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0;
   std::vector<std::string> hosts_;    // [ranks]
-  std::deque<std::uint64_t> on_way_;  // what was sent, kept where it lies: nobody waits until it has arrived
-  std::vector<int> sent_;             // [ranks]: messages so far
-  int received_ = 0;                  // messages so far
-  mutable std::mutex mutex_;          // guards what follows
-  std::uint64_t asked_in_ = 0;        // the wait in which the others were asked last
-  std::vector<bool> present_;         // [ranks]
+  std::deque<std::uint64_t> on_way_;  // what was sent; kept, since nobody waits until it has arrived
+  std::vector<int> sent_;             // [ranks]: messages sent so far
+  int received_ = 0;                  // messages received so far
+  mutable std::mutex mutex_;          // guards the members below
+  std::uint64_t asked_in_ = 0;        // the wait in which this rank asked last
+  std::vector<bool> present_;         // [ranks]: whether it has answered
 };
 
-/// Waits until all `requests` are done, taking part in roll calls meanwhile, if one is given.
+/// Waits until all `requests` are done. Takes part in roll calls meanwhile, if `roll_call` is given.
 void wait_for(std::span<MPI_Request> requests, RollCall* roll_call);
-/// Waits until all ranks of the group are here: before a call that, once they are, ends by itself.
+/// Waits until all ranks of the group are here. For use before a call that ends by itself once they are.
 void wait_for_all_ranks(MPI_Comm group, RollCall* roll_call);
 
 }  // namespace ut::dist

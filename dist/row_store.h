@@ -6,21 +6,22 @@
 
 namespace ut::dist {
 
-/// Rows that stay while others come anew, step by step, each in a slot of its own; in the backward pass, where steps go
-/// back in reverse, what the gradient of each has come to so far. No graph is made.
+/// Rows that are kept over steps, each in a slot of its own, while other rows are made anew in every step. In the
+/// backward pass, which goes through the steps in reverse, it holds the gradient of each row so far. No graph is made.
 class RowStore {
  public:
   explicit RowStore(std::int64_t slots) : slots_(slots) {}
 
-  /// `rows` [rows, c] are new, in the slots `slot` [rows] int64, none of which stands there twice.
+  /// Puts `rows` [rows, c] into the slots `slot` [rows] int64, none of which may be named twice.
   void put(const at::Tensor& rows, const at::Tensor& slot);
-  /// [slots, c]; undefined until some were put.
+  /// [slots, c]; undefined until the first put().
   const at::Tensor& rows() const { return rows_; }
 
-  /// The gradients so far [slots, c], of dist::accumulation_type(), for who adds to them.
+  /// The gradients so far [slots, c], of accumulation_type(). Callers add to them.
   at::Tensor& gradients();
-  /// Those of `slot` [rows] int64, as the rows' type [rows, c], which start anew from zero. To be called when the step
-  /// goes back that put these rows there: all later steps have added theirs, and before it other rows stood there.
+  /// Returns the gradients of the slots `slot` [rows] int64, in the rows' type [rows, c], and sets them to zero. Call
+  /// it in the backward pass of the step that put these rows there: all later steps have then added their gradients,
+  /// and before that step other rows stood there.
   at::Tensor take_gradients(const at::Tensor& slot);
 
  private:

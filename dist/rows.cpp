@@ -12,13 +12,13 @@ namespace ut::dist {
 
 namespace {
 
-/// The numbers of the spans that a rank holds, and of how many.
+/// The numbers of the spans that a rank holds, and how many spans a sequence is cut into.
 std::pair<std::vector<int>, int> spans_of(int rank, int ranks, Cut cut) {
   if (cut == Cut::contiguous) return {{rank}, ranks};
   return {{rank, 2 * ranks - 1 - rank}, 2 * ranks};
 }
 
-/// Where a sequence's parts are not equal, the larger ones are others from sequence to sequence.
+/// If a sequence's parts are not equal, which ones are larger differs from sequence to sequence.
 std::int64_t rounding_of(std::int64_t sequence, int parts) { return sequence % parts; }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cu
     std::vector<std::int64_t> position;
     std::vector<std::int64_t> index;
     std::vector<std::int64_t> offsets{0};
-    std::int64_t before = 0;  // rows of the rank before the span
+    std::int64_t before = 0;  // this rank's rows before the span
     for (std::size_t number = 0; number < sequences.ids.size(); ++number)
       for (std::size_t part = 0; part < numbers.size(); ++part) {
         const base::Span span =

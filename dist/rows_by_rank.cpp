@@ -23,7 +23,7 @@ class BroadcastRows final : public RowsByRank {
     if (distance == 0) return RankRows{group_.rank(), rows_};
     const int rank = group_.rank_at(distance);
     const auto index = static_cast<std::size_t>(rank);
-    arriving_.arrived[index]();  // at last its own, which all have then
+    arriving_.arrived[index]();  // finally this rank's own broadcast, which must be waited for too
     if (distance == group_.size()) return std::nullopt;
     return RankRows{rank, crossing_.arrive(blocks_[index], [&group = group_, mine = rows_.size(0),
                                                             distance](const at::Tensor& gradient) {
@@ -59,14 +59,14 @@ class RingRows final : public RowsByRank {
   }
 
  private:
-  /// Of what is here, unless the next rank began with it.
+  /// Passes on the rows that are here, unless the next rank started with them.
   void start_shift() {
     if (++shifts_ == group_.size()) return;
     crossing_.emplace(rows_);
     coming_ = group_.start_shift_rows(rows_.detach(), count_at(shifts_), 1, Purpose::exchange);
   }
 
-  /// The rows that are here after so many shifts.
+  /// The number of rows that are here after this many shifts.
   std::int64_t count_at(int shifts) const { return counts_[static_cast<std::size_t>(group_.rank_at(-shifts))]; }
 
   std::vector<std::int64_t> counts_;

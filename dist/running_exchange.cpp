@@ -36,7 +36,7 @@ void RunningExchange::start_compaction(const at::Tensor& running) {
     return group().start_all_gather_rows(flags, counts, Purpose::control);
   };
   const at::Tensor flags = running.to(at::kByte);
-  // Whoever waited for a device here could not give it the step's work meanwhile.
+  // Waiting for a device here would keep this rank from giving it the step's work.
   flags_ = flags.is_cpu() ? tell(flags) : [tell, copy = start_to_host(flags)] { return tell(copy())(); };
 }
 
@@ -62,7 +62,8 @@ Compaction RunningExchange::finish_compaction() {
   return compaction;
 }
 
-/// `runs_on` [running rows of all ranks] uint8 -> [ranks]: those that stopped. The books say so from then on.
+/// `runs_on` [running rows of all ranks] uint8 -> [ranks]: the rows that stopped. Updates `held` and halted_
+/// accordingly.
 std::vector<RowNumbers> RunningExchange::stop_rows(const at::Tensor& runs_on, HeldRows& held) {
   const auto* flag = runs_on.const_data_ptr<std::uint8_t>();
   const auto sequence_of = [this](std::int64_t row) { return static_cast<std::size_t>(group_->sequence_of(row)); };

@@ -13,8 +13,9 @@ namespace {
 
 void add(RowNumbers& rows, const RowNumbers& more) { rows.insert(rows.end(), more.begin(), more.end()); }
 
-/// `fresh` [rows, c] are put in the slots `fresh_numbers`; returns what stands at `numbers` then, in parts as
-/// add_rows() has them. In the backward pass the gradients of other rows are left for who put those in.
+/// Puts `fresh` [rows, c] into the slots `fresh_numbers`, then returns the rows at `numbers`, in parts as add_rows()
+/// takes them. The backward pass leaves the gradients of other rows in the store, for the node that put those rows
+/// there.
 at::Tensor stored_rows(const std::shared_ptr<RowStore>& store, const at::Tensor& numbers,
                        std::vector<std::int64_t> parts, const at::Tensor& fresh, const at::Tensor& fresh_numbers) {
   store->put(fresh, fresh_numbers);
@@ -56,8 +57,8 @@ RunningNeighbours::Step RunningNeighbours::next_step(const HeldRows& held, std::
       route.sent, route.received};
 }
 
-/// What is sent is looked up where these rows stand by then, among halted ones; so is what is asked for, where what has
-/// come stands as well.
+/// Both look-ups go through the store, which also holds rows that halted earlier: for what is sent, after this rank's
+/// rows were put in; for what is asked for, after the rows that came were put in.
 KnownRows RunningNeighbours::bring(const Step& step, const at::Tensor& rows,
                                    const std::shared_ptr<RowStore>& store) const {
   const at::Tensor out = stored_rows(store, step.to_send, step.sent, rows, step.own);
@@ -67,7 +68,7 @@ KnownRows RunningNeighbours::bring(const Step& step, const at::Tensor& rows,
   };
 }
 
-/// [rows]: whether one of the parts has it.
+/// [rows]: whether one of the parts has the row.
 std::vector<bool> RunningNeighbours::marked(const std::vector<const RowNumbers*>& parts) const {
   std::vector<bool> is_there(static_cast<std::size_t>(offsets_.back()), false);
   for (const RowNumbers* rows : parts)
@@ -75,7 +76,7 @@ std::vector<bool> RunningNeighbours::marked(const std::vector<const RowNumbers*>
   return is_there;
 }
 
-/// [ranks]: the rows beside a rank's running ones that it neither has nor was given.
+/// [ranks]: the rows beside each rank's running ones that it neither has nor was given.
 std::vector<RowNumbers> RunningNeighbours::missing(const HeldRows& held, const std::vector<RowNumbers>& has,
                                                    std::int64_t before, std::int64_t after) const {
   std::vector<RowNumbers> needs;

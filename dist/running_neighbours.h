@@ -13,39 +13,39 @@
 
 namespace ut::dist {
 
-/// Which rows of a group are whose; each [ranks], the same on every rank.
+/// Which rank holds which rows of a group. Each member is [ranks], the same on every rank.
 struct HeldRows {
   std::vector<RowNumbers> running;
-  std::vector<RowNumbers> copied;         // have just halted and will be seen
+  std::vector<RowNumbers> copied;         // have just halted and will still be seen
   std::vector<RowNumbers> copied_before;  // were copied after earlier steps
 };
 
-/// Gives the rows with these numbers [numbers, c], of those that a rank knows. To be asked once.
+/// Returns the rows with these numbers [numbers, c], which the rank must know. To be called once.
 using KnownRows = std::function<at::Tensor(const RowNumbers&)>;
 
-/// For a convolution over positions, the rows beside those that run: these at every step, halted ones once, whatever
-/// the number of steps in which they are seen.
+/// Brings a convolution over positions the rows beside the running ones: running rows in every step, halted ones once,
+/// however many steps see them.
 class RunningNeighbours {
  public:
   /// `offsets` [sequences + 1]: the first row of each sequence. `group` must live as long as this.
   RunningNeighbours(std::vector<std::int64_t> offsets, Communicator& group);
 
-  /// What goes where in one step; numbers of rows [rows] int64.
+  /// What goes where in one step. Tensors are numbers of rows [rows] int64.
   struct Step {
     std::int64_t before;
     std::int64_t after;
-    at::Tensor own;  // this rank's that run, then those copied
+    at::Tensor own;  // this rank's running rows, then its copied ones
     at::Tensor to_send;
     at::Tensor arriving;
     std::vector<std::int64_t> sent;      // [ranks]
     std::vector<std::int64_t> received;  // [ranks]
   };
-  /// Of the rows held in it, of which the running ones see `before` positions back to `after` positions on. To be asked
-  /// for one step after another, for none twice, with one reach.
+  /// The step of the rows in `held`, of which the running ones see from `before` positions back to `after` positions
+  /// on. Call it once for each step, in their order, always with the same reach.
   Step next_step(const HeldRows& held, std::int64_t before, std::int64_t after);
 
-  /// `rows` [own rows, c] -> what this rank knows then: these, what others send, and what it knew of halted ones, all
-  /// in `store`, at their numbers. Collective.
+  /// Exchanges `rows` [own rows, c]. Returns what this rank knows then: these rows, what others send, and what it knew
+  /// of halted rows, all in `store`, in the slots of their numbers. Collective.
   KnownRows bring(const Step& step, const at::Tensor& rows, const std::shared_ptr<RowStore>& store) const;
 
  private:
@@ -56,7 +56,7 @@ class RunningNeighbours {
 
   std::vector<std::int64_t> offsets_;
   Communicator& group_;
-  std::vector<RowNumbers> given_;  // [ranks]: halted rows of others that each has been sent
+  std::vector<RowNumbers> given_;  // [ranks]: other ranks' halted rows that each has been sent
 };
 
 }  // namespace ut::dist

@@ -16,14 +16,14 @@ namespace ut::dist {
 
 /// The running rows of all ranks of a group, in the order of sequence and position.
 struct RunningOfAll {
-  std::vector<std::int64_t> counts;  // [ranks]
+  std::vector<std::int64_t> counts;  // [ranks]: running rows of each
   Rows rows;
-  Rows seen;                // all positions of their sequences
+  Rows seen;                // all positions of the sequences of `rows`
   RowNumbers seen_numbers;  // [seen rows]: their numbers in the exchange
-  at::Tensor order;         // [rows] int64: where each stands when every rank's rows follow one another
+  at::Tensor order;         // [rows] int64: the place of each when the ranks' rows follow one another
 };
 
-/// What the steps of an exchange among running rows have in common.
+/// What all steps of an exchange among running rows share.
 struct RunningGroup {
   RunningGroup(Rows all, Communicator& communicator, ExchangeForm form);
 
@@ -36,8 +36,8 @@ struct RunningGroup {
   RunningNeighbours neighbours;
 };
 
-/// The rows that run in one step, and how they cross the cut. It stays as it is when others run in the next, so that
-/// the backward pass can make the step again.
+/// The rows that run in one step, and how they cross the cut. It does not change when other rows run in the next step,
+/// so that the backward pass can make the step again.
 class RunningStep {
  public:
   RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held);
@@ -46,38 +46,40 @@ class RunningStep {
   ExchangeForm form() const { return group_->form; }
   const HeldRows& held() const { return held_; }
 
-  /// The rows that run on this rank, of those sequences only of which it has any.
+  /// This rank's running rows; sequences without any are left out.
   const Rows& local() const { return local_; }
-  /// The numbers of those sequences in the exchange.
+  /// The numbers of these rows' sequences in the exchange.
   const std::vector<std::int64_t>& local_sequences() const { return local_sequences_; }
-  /// All positions of those sequences, halted ones included; and their numbers in the exchange.
+  /// All positions of those sequences, halted ones included, and their numbers in the exchange.
   const Rows& seen() const { return seen_; }
   const RowNumbers& seen_numbers() const { return seen_numbers_; }
   /// [local rows]: each row's sequence, counted in the exchange.
   const std::vector<std::int64_t>& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return group_->all.sequences(); }
-  /// [ranks]: the rows that each has to send, running and copied.
+  /// [ranks]: how many rows each sends, running and copied.
   const std::vector<std::int64_t>& sent_counts() const { return counts_; }
   RunningOfAll running_of_all() const;
 
-  /// `rows` [local rows, then those last copied, c] -> what all ranks sent [sent rows, c]: begun, and waited for when
-  /// the result is called, once. Collective.
+  /// Starts to gather `rows` [local rows, then those copied last, c]. The result, called once, waits for what all ranks
+  /// sent [sent rows, c]. Collective.
   Arriving start_gather(const at::Tensor& rows) const;
   /// [sent rows] int64: their numbers in the exchange, in the order in which start_gather() brings them.
   at::Tensor numbers_of_sent() const;
-  /// For a convolution over positions: `rows` [local rows, then those last copied, c] -> these and all that the local
-  /// ones see `before` positions back to `after` positions on, by their numbers in the exchange. `store` is the one of
-  /// these rows at all steps. Steps are asked for in their order, and then any of them again. Collective.
+  /// For a convolution over positions: `rows` [local rows, then those copied last, c] -> these and all rows that the
+  /// local ones see from `before` positions back to `after` positions on, by their numbers in the exchange. `store`
+  /// must be the same for these rows in all steps. Call it for the steps in their order; after that, any step can be
+  /// repeated. Throws std::logic_error if `before` or `after` differ from the step's first call. Collective.
   KnownRows neighbours(const at::Tensor& rows, const std::shared_ptr<RowStore>& store, std::int64_t before,
                        std::int64_t after) const;
   /// The sum of `values` over the group. Collective.
   at::Tensor sum(const at::Tensor& values) const;
 
  private:
-  /// The identities of the rows with these numbers, which ascend; sequences without any are left out.
+  /// The identities of the rows with these numbers, which ascend. Sequences without any are left out.
   Rows rows_numbered(const RowNumbers& numbers) const;
-  /// The sequences of these rows, which ascend; and all rows of these sequences.
+  /// The sequences of these rows, which ascend.
   RowNumbers sequences_of(const RowNumbers& rows) const;
+  /// All rows of these sequences.
   RowNumbers rows_of(const RowNumbers& sequences) const;
 
   std::shared_ptr<RunningGroup> group_;

@@ -10,7 +10,7 @@
 namespace ut::dist {
 namespace {
 
-/// What the copying below does, by ATen.
+/// The same as copy_rows(), done by ATen.
 void copy_rows_of_device(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor& from,
                          const at::Tensor& from_row, std::int64_t count) {
   const at::Tensor rows = from.view({from.size(0), from.numel() / from.size(0)});
@@ -27,7 +27,7 @@ const std::int64_t* table_of(const at::Tensor& index) {
   return index.defined() ? index.const_data_ptr<std::int64_t>() : nullptr;
 }
 
-/// [rows of `from_row`, c], of from's rows; or, where there is `to_row`, [rows, c] with zeros elsewhere.
+/// Rows of `from` copied by copy_rows() to a new tensor [rows, ...]; rows that `to_row` does not name are zero.
 at::Tensor copied(const at::Tensor& from, const at::Tensor& from_row, const at::Tensor& to_row, std::int64_t rows) {
   auto sizes = from.sizes().vec();
   sizes.at(0) = rows;
@@ -39,7 +39,7 @@ at::Tensor copied(const at::Tensor& from, const at::Tensor& from_row, const at::
 
 }  // namespace
 
-// ATen's own go through an iterator for each row, which takes longer than to copy a head's few hundred bytes.
+// ATen's own functions go through an iterator for each row, which takes longer than copying a head's few hundred bytes.
 void copy_rows(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor& from, const at::Tensor& from_row) {
   const at::Tensor source = from.contiguous();
   const std::int64_t count = to_row.defined() ? to_row.numel() : from_row.defined() ? from_row.numel() : from.size(0);

@@ -21,7 +21,7 @@ struct Halo {
   at::Tensor to_send;                  // [rows sent] int64: local rows, grouped by the rank they go to
   std::vector<std::int64_t> sent;      // [ranks]
   std::vector<std::int64_t> received;  // [ranks]
-  at::Tensor table;                    // [local rows, width] int64: rows of (local, received), or -1
+  at::Tensor table;                    // [local rows, width] int64: places in (local, received) rows, or -1
 };
 
 class CutExchange final : public SequenceExchange {
@@ -73,7 +73,7 @@ class CutExchange final : public SequenceExchange {
   Communicator& group() const { return *holdings_.group; }
   std::size_t ranks() const { return static_cast<std::size_t>(group().size()); }
 
-  /// Rows are numbered as in all_. Who holds which, and where among his.
+  /// Finds out who holds each row, numbered as in all_, and at which place among that rank's rows.
   void number_rows() {
     std::vector<std::int64_t>& counts = holdings_.counts;
     counts.assign(ranks(), 0);
@@ -110,7 +110,7 @@ class CutExchange final : public SequenceExchange {
     std::vector<RowNumbers> needs;
     for (const RowNumbers& rows : has) needs.push_back(rows_beside(rows, all_.offsets, before, after));
     const Route route = make_route(static_cast<std::size_t>(group().rank()), all_.count(), has, needs);
-    std::map<std::int64_t, std::int64_t> place;  // of a received row among the local and the received
+    std::map<std::int64_t, std::int64_t> place;  // of a received row, counted after the local ones
     for (const std::int64_t row : route.arriving)
       place.emplace(row, local_.count() + static_cast<std::int64_t>(place.size()));
     const at::Device device = group().device();
@@ -140,7 +140,7 @@ class CutExchange final : public SequenceExchange {
   Rows all_;
   Holdings holdings_;
   std::vector<std::size_t> holder_;  // [all rows]: rank
-  std::vector<std::int64_t> place_;  // [all rows]: among its holder's
+  std::vector<std::int64_t> place_;  // [all rows]: place among its holder's
   mutable std::map<std::pair<std::int64_t, std::int64_t>, Halo> halos_;
 };
 

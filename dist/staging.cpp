@@ -50,7 +50,7 @@ class StagedCommunicator final : public Communicator {
                                      host = on_way.all.narrow(0, begin, counts[root]),
                                      device = arriving.all.narrow(0, begin, counts[root])] {
         arrived();
-        staging_.to_device(host, device.variable_data());  // rows that came before are in a graph already
+        staging_.to_device(host, device.variable_data());  // unseen by autograd: rows that came before are in a graph
       });
     }
     return arriving;
@@ -79,7 +79,7 @@ class StagedCommunicator final : public Communicator {
     return staging_.is_on_device(tensor) ? staging_.to_host(tensor) : tensor;
   }
 
-  /// What came, where `like` is.
+  /// What came, moved to where `like` is.
   at::Tensor back(const at::Tensor& arrived, const at::Tensor& like) const {
     if (!staging_.is_on_device(like)) return arrived;
     const at::Tensor device = at::empty(arrived.sizes(), like.options());

@@ -6,8 +6,8 @@
 
 namespace ut::dist {
 
-/// Begins to copy a tensor to the host's memory. It is there when what this returns has been called, which waits for
-/// what the device was given before, and not for what it was given since. A tensor of the host's is its own copy.
+/// Starts to copy a tensor to the host's memory. The result, when called, waits for the copy: for what the device was
+/// given before it, not for what it was given since. A tensor that is on the host is returned itself.
 Arriving start_to_host(const at::Tensor& tensor);
 
 }  // namespace ut::dist

@@ -78,7 +78,7 @@ void WorkWatch::drain(std::unique_lock<std::mutex>& lock, const std::stop_token&
 }
 
 void WorkWatch::abort_all(std::unique_lock<std::mutex>& lock) {
-  const std::vector<Watched*> all = watched_;  // stay until aborted_: see remove()
+  const std::vector<Watched*> all = watched_;  // they live until aborted_: see remove()
   lock.unlock();
   {
     std::vector<std::jthread> threads;

@@ -12,35 +12,35 @@
 
 namespace ut::dist {
 
-/// A communicator whose collectives run beside the program, as its watch sees it. Both are called on the watch's
+/// A communicator whose collectives run asynchronously, as its watch sees it. Both functions are called on the watch's
 /// threads and must not call the watch.
 class Watched {
  public:
   virtual ~Watched() = default;
-  /// What went wrong since work was handed over; empty: nothing so far.
+  /// The error that has occurred since work was handed over; empty if there was none.
   virtual std::string asynchronous_error() = 0;
   /// Gives up whatever is under way, so that nobody waits for it any more. Called at most once.
   virtual void abort() noexcept = 0;
 };
 
 struct WatchLimits {
-  std::chrono::milliseconds timeout{300'000};  // that a piece of work may take
-  std::chrono::milliseconds drain{2'000};      // that other work gets to end, after a failure
+  std::chrono::milliseconds timeout{300'000};  // for a piece of work
+  std::chrono::milliseconds drain{2'000};      // for other work to end after a failure
   std::chrono::milliseconds interval{20};      // between looks
 };
 
-/// Sees to it that no rank waits for ever for collectives that run beside the program, as NCCL's do on a GPU: there a
-/// rank that died or is late is seen only as work that does not end.
+/// Ensures that no rank waits for ever for asynchronous collectives, such as NCCL's on a GPU: there a rank that died or
+/// is late is seen only as work that does not end.
 ///
 /// A thread looks, again and again, whether work has ended, whether it has taken too long and whether a communicator
-/// reports an error. At the first failure
-/// 1. check() throws from then on, on every thread: nothing new is begun, and a program that waited for a result
-///    goes no further with it than to its next collective;
-/// 2. work under way gets a little time to end: communicators that are aborted amid transfers between GPUs have taken
-///    links down;
-/// 3. all communicators are aborted, each on a thread of its own: one left out would go on waiting for this rank, and
-///    one aborted after the other can wait for that other.
-/// So a thread that waits for the GPU is freed, and throws.
+/// reports an error. At the first failure:
+/// 1. check() throws from then on, on every thread. Nothing new is begun, and a program that waited for a result goes
+///    no further with it than to its next collective.
+/// 2. Work under way gets a little time to end: communicators that are aborted amid transfers between GPUs have taken
+///    links down.
+/// 3. All communicators are aborted, each on a thread of its own: one left out would go on waiting for this rank, and
+///    one aborted after another can wait for that other.
+/// A thread that waits for the GPU is thus freed, and throws.
 class WorkWatch {
  public:
   explicit WorkWatch(WatchLimits limits);
@@ -48,13 +48,13 @@ class WorkWatch {
   WorkWatch(const WorkWatch&) = delete;
   WorkWatch& operator=(const WorkWatch&) = delete;
 
-  /// From here to remove() `watched` is asked for errors, and aborted at a failure.
+  /// From here to remove(), `watched` is asked for errors, and aborted at a failure.
   void add(Watched& watched);
   /// Waits for an abort that is under way.
   void remove(Watched& watched);
 
-  /// Work has begun, and ends when `ended` says so; that it throws is a failure. Work ends in the order in which it
-  /// began. `what` names it in messages.
+  /// Registers work that has begun and that has ended once `ended` returns true; if `ended` throws, that is a failure.
+  /// Work ends in the order in which it began. `what` names it in messages.
   void begin(std::string what, std::function<bool()> ended);
 
   /// Reports a failure seen elsewhere; the first one counts.
@@ -66,7 +66,7 @@ class WorkWatch {
   struct Work {
     std::string what;
     std::function<bool()> ended;
-    std::chrono::milliseconds deadline;  // of looked_for_
+    std::chrono::milliseconds deadline;  // on the clock of looked_for_
   };
 
   void run(const std::stop_token& stop);
@@ -76,11 +76,11 @@ class WorkWatch {
   void abort_all(std::unique_lock<std::mutex>& lock);
 
   WatchLimits limits_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable_any changed_;
   std::vector<Watched*> watched_;
   std::deque<Work> under_way_;
-  std::chrono::milliseconds looked_for_{0};  // time in which the process was not stopped
+  std::chrono::milliseconds looked_for_{0};  // sum of the intervals; leaves out time in which the process was stopped
   std::string cause_;                        // empty: no failure
   bool aborted_ = false;
   std::jthread thread_;  // last, so that it ends before what it uses

@@ -40,7 +40,7 @@ OptionEntry babi_task() {
 void add_babi(Table& table) {
   table.add("Task", command_train, true,
             {babi_task(),
-             one_of("babi-size", "bAbI: questions per task; auto: whichever the directory has",
+             one_of("babi-size", "bAbI: questions per task; auto: 10k if the directory has them",
                     [](auto& o) -> auto& { return o.task.babi_size; }, {"auto", "1k", "10k"}),
              whole(
                  "babi-memory", "bAbI: how many of a story's newest facts are kept; 0: all",
