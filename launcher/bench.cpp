@@ -30,16 +30,16 @@ namespace {
 struct RankResult {
   std::vector<double> step_seconds;
   double product_seconds = 0;
-  double flops = 0;             // of the last update's products
+  double flops = 0;             // of the last update's matrix products
   std::int64_t held_bytes = 0;  // between updates
   std::int64_t peak_bytes = 0;
-  std::int64_t page_faults = 0;          // in all measured updates
-  dist::SentBytes sent_bytes{};          // in all measured updates
-  dist::WaitedSeconds waited_seconds{};  // likewise
+  std::int64_t page_faults = 0;          // sum over the measured updates
+  dist::SentBytes sent_bytes{};          // sum over the measured updates
+  dist::WaitedSeconds waited_seconds{};  // sum over the measured updates
   PonderHistograms ponder_times;
 };
 
-/// Two updates that are not timed: in the first all is made that stays, in the second memory is counted.
+/// Runs two updates that are not timed. The first allocates what stays allocated; memory is counted in the second.
 void warm_up(BenchRun& run, TensorMemory& memory, RankResult& result) {
   run.once();
   result.held_bytes = memory.current();
@@ -69,7 +69,7 @@ UpdateMade measure_update(BenchRun& run, const Session& session, RankResult& res
   return made;
 }
 
-/// Collective.
+/// Combines what all ranks measured. Collective.
 BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Communicator& world) {
   const auto all = [&world](auto value) {
     return numbers_of_ranks(at::full({1}, static_cast<double>(value), at::kDouble), world);
@@ -100,7 +100,7 @@ BenchResult over_all_ranks(const RankResult& mine, const BenchRun& run, dist::Co
   return result;
 }
 
-/// Once more, with a trace. Collective.
+/// Runs one more update with a trace and writes the events of all ranks to the --profile file. Collective.
 void profile(BenchRun& run, const Session& session) {
   std::string mine;
   {
@@ -129,11 +129,12 @@ void say_what_runs(const BenchRun& run, const Session& session) {
 int bench(Session& session) {
   const Options& options = session.options;
   RankResult mine;
-  std::optional<TensorMemory> memory(std::in_place);  // before there are tensors
+  std::optional<TensorMemory> memory(std::in_place);  // made before any tensor, to count them all
   BenchRun run(session);
   if (session.speaks() && !options.json && !options.quiet) say_what_runs(run, session);
   warm_up(run, *memory, mine);
-  memory.reset();  // counting takes time
+  // Counting would slow the timed updates down.
+  memory.reset();
   UpdateMade made;
   for (std::int64_t iteration = 0; iteration < options.bench.iterations; ++iteration)
     made = measure_update(run, session, mine);

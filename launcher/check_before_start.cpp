@@ -14,7 +14,8 @@
 namespace ut::launcher {
 
 void check_before_start(const Options& options) {
-  at::set_num_threads(1);  // the process that starts ranks waits for signals, and no thread may take them from it
+  // The process that starts the ranks waits for signals, which another thread could take from it.
+  at::set_num_threads(1);
   if (options.hostfile.empty())
     choose_communicator(options.communicator, choose_device(options.device, find_gpus(), 0));
   if (options.task.task.empty()) return;

@@ -68,7 +68,7 @@ int data_stories(const Options& options) {
 int data_sentencepiece(const Options& options) {
   const auto beside_data = std::filesystem::path(options.task.data) / datasets::subword_model_name;
   const std::string file = options.data.out.empty() ? beside_data.string() : options.data.out;
-  check_output_file("--out", file, "\n\x0e\n\x05<pad>");  // before it is made
+  check_output_file("--out", file, "\n\x0e\n\x05<pad>");  // before the training, which takes time
   const std::string model = datasets::train_subwords(options.task, options.data.pieces);
   const datasets::Subwords subwords(model, file);
   base::write_file_whole(file, model);

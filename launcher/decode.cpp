@@ -23,7 +23,8 @@
 namespace ut::launcher {
 namespace {
 
-/// Symbols of a line. Of more, attention would take days: it is no question but a file given by mistake.
+/// The most symbols that a line may have. Attention over more would take days; a longer line is a file given by
+/// mistake.
 constexpr std::size_t longest_line = 1'000'000;
 
 datasets::Example parse_line(const std::string& line, const datasets::Task& task) {
@@ -46,11 +47,12 @@ void check_lines(const std::vector<std::string>& lines, const datasets::Task& ta
   }
 }
 
-/// The lines of standard input on rank 0; the others have none. Throws AgreedBadInput where one is none of the task's.
-/// Collective.
+/// The lines of standard input on rank 0, none on other ranks. All ranks throw AgreedBadInput if the task cannot read a
+/// line. Collective.
 std::vector<std::string> typed_lines(const Session& session) {
   std::vector<std::string> lines;
-  run_on_first_or_refuse(session.mesh.world(), [&] {  // who types may take his time
+  // A person may be typing: this may take longer than the ranks otherwise wait.
+  run_on_first_or_refuse(session.mesh.world(), [&] {
     lines = datasets::raw_lines(read_standard_input());
     check_lines(lines, *session.task);
   });
@@ -59,8 +61,8 @@ std::vector<std::string> typed_lines(const Session& session) {
 
 using core::Likeliest;
 
-/// The answers to this data group's examples that this rank reads, or the words that come after them, or the source's
-/// rows that are pointed at; an empty output for the others.
+/// For each example of this data group whose labels this rank holds: its answer, the word that follows it, or the
+/// source row that is pointed at. The other examples get an empty output.
 Likeliest read_answers(const core::Model& model, const RankBatch& batch, const core::Steps& steps) {
   const at::NoGradGuard no_graph;
   const at::Tensor logits = model.forward(batch.rows, steps, {}).logits;
@@ -79,7 +81,7 @@ Likeliest read_answers(const core::Model& model, const RankBatch& batch, const c
   return found;
 }
 
-/// `first`: how many examples came before these.
+/// Decodes the examples on all ranks. `first`: how many examples came before these. Collective.
 Likeliest decode_batch(const Session& session, const core::Model& model, std::span<const datasets::Example> examples,
                        std::int64_t first) {
   const core::Steps steps = steps_of(session.options);
@@ -98,21 +100,21 @@ Likeliest decode_batch(const Session& session, const core::Model& model, std::sp
   return gather(session.mesh.sequence_rank() == 0 ? found : Likeliest(), longest);  // all ranks of a sequence have it
 }
 
-/// An output as a person reads it: of a row that is pointed at the word, which the vocabulary may not have.
+/// An output as text. For a pointed-at row, that row's word in the line, because the vocabulary may lack it.
 std::string text_of(const std::vector<std::int64_t>& output, const std::string& line, const datasets::Task& task) {
   if (!task.points()) return task.render(output);
   const std::vector<std::string_view> words = datasets::split_at_spaces(line);
   return std::string(words.at(words.size() - static_cast<std::size_t>(output.front())));
 }
 
-/// The same as an object; null: of a line that nothing was made of.
+/// A line and its output as a JSON object. `log_probability` is null for a line that was not decoded.
 std::string json_line(const std::string& line, const std::string& output, const double* log_probability) {
   nlohmann::ordered_json object{{"input", line}, {"output", output}};
   if (log_probability != nullptr) object["log_probability"] = *log_probability;
   return base::json_line(object);
 }
 
-/// What all ranks work on next: rank 0's next `--evaluation-batch` lines; none: that was all. Collective.
+/// The lines that all ranks work on next: rank 0's next `--evaluation-batch` lines; none at the end. Collective.
 std::vector<std::string> next_lines(std::span<const std::string>& lines, const Session& session) {
   const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
   const auto next = lines.first(std::min(most, lines.size()));
@@ -125,11 +127,12 @@ std::vector<std::string> next_lines(std::span<const std::string>& lines, const S
   return of_all;
 }
 
-/// The outputs of rank 0's lines, said as soon as they are there. Collective.
+/// Prints the outputs of rank 0's lines as soon as they are made. Collective.
 void decode_all(const Session& session, const core::Model& model, std::span<const std::string> lines) {
   std::int64_t done = 0;
   for (auto some = next_lines(lines, session); !some.empty(); some = next_lines(lines, session)) {
-    std::vector<datasets::Example> asked;  // without those that have no source: their output is empty
+    // Lines without a source are left out: their output is empty.
+    std::vector<datasets::Example> asked;
     std::vector<bool> is_asked;
     for (const std::string& line : some) {
       datasets::Example example = parse_line(line, *session.task);
@@ -146,7 +149,7 @@ void decode_all(const Session& session, const core::Model& model, std::span<cons
       const double* likely = is_made ? &found.log_probabilities[next++] : nullptr;
       print((session.options.json ? json_line(some[line], text, likely) : text) + "\n");
     }
-    std::fflush(stdout);  // through a pipe, too
+    std::fflush(stdout);  // so that a pipe's reader gets them now
   }
 }
 

@@ -39,7 +39,7 @@ std::vector<std::int64_t> updates_of(const std::vector<std::filesystem::path>& c
   return updates;
 }
 
-/// What is scored, and how, with the options that are not as in the run.
+/// How the score is made: steps, ranks, updates, scoring, and the options that differ from those of the run.
 nlohmann::ordered_json provenance(const Session& session, const core::Steps& steps,
                                   const std::vector<std::int64_t>& updates) {
   nlohmann::ordered_json line;
@@ -59,17 +59,17 @@ nlohmann::ordered_json provenance(const Session& session, const core::Steps& ste
   if (options.evaluation_limit > 0) line["evaluation_limit"] = options.evaluation_limit;
   const Options of_run = parse_options({"evaluate", "--run-dir", options.run_dir});
   for (const OptionChange& change : changes_between(of_run, options, command_evaluate))
-    if (!change.name.ends_with("steps")) line["options"][change.name] = change.now;  // steps are told above
+    if (!change.name.ends_with("steps")) line["options"][change.name] = change.now;  // steps are given above
   return line;
 }
 
-/// Whether a full disk, or a kill, has left a file without the end of its last line.
+/// Whether the file lacks the end of its last line, as after a full disk or a kill.
 bool is_torn(const std::filesystem::path& file) {
   const std::string text = base::is_there(file) ? base::read_file(file) : "";
   return !text.empty() && text.back() != '\n';
 }
 
-/// Keeps the line with the run, for its report; of a run that cannot be written to it is printed alone.
+/// Keeps the line with the run, for its report. If the run cannot be written to, only says so.
 void record(const nlohmann::ordered_json& line, const std::filesystem::path& run_dir) {
   try {
     const std::filesystem::path file = evaluations_file(run_dir);
@@ -87,7 +87,8 @@ int evaluate(Session& session) {
   const auto checkpoints = agreed_checkpoints(options, session.mesh.world());
   const std::vector<std::int64_t> updates = updates_of(checkpoints);
   std::unique_ptr<core::Model> model;
-  nlohmann::ordered_json how;  // known before hours of decoding, after which the run may be elsewhere
+  // Read now: decoding may take hours, after which the run may have been moved.
+  nlohmann::ordered_json how;
   agree(session.mesh.world(), [&] {
     model = load_model(options, *session.task, checkpoints, session.mesh.device());
     how = provenance(session, steps, updates);

@@ -24,13 +24,14 @@ namespace fs = std::filesystem;
 
 using datasets::Published;
 
-/// An archive of the data set, laid out as whoever published it has it, or as ours are.
+/// An archive of the data set, in its publisher's layout or in ours.
 struct Archive {
   std::string place;  // a file in a local folder, or an address
   bool is_ours;
 };
 
-/// What comes from the folder, or without one from the address. Throws base::BadInput where there is nothing.
+/// The archive in the folder `from`, or at the data set's address if `from` is empty. Throws base::BadInput if there is
+/// none.
 Archive find_archive(const Published& data, const std::string& from) {
   if (from.empty() && data.address.empty())
     throw base::BadInput(
@@ -46,14 +47,14 @@ Archive find_archive(const Published& data, const std::string& from) {
       fmt::format("--from {}: has no {}{}", from, data.mirrored, published.empty() ? "" : " and no " + published));
 }
 
-/// Where it is taken from and its licence.
+/// Where the archive comes from, and its licence.
 std::string origin_of(const Published& data, const Archive& archive) {
   const std::string published =
       archive.place == data.address || data.address.empty() ? "" : fmt::format("published at {}\n", data.address);
   return fmt::format("{}: {}\nlicence: {}\n{}", data.name, archive.place, data.licence, published);
 }
 
-/// What is said of a program that has failed, with the first line of what it said itself.
+/// The message for a failed program, with the first line of its error output.
 std::string failure(const std::string& program, const ProgramEnd& end) {
   std::string_view said = end.errors;
   said = said.substr(0, said.find('\n'));
@@ -68,7 +69,7 @@ void check_started(const std::string& program, const ProgramEnd& end) {
         fmt::format("{}: cannot be run: {}; the program is needed here", program, std::strerror(end.not_started)));
 }
 
-/// Throws where not even a little could be written there: what a program then says differs by language.
+/// Throws std::runtime_error if the device is full: the program's own message for that depends on the language.
 void check_room(const fs::path& directory) {
   std::error_code unseen;
   constexpr std::uintmax_t little = 1 << 14;
@@ -76,8 +77,8 @@ void check_room(const fs::path& directory) {
     throw std::runtime_error(fmt::format("{}: no space left on the device", directory.string()));
 }
 
-/// Runs a program that writes into the directory to its end, its standard output in a file where one is named. Throws
-/// base::BadInput where there is no such program or it fails.
+/// Runs a program that writes into the directory, to its end. `output`, if given, is the file for its standard output.
+/// Throws base::BadInput if the program is missing or fails, std::runtime_error if the device is full.
 void run_needed(const std::vector<std::string>& words, const fs::path& directory, const fs::path& output = {}) {
   const ProgramEnd end = run_silent_program(words, output);
   check_started(words.front(), end);
@@ -90,11 +91,12 @@ std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinishe
   const fs::path sum = unfinished / "sum";
   run_needed({"sha256sum", "--binary", "--", file.string()}, sum.parent_path(), sum);
   const std::string line = base::read_file(sum);
-  const std::string digits = line.substr(line.starts_with('\\') ? 1 : 0);  // a name with odd characters
+  // sha256sum puts a backslash before the sum of a file whose name has odd characters.
+  const std::string digits = line.substr(line.starts_with('\\') ? 1 : 0);
   return digits.substr(0, digits.find(' '));
 }
 
-/// Says that it is the archive that was mirrored. Throws base::BadInput where it is not.
+/// Returns a message that the archive is the mirrored one. Throws base::BadInput if it is not.
 std::string compare_sum(const fs::path& archive, const std::string& expected, const UnfinishedDirectory& unfinished) {
   const std::string sum = sha256_of(archive, unfinished);
   if (sum != expected)
@@ -103,8 +105,8 @@ std::string compare_sum(const fs::path& archive, const std::string& expected, co
   return fmt::format("SHA-256 {}: as it should be\n", sum);
 }
 
-/// Compares the files that are known with what was published and says how many they are. One that an archive lacks is
-/// not missed. Throws base::BadInput.
+/// Compares the unpacked files whose sums are known, and returns a message with their number. A file that the archive
+/// lacks is skipped. Throws base::BadInput if a sum differs.
 std::string compare_files(const Published& data, const fs::path& directory, const UnfinishedDirectory& unfinished) {
   int compared = 0;
   for (const datasets::PublishedFile& file : datasets::published_files()) {
@@ -118,7 +120,7 @@ std::string compare_files(const Published& data, const fs::path& directory, cons
   return compared == 0 ? "" : fmt::format("{} of its files compared: as published\n", compared);
 }
 
-/// With curl; returns where it is then.
+/// Downloads with curl. Returns the path of the archive.
 fs::path download(const Published& data, bool quiet, const UnfinishedDirectory& unfinished) {
   fs::path archive = unfinished / "archive";
   const ProgramEnd end = run_program({"curl", "--fail", "--location", "--show-error",
@@ -139,11 +141,12 @@ std::vector<std::string> files_ending(const char* ending, const fs::path& direct
 
 void untar(const std::string& archive, const std::string& directory) {
   if (archive.ends_with(".xz"))
-    run_needed({"xz", "--version"}, directory, "/dev/null");  // tar would not name what it lacks
+    // tar would not say that xz is what it lacks.
+    run_needed({"xz", "--version"}, directory, "/dev/null");
   run_needed({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory}, directory);
 }
 
-/// The files in gzip's format, and archives within the archive, are made into what they hold.
+/// Replaces every archive within the archive, and every file in gzip's format, by what it holds.
 void unpack_files(const fs::path& directory) {
   for (const std::string& archive : files_ending(".tar", directory)) {
     untar(archive, fs::path(archive).parent_path().string());
@@ -155,7 +158,7 @@ void unpack_files(const fs::path& directory) {
   if (!zipped.empty()) run_needed(words, directory);
 }
 
-/// The directory itself, or the one that is all it has.
+/// The directory itself, or its only entry if that is a directory.
 fs::path innermost(const fs::path& directory) {
   const fs::directory_iterator first(directory);
   if (first == fs::directory_iterator()) throw base::BadInput("the archive is empty");
@@ -164,7 +167,7 @@ fs::path innermost(const fs::path& directory) {
                                                                                                             : directory;
 }
 
-/// What of a published archive is asked for, laid out as in ours. Throws base::BadInput.
+/// The wanted part of a published archive, in the layout of ours. Throws base::BadInput if the archive lacks it.
 fs::path laid_out(const Published& data, const fs::path& unpacked, const UnfinishedDirectory& unfinished) {
   fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
   if (!fs::is_directory(taken))

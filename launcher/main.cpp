@@ -42,7 +42,7 @@ RankEnvironment rank_environment() {
   return find_rank_environment([](const char* name) { return std::getenv(name); });
 }
 
-// Not in command_table.h, which would bring the whole program to those who only read options.
+// Not in command_table.h: code that only reads options would then need the whole program.
 
 const std::map<std::string, int (*)(Session&)>& commands_on_ranks() {
   static const std::map<std::string, int (*)(Session&)> table = {{"train", train},   {"evaluate", evaluate},
@@ -60,7 +60,7 @@ const std::map<std::string, int (*)(const Options&)>& commands_of_one_process() 
   return table;
 }
 
-/// What was typed, and how many ranks it takes on which hosts: none but here where there are no hosts.
+/// What was typed, and how many ranks it takes on which hosts. Without hosts, all ranks run here.
 struct Start {
   Options options;
   std::vector<Host> hosts = {};
@@ -81,13 +81,14 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
 int run_with_ranks(const Start& start, const RankEnvironment& environment, const std::vector<std::string>& arguments) {
   const Options& options = start.options;
   const bool trains = options.command == "train";
-  if (trains) std::signal(SIGPIPE, SIG_IGN);  // that nobody reads any more what is said is no reason to lose a run
+  // A run must not end because nobody reads its output any more.
+  if (trains) std::signal(SIGPIPE, SIG_IGN);
   if (environment.is_rank || (start.ranks == 1 && start.hosts.empty())) {
     if (trains) catch_stop_requests(options.stop_signals);
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
   std::optional<WaitingSignals> signals;
-  if (trains) signals.emplace(options.stop_signals);  // reading the data may take minutes
+  if (trains) signals.emplace(options.stop_signals);  // before the check: reading the data may take minutes
   check_before_start(options);
   if (trains && signals->stop_has_come()) return stopped_before_training();
   if (!trains) signals.emplace(options.stop_signals);
@@ -97,8 +98,8 @@ int run_with_ranks(const Start& start, const RankEnvironment& environment, const
       *signals);
 }
 
-/// Processes side by side would write the same files. One that a person types into is alone, whatever the shell's
-/// environment says. Throws base::BadInput.
+/// Throws base::BadInput if mpirun or srun started several processes: they would write the same files. A process that
+/// reads from a terminal counts as alone, whatever the shell's environment says.
 void check_alone(const std::string& command, const RankEnvironment& environment) {
   if (environment.is_rank && environment.world > 1 && ::isatty(STDIN_FILENO) == 0)
     throw base::BadInput(
@@ -106,22 +107,23 @@ void check_alone(const std::string& command, const RankEnvironment& environment)
                     environment.world));
 }
 
-/// A file opened later would otherwise get the number of a standard stream that is closed, and what is printed.
+/// Opens closed standard streams: otherwise a file opened later could get a stream's number, and what is printed.
 void open_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(stream, F_GETFD) < 0)  // to read from it fails, or to write to it, as with a closed one
+    if (::fcntl(stream, F_GETFD) < 0)  // opened so that using it fails, as with a closed one
       ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// Throws where something could not be printed.
+/// Throws if something could not be printed.
 void check_output() {
   if (std::fflush(stdout) != 0) throw output_error(errno);
   if (std::ferror(stdout) == 0 && std::cout.good()) return;
-  // It failed long ago: the cause is known by trying again.
+  // The failure was earlier and its cause is lost; writing again shows it.
   throw output_error(::write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO);
 }
 
-/// Other ranks, whose options may be as they should, are told where they can be.
+/// Throws base::BadInput. If other ranks can be reached, tells them instead, because their own options may be right,
+/// and returns the exit code.
 int refuse(const std::string& why, const RankEnvironment& environment) {
   if (!environment.is_rank || environment.world == 1 || !environment.can_meet) throw base::BadInput(why);
   release_stop_requests();
@@ -148,8 +150,10 @@ int run_command(const Start& start, const RankEnvironment& environment, const st
 int run(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && commands_on_ranks().contains(arguments.front())) begin_again_with_short_spins(arguments);
   open_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then one that cannot be written, and is named
-  std::signal(SIGCHLD, SIG_DFL);  // of what is ignored nobody learns how it ended
+  // Writing beyond the file size limit then fails as any write, with an error that names the file.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // If it were ignored, the exit status of children would be lost.
+  std::signal(SIGCHLD, SIG_DFL);
   throw_when_out_of_memory();
   const RankEnvironment environment = rank_environment();
   std::optional<Start> start;
@@ -168,7 +172,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int count, char** values) {
   const auto say = [](const std::string& message) {
-    // Where none of the ranks can reach another, one of them says why.
+    // If the ranks cannot reach one another, only one of them says why.
     if (ut::launcher::rank_environment().rank == 0) ut::launcher::say(message);
   };
   try {
@@ -181,7 +185,7 @@ int main(int count, char** values) {
   } catch (const std::filesystem::filesystem_error& error) {
     say(ut::base::describe(error));
     return 2;
-  } catch (const std::exception& error) {  // of this rank alone
+  } catch (const std::exception& error) {  // an error of this rank alone
     const std::int64_t rank = ut::launcher::rank_environment().rank;
     const std::string cause = ut::launcher::cause_of(error);
     if (rank == 0)

@@ -1,12 +1,13 @@
 // A model as a directory that other programs read:
-//   config.json         "model": what the task and the run say of it; "options": those of `ut train`, by name, of which
-//                       ut import makes the model that the first has to be of
-//   vocabulary.txt      a symbol a line; symbol n, from 0, is row n of the table
-//   model.safetensors   the parameters, multiplied from the right (x W), of the type that --dtype says
+//   config.json         "model": what the task and the run determine; "options": the options of `ut train`, by name,
+//                       from which ut import makes a model that must agree with "model"
+//   vocabulary.txt      one symbol a line; symbol n, from 0, is row n of the table
+//   model.safetensors   the parameters, multiplied from the right (x W), in the type that --dtype says
 //   examples.safetensors, with --examples: source [rows, words] int64, -1 where a row has fewer words; source_offsets
-//                       [examples + 1]; with a decoder target [rows] and target_offsets; logits, of each target row, or
-//                       of each example. Position 0 is a sequence's first row
-// The parameters' names and shapes are in the README, "Models in and out".
+//                       [examples + 1]; with a decoder target [rows] and target_offsets, and if not every target row is
+//                       asked for, read_rows: the numbers of those that are; logits of each target row that is asked
+//                       for or, without a decoder, of each example. Position 0 is a sequence's first row
+// The README, "Models in and out", lists the parameters' names and shapes.
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -54,7 +55,7 @@ nlohmann::ordered_json describe_model(const core::ModelOptions& model) {
           {"decoder_steps", model.decoder_steps}};
 }
 
-/// Throws base::BadInput where the file tells of another model than the options make.
+/// Throws base::BadInput if the file describes another model than the options make.
 void check_description(const fs::path& file, const core::ModelOptions& model) {
   const auto config = base::parse_json(base::read_file(file));
   if (!config.contains("model")) return;
@@ -81,7 +82,7 @@ at::Tensor offsets_of(const dist::SequenceExchange& exchange) {
   return at::tensor(exchange.local().offsets, at::kLong);
 }
 
-/// The test split's first examples, and what the model says of them.
+/// The first --examples examples of the test split and the model's logits for them, as the bytes of a safetensors file.
 std::string examples_of(const core::Model& model, const datasets::Task& task, const Options& options) {
   const at::NoGradGuard no_graph;
   std::vector<datasets::Example> examples;

@@ -18,14 +18,15 @@
 namespace ut::launcher {
 namespace {
 
-/// What is planned for.
+/// The cluster that is planned for.
 struct Cluster {
   std::int64_t nodes;
   std::int64_t ranks_per_node;
   std::int64_t ranks() const { return nodes * ranks_per_node; }
 };
 
-/// As the options have it; what they leave open is as it was found (`hosts`) or as the machine's nodes are.
+/// The cluster that the options describe. What they leave open comes from the ranks found (`hosts`) or the machine's
+/// nodes.
 Cluster planned_cluster(const Options& options, const MachineNumbers& machine, const Hosts& hosts) {
   const PlanOptions& plan = options.plan;
   const std::int64_t usual = plan.gpus_per_node > 0 ? plan.gpus_per_node : machine.ranks_per_node;
@@ -73,7 +74,7 @@ nlohmann::ordered_json to_json(const Candidate& one) {
           {"fits", one.fits}};
 }
 
-/// Everything that is told.
+/// Everything that `ut plan` prints.
 struct Plan {
   Workload work;
   Cluster cluster;
@@ -115,7 +116,7 @@ std::string describe_parts(const Seconds& seconds) {
       100 * seconds.optimizer / total);
 }
 
-/// How many meshes the ranks could have that are not in the table; empty where all are.
+/// A line that counts the possible meshes that are not in the table, and says why; empty if all are in it.
 std::string describe_others(const Plan& plan) {
   const std::int64_t ranks = plan.cluster.ranks();
   std::set<std::int64_t> others;

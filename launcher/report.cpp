@@ -26,13 +26,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// The run as `ut evaluate` would have it.
+/// The options with which `ut evaluate` would evaluate the run.
 Options evaluated_run(const std::string& run_dir, const Options& options) {
   return parse_options({"evaluate", "--run-dir", run_dir, "--checkpoint", options.checkpoint, "--split",
                         datasets::name_of(options.split)});
 }
 
-/// The directory's last name where no other run has the same, else as it was given.
+/// The last name of the directory if no other run has the same, otherwise the path as given.
 std::string name_of_run(const std::string& run_dir, const std::vector<std::string>& all) {
   const auto last_name = [](const std::string& given) {
     return fs::absolute(fs::path(given) / "").lexically_normal().parent_path().filename().string();
@@ -42,7 +42,7 @@ std::string name_of_run(const std::string& run_dir, const std::vector<std::strin
   return alike == 1 && !name.empty() ? name : run_dir;
 }
 
-/// Adds the run's model at work, or why it is left out.
+/// Adds what the run's model does at work, or the reason why it is left out. Throws base::BadInput.
 void add_model(ordered_json& run, const std::string& run_dir, const Options& options) {
   try {
     const Options evaluated = evaluated_run(run_dir, options);
@@ -81,7 +81,8 @@ void say_what_is_left_out(const ordered_json& report) {
       say(fmt::format("{}: {}", run["directory"].get<std::string>(), run["left_out"].get<std::string>()));
 }
 
-/// As asked for, where no other kind of file is, or in the first run's directory.
+/// The path to write to: --out, or `name` in the first run's directory. Throws base::BadInput if it cannot be written,
+/// or if --out is a file of another kind, that does not begin with `begins`.
 std::string file_to_write(const ReportOptions& given, const std::string& name, std::string_view begins) {
   if (given.out.empty()) {
     const fs::path run = given.runs.front();
@@ -95,7 +96,7 @@ std::string file_to_write(const ReportOptions& given, const std::string& name, s
   return given.out;
 }
 
-/// The picture's name, with the number of its example, as those that are too long are passed over.
+/// The picture's name with the number of the example it shows: examples that are too long are passed over.
 std::string drawn_picture(const ordered_json& report, const std::string& picture) {
   for (const ordered_json& run : report["runs"])
     if (run.contains("model"))
@@ -103,7 +104,7 @@ std::string drawn_picture(const ordered_json& report, const std::string& picture
   return picture;
 }
 
-/// What the runs and tables lack for a picture that comes out empty, and what would be right.
+/// What the runs and tables lack if a picture comes out empty, and what would be right.
 std::string what_is_missing(const ReportOptions& given, const std::string& picture, const ordered_json& report) {
   if (picture == "scaling")
     return given.scaling.empty() ? "needs --scaling FILE, a table that cluster/scaling.sh wrote"

@@ -8,14 +8,14 @@
 
 namespace ut::launcher {
 
-/// What a model made of each example of a split, a JSON object a line.
+/// Collects a model's output for each example of a split, each as one line of JSON.
 class ScoredOutputs {
  public:
   ScoredOutputs(const datasets::Task& task, datasets::Split split) : task_(task), split_(split) {}
 
   void add(const ScoredExample& scored);
-  /// Writes what all ranks have added into one file, in the examples' order. Throws base::BadInput, or, on rank 0
-  /// alone, std::runtime_error where it cannot be written. Collective.
+  /// Writes what all ranks have added into one file, in the order of the examples. If it cannot be written, throws
+  /// base::BadInput on all ranks, or std::runtime_error on rank 0 alone. Collective.
   void write(const std::string& file, dist::Communicator& world) const;
 
  private:

@@ -9,7 +9,8 @@ namespace ut::launcher {
 
 int train(Session& session) {
   const Options& options = session.options;
-  TrainingRun run(session);  // model, optimizer, order of the examples; taken up again where --resume asks for it
+  // Model, optimizer and order of the examples; continued from a checkpoint if --resume asks for it.
+  TrainingRun run(session);
   core::Model& model = run.model();
   const at::Tensor& parameters = model.parameters().flat();
   const at::Tensor& gradient = model.parameters().flat_gradient();

@@ -1,5 +1,6 @@
-// LibTorch's MKL looks for itself from the working directory before main() begins, and where that is gone says that it
-// cannot be loaded. What is called here comes before any library's own beginnings: nothing but the kernel is there.
+// LibTorch's MKL searches for its files from the working directory before main() begins. If that directory is gone, MKL
+// says that it cannot be loaded. The function here runs before the initialisers of any library, so it may only use
+// system calls.
 
 #include <sys/syscall.h>
 #include <unistd.h>

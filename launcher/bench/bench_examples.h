@@ -7,8 +7,8 @@
 
 namespace ut::launcher {
 
-/// What `ut bench` trains on: symbols drawn from the vocabulary, lengths as asked for, a target as long as
-/// its source or one label. A function of the options, the same on every rank.
+/// The batch that `ut bench` trains on: symbols drawn from the vocabulary, lengths as asked for, and as target a
+/// sequence as long as the source, or one label. Depends on the options alone, so it is the same on every rank.
 std::vector<datasets::Example> bench_examples(const Options& options);
 
 }  // namespace ut::launcher

@@ -13,7 +13,7 @@ namespace ut::launcher {
 DrawnPonder::DrawnPonder(double mean, std::int64_t most, std::uint64_t key)
     : cumulative_(ponder_shares(mean, most)), key_(key) {
   std::partial_sum(cumulative_.begin(), cumulative_.end(), cumulative_.begin());
-  cumulative_.back() = 1;  // whatever was lost in rounding
+  cumulative_.back() = 1;  // makes up for rounding
 }
 
 std::int64_t DrawnPonder::operator()(std::int64_t sequence, std::int64_t position) const {
@@ -26,7 +26,7 @@ std::int64_t DrawnPonder::operator()(std::int64_t sequence, std::int64_t positio
 
 core::HaltingDraw halting_draw(const LastStep& last_step, double threshold) {
   return [last_step, threshold](std::int64_t step, const dist::Rows& rows) {
-    // At its last step a row stops whatever the threshold is; only the weight that is left then counts.
+    // Above any threshold: the row halts at its last step. Its weight there is the remainder, whatever this value is.
     constexpr double stops = 2;
     at::Tensor result = at::empty({rows.count()}, at::kDouble);
     auto* probability = result.mutable_data_ptr<double>();

@@ -20,7 +20,7 @@ std::int64_t largest(const at::Tensor& values) {
   return !values.defined() || values.numel() == 0 ? 0 : values.max().item<std::int64_t>();
 }
 
-/// `updates` [local rows]: the steps that each took; undefined where the model takes none.
+/// `updates` [local rows]: the steps that each row took; undefined if the model takes none.
 StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting, const at::Tensor& updates,
                   dist::Communicator& group) {
   const dist::Rows& local = exchange.local();
@@ -34,10 +34,10 @@ StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting,
   return work;
 }
 
-/// On a device, whose work is queued, waiting for one would take longer than many a product.
+/// How many products to make between two waits. A device queues work: waiting for it takes longer than many a product.
 std::int64_t between_waits(const at::TensorOptions& options) { return options.device().is_cpu() ? 1 : 20; }
 
-/// How long a call takes: the median of a few.
+/// Seconds that a call takes: the median of five measurements.
 double seconds_of(const std::function<at::Tensor()>& multiply, const at::TensorOptions& options) {
   wait_for(multiply());
   const std::int64_t times = between_waits(options);
@@ -53,7 +53,7 @@ double seconds_of(const std::function<at::Tensor()>& multiply, const at::TensorO
   return seconds[2];
 }
 
-/// The first of these, each of which, or its transpose, lies in rows.
+/// The first of these matrices. Each of them, or its transpose, is stored by rows.
 template <class Number>
 core::Factor<Number> first_of(const at::Tensor& matrices) {
   const bool transposed = matrices.stride(2) != 1;
@@ -61,8 +61,8 @@ core::Factor<Number> first_of(const at::Tensor& matrices) {
   return {{rows.const_data_ptr<Number>(), std::max(rows.stride(1), rows.size(2))}, transposed};
 }
 
-/// [matrices, rows, inner] x [matrices, inner, columns] on the host, one after the other, as attention makes them: of
-/// matrices so small a tensor operation would take most of the time for itself.
+/// [matrices, rows, inner] x [matrices, inner, columns] on the host, one after the other, as attention multiplies them.
+/// With matrices so small, a tensor operation's own overhead would take most of the time.
 template <class Number>
 at::Tensor multiply_on_host(const at::Tensor& left, const at::Tensor& right) {
   at::Tensor result = at::empty({left.size(0), left.size(1), right.size(2)}, left.options());
@@ -84,8 +84,8 @@ at::Tensor multiply_each(const at::Tensor& left, const at::Tensor& right) {
   return at::bmm(left, right);
 }
 
-/// Such a product and the two of its backward pass. One matrix is a weight, whose gradient is added to where it is
-/// kept.
+/// Seconds of this product and of the two of its backward pass. If there is one matrix, `right` is a weight: its
+/// gradient is added to where it is kept.
 double seconds_both_ways(const Product& product, const at::TensorOptions& options) {
   const auto filled = [&](std::int64_t rows, std::int64_t columns) {
     return at::full({product.matrices, rows, columns}, 0.5, options);

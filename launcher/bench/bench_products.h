@@ -10,12 +10,12 @@
 
 namespace ut::launcher {
 
-/// The products of this rank's part of an update's forward pass. Collective over the ranks that share sequences.
+/// The matrix products of this rank's part of an update's forward pass. Collective over the ranks that share sequences.
 std::vector<Product> products_of_update(const core::ModelOptions& model, const UpdateMade& made,
                                         const dist::Mesh& mesh);
 
-/// The time that these products and the two of each in the backward pass take alone, one after the other, on matrices
-/// that are there already. Seconds. `options`: of the matrices.
+/// Seconds that these products, and the two of each in the backward pass, take alone: one after the other, on matrices
+/// already in memory. `options`: of the matrices.
 double time_of_products(const std::vector<Product>& forward, const at::TensorOptions& options);
 
 }  // namespace ut::launcher

@@ -17,7 +17,7 @@
 namespace ut::launcher {
 namespace {
 
-/// Puts drawn ponder times in the place of a stack's halting unit, where it has one.
+/// Replaces a stack's halting unit, if it has one, by drawn ponder times.
 void draw_ponder(core::Recurrence& stack, const Options& options, std::int64_t most, std::uint64_t number) {
   if (stack.halting() == core::Halting::none) return;
   const auto drawn = [&](double share_of_mean) {
@@ -40,7 +40,7 @@ BenchRun::BenchRun(Session& session)
       optimizer_(session.options.optimizer, model_->parameters()) {
   const Options& options = session.options;
   if (options.bench.ponder == 0) return;
-  auto& model = dynamic_cast<core::UniversalTransformer&>(*model_);  // nothing else halts
+  auto& model = dynamic_cast<core::UniversalTransformer&>(*model_);  // no other model halts
   if (!options.bench.decoder_only) draw_ponder(model.encoder(), options, model.steps().encoder, 1);
   if (!options.bench.encoder_only) draw_ponder(model.decoder(), options, model.steps().decoder, 2);
 }

@@ -10,25 +10,25 @@
 
 namespace ut::launcher {
 
-/// What an update worked on here, and the steps that its rows took.
+/// What this rank worked on in an update, and the steps that its rows took.
 struct UpdateMade {
   core::Batch rows;
-  // Undefined of a stack that is not there, or takes no steps.
+  // Undefined for a stack that does not exist or takes no steps.
   at::Tensor encoder_updates;  // [source rows] int64
   at::Tensor decoder_updates;  // [target rows] int64
 };
 
-/// A model that `ut bench` trains or tries on one batch, again and again.
+/// A model that `ut bench` trains on one batch again and again, or decodes it with.
 class BenchRun {
  public:
   explicit BenchRun(Session& session);
 
-  /// What is measured: one whole update, as in training, or the greedy decoding of the batch. Collective.
+  /// Runs what is measured: one whole update, as in training, or the greedy decoding of the batch. Collective.
   UpdateMade once() { return session_.options.bench.decode ? decode() : update(); }
 
   const core::Model& model() const { return *model_; }
   const datasets::Batch& batch() const { return batch_; }
-  /// That an update works on, or that are decoded.
+  /// How many symbols once() works on, or makes when decoding, over all ranks.
   std::int64_t symbols() const;
 
  private:
@@ -39,7 +39,7 @@ class BenchRun {
 
   Session& session_;
   std::vector<datasets::Example> examples_;  // of all ranks
-  datasets::Batch batch_;                    // how large they are
+  datasets::Batch batch_;                    // sizes of the examples of all ranks
   std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
 };

@@ -6,11 +6,11 @@
 
 namespace ut::launcher {
 
-/// LibTorch's allocators tell whoever stands where a profiler would.
+/// LibTorch's allocators report to whatever stands in the profiler's place.
 class HeldBytes final : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
-    current_ += bytes;  // negative where memory is given back
+    current_ += bytes;  // negative if memory is given back
     peak_ = std::max(peak_, current_);
   }
   bool memoryProfilingEnabled() const override { return true; }

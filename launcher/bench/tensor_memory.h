@@ -9,8 +9,8 @@ namespace ut::launcher {
 
 class HeldBytes;
 
-/// Counts the bytes that tensors hold, while it lives: those made by this thread since, less those given back. A tensor
-/// that is older and given back meanwhile is not counted either way.
+/// Counts, while it lives, the bytes of tensors that this thread makes, less those that it gives back. Giving back an
+/// older tensor does not count.
 class TensorMemory {
  public:
   TensorMemory();
@@ -19,7 +19,7 @@ class TensorMemory {
   ~TensorMemory();
 
   std::int64_t current() const;
-  /// The most that was held at once, since the beginning or the last reset.
+  /// The most bytes held at once since the beginning or the last reset.
   std::int64_t peak() const;
   void reset_peak();
 

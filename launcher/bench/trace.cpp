@@ -13,7 +13,7 @@ namespace ut::launcher {
 namespace {
 
 double microseconds_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();  // the same on all ranks of a host
+  const auto now = std::chrono::system_clock::now().time_since_epoch();  // the same clock on all ranks of a host
   return std::chrono::duration<double, std::micro>(now).count();
 }
 
@@ -28,8 +28,8 @@ struct Begun final : at::ObserverContext {
 
 }  // namespace
 
-/// LibTorch's callbacks are plain functions: they find this where its own profiler would stand. Its allocators take
-/// what stands there for someone whom they may tell of memory.
+/// LibTorch's callbacks are plain functions, so they look for this in the place of LibTorch's own profiler. LibTorch's
+/// allocators expect a MemoryReportingInfoBase there.
 class TracedEvents final : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, std::int64_t, std::size_t, std::size_t, c10::Device) override {}

@@ -10,7 +10,7 @@ namespace ut::launcher {
 
 class TracedEvents;
 
-/// Records, while it lives, what this thread does and when: LibTorch's operations, what goes back through them, and the
+/// Records, while it lives, what this thread does and when: LibTorch's operations, their backward functions, and the
 /// scopes that the code names (steps, attention, waiting for other ranks).
 class Trace {
  public:
@@ -19,8 +19,8 @@ class Trace {
   Trace& operator=(const Trace&) = delete;
   ~Trace();
 
-  /// In the format that Perfetto and Chrome's about:tracing open, as JSON objects with commas between, `rank` standing
-  /// for the process.
+  /// The events as JSON objects with commas between them, in the format that Perfetto and Chrome's about:tracing open.
+  /// `rank` is given as the process.
   std::string events(int rank) const;
 
  private:

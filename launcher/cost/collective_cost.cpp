@@ -6,18 +6,18 @@
 namespace ut::launcher {
 namespace {
 
-/// Attention goes on over the rows of one rank while those of the next come.
+/// Whether attention works on one rank's rows while those of the next arrive.
 bool goes_in_blocks(dist::ExchangeForm form) {
   return form == dist::ExchangeForm::broadcast || form == dist::ExchangeForm::ring;
 }
 
-/// What is left of a transfer over which work goes on. The last block's part of it is waited for in any case.
+/// Seconds of a transfer that the work meanwhile does not hide. The last block is waited for in any case.
 double exposed(double transfer, double work, double ranks) {
   return std::max(transfer - work * (ranks - 1) / ranks, transfer / ranks);
 }
 
-/// Of attention's mean time, that of the rank with most: under a causal mask, cut contiguously, the one with the last
-/// positions.
+/// Attention's time on the rank with most, as a multiple of the mean. Under a causal mask and a contiguous cut, that
+/// rank has the last positions.
 double share_of_most(const Layout& layout, bool causal, double ranks) {
   return causal && layout.exchange.cut == dist::Cut::contiguous ? 2 - 1 / ranks : 1;
 }
@@ -71,20 +71,21 @@ ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, do
                            const AttentionOfLayer& attention, double overlap) {
   const double ranks = group.ranks();
   const double bytes = state_bytes * (layout.exchange.sent == dist::Sent::states ? 1 : 2);
-  const double received = bytes * (ranks - 1) / ranks;  // by each rank; as much is sent
+  const double received = bytes * (ranks - 1) / ranks;  // by each rank, which sends as much
   const auto shared_heads = static_cast<double>(heads);
   ExchangeCost cost;
   cost.sent_bytes_of_rank = 2 * received;
   const bool in_blocks = goes_in_blocks(layout.exchange.form) && !attention.stored;
   if (!attention.stored) cost.attention_factor = share_of_most(layout, attention.causal, ranks);
   if (in_blocks) {
-    constexpr double beside = 1.05;  // what was seen of each block is merged
+    constexpr double beside = 1.05;  // merging the blocks' results
     constexpr double operations_of_block = 40;
     cost.attention_factor *= beside;
     cost.operations = operations_of_block * (ranks - 1);
   }
   const double hiding =
-      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;  // twice, in the backward pass
+      // Of the forward pass; the backward pass hides twice as much.
+      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;
   switch (layout.exchange.form) {
     case dist::ExchangeForm::all_gather:
       cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);
@@ -99,11 +100,11 @@ ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, do
       cost.exposed_seconds = exposed(round, hiding, ranks) + exposed(round, 2 * hiding, ranks);
       break;
     }
-    case dist::ExchangeForm::heads: {  // queries, keys and values there, results back; and gradients likewise
+    case dist::ExchangeForm::heads: {  // queries, keys and values go there, results back; their gradients too
       const double to_each = state_bytes / (ranks * ranks);
       cost.exposed_seconds = 2 * (group.all_to_all_seconds(3 * to_each) + group.all_to_all_seconds(to_each));
       cost.sent_bytes_of_rank = 2 * 4 * to_each * (ranks - 1);
-      cost.attention_factor = std::ceil(shared_heads / ranks) * ranks / shared_heads;  // of the rank with most
+      cost.attention_factor = std::ceil(shared_heads / ranks) * ranks / shared_heads;  // on the rank with most heads
       break;
     }
   }

@@ -60,7 +60,7 @@ class UpdateCost {
     const core::ModelOptions& model = work_.model;
     const bool stored = stack.halting == core::Halting::act_copy;
     const double layers = real(model.block_layers);
-    const bool in_place = machine_.cores_per_node > 0;  // else a device of its own
+    const bool in_place = machine_.cores_per_node > 0;  // otherwise each rank has a device of its own
     const bool again = model.recompute == core::Recompute::step;
     const Seconds before = made_.seconds;
     double most_again = 0;
@@ -84,13 +84,13 @@ class UpdateCost {
       made_.peak_bytes += again ? memory.kept(step) : whole;
       most_again = std::max(most_again, whole);
     }
-    if (again) made_.peak_bytes += 1.5 * most_again;  // with the gradients of what is made
+    if (again) made_.peak_bytes += 1.5 * most_again;  // what is made again, with its gradients
     if (again) go_forward_twice(before);
     if (stored) made_.peak_bytes += layers * memory.store(steps.front());
     if (has_memory) remember(model.block_layers);
   }
 
-  /// What a stack has added since: a forward pass to one there and two back.
+  /// Adds a forward pass to what the stack has added since `before`, which is a forward pass and twice that backward.
   void go_forward_twice(const Seconds& before) {
     Seconds& now = made_.seconds;
     for (const auto part : {&Seconds::products, &Seconds::attention, &Seconds::element_wise})
@@ -98,7 +98,7 @@ class UpdateCost {
     now.exchange += (now.exchange - before.exchange) / 2;
   }
 
-  /// By what a whole update was seen to take more.
+  /// Scales the parts to what whole updates were measured to take.
   void adjust() {
     Seconds& seconds = made_.seconds;
     for (double* part : {&seconds.products, &seconds.attention, &seconds.element_wise, &seconds.operations})
@@ -129,7 +129,7 @@ class UpdateCost {
     work_cost_.operations(cost.operations);
   }
 
-  /// The encoder's states become the decoder's memory, once.
+  /// Projects the encoder's states, once, to the keys and values that the decoder attends to.
   void remember(std::int64_t layers) {
     const auto source = rows_of_steps(work_, layout_, {core::Halting::none, work_.source_rows, 1, false}).front();
     const double d = real(work_.model.d_model);
@@ -181,7 +181,7 @@ class UpdateCost {
   const Workload& work_;
   const Layout& layout_;
   const MachineNumbers& machine_;
-  double number_;  // bytes
+  double number_;  // bytes of a number
   WorkCost work_cost_;
   Prediction made_;
 };

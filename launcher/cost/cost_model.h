@@ -9,19 +9,19 @@
 
 namespace ut::launcher {
 
-/// What an update works on. Where a stack halts, `model` has the most steps of a position.
+/// What an update works on. For a stack that halts, `model` has the most steps of a position.
 struct Workload {
   core::ModelOptions model;
   std::int64_t sequences = 64;  // of a micro-batch, over all ranks
   std::int64_t micro_batches = 1;
-  double source_rows = 40;    // of a sequence, the mean
-  double target_rows = 40;    // the same; unused where the model has no decoder
-  std::int64_t longest = 40;  // sequence of the batch
+  double source_rows = 40;    // of a sequence, mean
+  double target_rows = 40;    // of a sequence, mean; unused if the model has no decoder
+  std::int64_t longest = 40;  // positions of the batch's longest sequence
   double ponder = 0;          // mean steps of a position that halts; 0: half of the most
   std::int64_t labels_per_sequence = 40;
 };
 
-/// How the ranks share it.
+/// How the ranks share the work.
 struct Layout {
   std::int64_t nodes = 1;
   std::int64_t ranks_per_node = 1;
@@ -33,10 +33,10 @@ struct Layout {
 
 /// Predicted seconds of an update on the slowest rank.
 struct Seconds {
-  double products = 0;      // of rows with parameters
+  double products = 0;      // of rows and parameters
   double attention = 0;     // logits, softmax, dropout, weighted values
   double element_wise = 0;  // the rest of the work, by the bytes it moves
-  double operations = 0;    // what operations take however little they do, as far as the work does not hide it
+  double operations = 0;    // fixed costs of operations, as far as the work does not hide them
   double exchange = 0;      // waiting for other ranks' positions
   double gradients = 0;     // all-reduce
   double optimizer = 0;
@@ -51,14 +51,14 @@ struct Prediction {
   double efficiency = 1;       // time of one rank alone / (ranks x this time)
 };
 
-/// Elements of all parameters.
+/// Number of elements in all parameters.
 double parameter_count(const core::ModelOptions& model);
 
-/// Those of the table of symbols, without which models are compared.
+/// Elements of the table of symbols, which comparisons of models leave out.
 std::int64_t table_parameters(const core::ModelOptions& model);
 
-/// Whether ranks can share the work so: no rank is without work, and there are heads enough for a form that shares
-/// them.
+/// Whether the ranks can share the work like this: every rank has work, and there are enough heads for a form that
+/// shares them.
 bool is_possible(const Workload& work, const Layout& layout);
 
 /// A pure function: the same numbers give the same prediction everywhere. `layout` must be possible.

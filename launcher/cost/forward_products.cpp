@@ -23,7 +23,7 @@ void add_attention(std::vector<Product>& products, const core::ModelOptions& mod
   products.push_back({matrices, queries, keys, columns, count});  // weighted values
 }
 
-/// The products of all steps of a stack; `memory`: of a decoder, what it attends to.
+/// Adds the products of all steps of a stack. `memory`: what a decoder attends to; null if there is none.
 void add_stack(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
                const StackWork* memory) {
   const std::int64_t d = model.d_model;
@@ -41,11 +41,11 @@ void add_stack(std::vector<Product>& products, const core::ModelOptions& model, 
   products.push_back({1, work.rows, model.ffn, d, count});
 }
 
-/// The products of an LSTM's layers over all rows; `memory`: of a decoder, what it attends to.
+/// Adds the products of an LSTM's layers over all rows. `memory`: what a decoder attends to; null if there is none.
 void add_lstm(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
               const StackWork* memory) {
   const std::int64_t d = model.d_model;
-  products.push_back({1, work.rows, d, 4 * d, 2 * model.lstm_layers});  // of the input, and of the state before
+  products.push_back({1, work.rows, d, 4 * d, 2 * model.lstm_layers});  // of the input, and of the previous state
   if (memory == nullptr) return;
   core::ModelOptions one_head = model;
   one_head.heads = 1;

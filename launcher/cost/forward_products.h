@@ -22,32 +22,32 @@ struct Product {
 /// What a stack does in a forward pass.
 struct StackWork {
   std::int64_t steps;      // that are made
-  std::int64_t rows;       // mean number that run in a step
-  std::int64_t copied;     // rows whose keys and values are made once more, after they halted
-  std::int64_t sequences;  // that the rows are of
-  std::int64_t length;     // of a sequence, over all ranks; mean
+  std::int64_t rows;       // mean number of running rows in a step
+  std::int64_t copied;     // halted rows whose keys and values are made once more
+  std::int64_t sequences;  // that the rows belong to
+  std::int64_t length;     // mean length of a sequence over all ranks
 };
 
 /// What a forward pass does.
 struct UpdateWork {
-  std::optional<StackWork> encoder = {};  // where there is one, with the one below
-  std::int64_t memory_rows = 0;           // of its last states
-  std::optional<StackWork> decoder = {};  // where there is one
+  std::optional<StackWork> encoder = {};  // empty: there is none
+  std::int64_t memory_rows = 0;           // rows of the encoder's last states
+  std::optional<StackWork> decoder = {};  // empty: there is none
   std::int64_t labels = 0;
 };
 
-/// Rounded to the nearest; 0 where nothing is divided.
+/// The quotient, rounded to the nearest; 0 if the divisor is 0.
 std::int64_t rounded_quotient(std::int64_t dividend, std::int64_t divisor);
 
-/// The products of a forward pass, without padding: sequences count with their mean length and steps with the mean
-/// number of rows that run in them. Attention counts what a causal mask hides, too.
+/// The matrix products of a forward pass without padding. Each sequence counts with the mean length, each step with the
+/// mean number of running rows. Attention includes what a causal mask hides.
 std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateWork& work);
 
 /// Multiplications and additions in the matrix products of an update, forward and backward.
 double flops_of_update(const std::vector<Product>& forward);
 
-/// Of an update on this batch: where positions halt, when all take one step, and when all take the most; and what each
-/// step more of all positions adds, 0 where there is no such stack.
+/// The FLOP of an update on this batch. `least`: positions that halt take one step each; `most`: they take the most.
+/// The other two are what one more step of all positions adds; 0 if there is no such stack.
 struct FlopsRange {
   double least;
   double most;

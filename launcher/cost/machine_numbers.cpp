@@ -13,7 +13,7 @@
 namespace ut::launcher {
 namespace {
 
-/// Of a data sheet, for one accelerator. Tensor cores are not used for float32.
+/// The data sheet of one accelerator. Tensor cores are not used for float32.
 struct DataSheet {
   double float32_flops;
   double memory_bandwidth;  // bytes/s
@@ -31,7 +31,7 @@ const std::map<std::string, DataSheet>& data_sheets() {
   return sheets;
 }
 
-/// The rate of what takes size / full_rate seconds, and a time of its own however small it is.
+/// The rate of work that takes size / full_rate seconds plus a fixed time, which halves the rate at half_size.
 RateCurve saturating(double full_rate, double half_size) {
   RateCurve curve;
   for (int power = -3; power <= 6; ++power) {
@@ -51,7 +51,7 @@ nlohmann::ordered_json link_to_json(const Link& link) {
   return {{"latency", link.latency}, {"gather", curve_to_json(link.gather)}, {"reduce", curve_to_json(link.reduce)}};
 }
 
-/// Takes numbers out of a file's JSON and says what is wrong with them.
+/// Reads numbers from a file's JSON. Throws base::BadInput that says what is wrong with them.
 class Reader {
  public:
   explicit Reader(std::string origin) : origin_(std::move(origin)) {}

@@ -7,12 +7,12 @@
 namespace ut::launcher {
 namespace {
 
-/// [most]: how likely 1, 2, …, most steps are, where each is exp(slope) times as likely as the one before.
+/// [most]: the probabilities of 1, 2, …, most steps, each exp(slope) times the one before.
 std::vector<double> geometric(double slope, std::int64_t most) {
   std::vector<double> shares;
   const double ratio = std::exp(-std::abs(slope));
   for (double share = 1; std::ssize(shares) < most; share *= ratio) shares.push_back(share);
-  if (slope > 0) std::ranges::reverse(shares);  // from the most likely on: no overflow
+  if (slope > 0) std::ranges::reverse(shares);  // built from the most likely on, so that nothing overflows
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (double& share : shares) share /= sum;
   return shares;
@@ -27,7 +27,7 @@ double mean_steps(const std::vector<double>& shares) {
 }  // namespace
 
 std::vector<double> ponder_shares(double mean, std::int64_t most) {
-  constexpr double steep = 1000;  // all but the first, or the last, are zero: exp(-1000)
+  constexpr double steep = 1000;  // exp(-1000) is zero: all shares but the first, or the last, vanish
   double low = -steep;
   double high = steep;
   if (mean <= 1) return geometric(low, most);

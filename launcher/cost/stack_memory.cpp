@@ -3,7 +3,7 @@
 namespace ut::launcher {
 
 double StackMemory::kept(const StepRows& step) const {
-  const double states = step.some_leave ? 2 : 1;  // before and after
+  const double states = step.some_leave ? 2 : 1;  // before the step and after it
   return step.rows * states * d_ * number_;
 }
 
@@ -28,7 +28,7 @@ double StackMemory::attention(const StepRows& step, bool stored) const {
 }
 
 double StackMemory::transition() const {
-  return real(model_.ffn) + (convolves_ ? d_ + real(model_.ffn) : 0);  // hidden; what filters made before each product
+  return real(model_.ffn) + (convolves_ ? d_ + real(model_.ffn) : 0);  // hidden; filters' outputs before products
 }
 
 }  // namespace ut::launcher

@@ -5,10 +5,11 @@
 
 namespace ut::launcher {
 
-/// Bytes that a step's graph keeps until the backward pass, and what a stack keeps once.
+/// Predicts the bytes that a step's graph keeps until the backward pass, and those that a stack keeps once.
 class StackMemory {
  public:
-  /// `on_host`: and not on GPUs, whose kernels of attention are for heads that are not too wide.
+  /// `on_host`: the host never keeps attention's weights. GPUs do not keep them either if heads are narrow enough for
+  /// their attention kernels.
   StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, bool on_host, double number_bytes)
       : model_(model),
         sharing_(real(sequence_parallel)),
@@ -17,18 +18,18 @@ class StackMemory {
         d_(real(model.d_model)),
         convolves_(model.transition == core::TransitionKind::separable_convolution) {}
 
-  /// Where whole steps are made again, what is kept until then.
+  /// Bytes kept of a step until it is made again, if whole steps are.
   double kept(const StepRows& step) const;
-  /// Of a step's layer. `stored`: keys and values stay in place, see store(); `memory_keys`: source positions of a
-  /// sequence that it attends to, 0 where there are none.
+  /// Bytes kept of one layer of a step. `stored`: keys and values stay in place, see store(). `memory_keys`: source
+  /// positions of a sequence that the layer attends to, 0 if there are none.
   double layer(const StepRows& step, bool stored, double memory_keys) const;
-  /// Of a layer, where keys and values are kept in place: they and their gradients.
+  /// Bytes of a layer's keys and values, kept in place, and of their gradients.
   double store(const StepRows& first) const { return 4 * first.sequences * first.keys * d_ * number_; }
 
  private:
   static bool dropped(double rate) { return rate > 0; }
   double attention(const StepRows& step, bool stored) const;
-  /// Numbers of a row.
+  /// Numbers kept of a row.
   double transition() const;
 
   const core::ModelOptions& model_;

@@ -100,7 +100,7 @@ void StepCost::attention_in_place(const StepRows& step, bool causal) {
   cost_.exponentials(2 * weights, part);
   cost_.touch(weights, uses::weights_in_place, part);
   if (model_.attention_dropout == 0) return;
-  cost_.random_numbers(2 * matrices * step.queries * 64 * std::ceil(seen / 64), part);  // drawn by 64
+  cost_.random_numbers(2 * matrices * step.queries * 64 * std::ceil(seen / 64), part);  // drawn in groups of 64
   cost_.touch(weights, uses::dropped_in_place, part);
 }
 
@@ -115,9 +115,9 @@ void StepCost::attention(const StepRows& step, bool stored, bool biased) {
   cost_.exponentials(weights, part);
   cost_.touch(weights, biased ? uses::weights_biased : uses::weights, part);
   if (model_.attention_dropout == 0) return;
-  // The store keeps weights as they were and draws again, twice, in the backward pass.
+  // The key-value store keeps weights without dropout, and draws again, twice, in the backward pass.
   const double rounds = stored ? 3 : 2;
-  const double drawn = matrices * step.queries * 64 * std::ceil(step.keys / 64);  // drawn by 64
+  const double drawn = matrices * step.queries * 64 * std::ceil(step.keys / 64);  // drawn in groups of 64
   cost_.random_numbers(drawn * rounds, part);
   cost_.touch(weights, uses::dropped_weights * rounds, part);
   cost_.operations(stored ? operation_counts::redrawn_weights : operation_counts::dropped_weights);

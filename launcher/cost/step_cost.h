@@ -5,17 +5,17 @@
 
 namespace ut::launcher {
 
-/// How a layer of a step is computed: what stands in the code of core/, by its tensors read and written. Forward and
-/// backward together.
+/// Adds up the cost of a layer of a step, forward and backward together, by the tensors that the code in core/ reads
+/// and writes.
 class StepCost {
  public:
-  /// `in_place`: attention over rows as they stand, block by block; else over heads' slots.
+  /// `in_place`: attention reads rows where they are, block by block; otherwise they are moved to slots of heads.
   StepCost(const core::ModelOptions& model, const Layout& layout, bool in_place, WorkCost& cost, Seconds& seconds)
       : model_(model), layout_(layout), in_place_(in_place), cost_(cost), seconds_(seconds), d_(real(model.d_model)) {}
 
-  /// Signals, and where it halts the books of weights and states.
+  /// Signals and, in a stack that halts, keeping account of weights and states.
   void around(const StepRows& step, core::Halting halting);
-  /// `stored`: keys and values stay from step to step, as act-copy has it.
+  /// `stored`: keys and values stay from step to step, as with act-copy.
   void self_attention(const StepRows& step, bool stored, bool causal);
   /// `memory`: source positions of a sequence.
   void cross_attention(const StepRows& step, double memory);
@@ -24,13 +24,13 @@ class StepCost {
  private:
   void product(double rows, double inner, double columns);
   void touch(double elements, double times) { cost_.touch(elements, times, seconds_.element_wise); }
-  /// Numbers are drawn and multiplied by, and once more in the backward pass.
+  /// Numbers are drawn and multiplied by, in the forward and in the backward pass.
   void dropout(double elements, double rate, double& part);
-  /// Queries, results and so many keys and values go to their heads' places, and in the backward pass again.
+  /// Queries, results and `keys_values` keys and values move to their heads' slots, in both passes.
   void move_heads(const StepRows& step, double keys_values);
-  /// Dropout, sum, norm, and what comes back through both ways.
+  /// Dropout, sum, norm, and the gradients of both branches.
   void residual(double rows);
-  /// Weights are made twice, blocks of them behind a causal mask never.
+  /// Weights are made twice; blocks of them that a causal mask hides are never made.
   void attention_in_place(const StepRows& step, bool causal);
   void attention(const StepRows& step, bool stored, bool biased);
 

@@ -4,11 +4,12 @@
 
 namespace ut::launcher {
 
-/// Seconds of operations on one rank, added to the part of an update that they belong to.
+/// Predicts the seconds of operations on one rank. Each function adds them to the `part` of an update that they belong
+/// to.
 class WorkCost {
  public:
-  /// `slower`: by how much more a rank waits for its cores than when `machine` was measured. `number_bytes`: of a
-  /// number; wider ones are multiplied more slowly by so much.
+  /// `slower`: by what factor a rank has less of its cores than when `machine` was measured. `number_bytes`: bytes of a
+  /// number; products of numbers wider than float32 are slower in proportion.
   WorkCost(const MachineNumbers& machine, double slower, double number_bytes);
 
   /// [rows, inner] x [inner, columns], `count` times.
@@ -20,11 +21,11 @@ class WorkCost {
   void random_numbers(double count, double& part) const;
   void exponentials(double count, double& part) const;
   void row_moves(double count, double& part) const;
-  /// So many operations were made, apart from the products, which count themselves.
+  /// Counts operations other than products, which count themselves.
   void operations(double count) { operations_ += count; }
   void repeat(double times) { operations_ *= times; }
 
-  /// What the operations take beside `work_seconds`.
+  /// Seconds that the operations' fixed costs add to `work_seconds`. If operations are queued, the work hides them.
   double operations_beside(double work_seconds) const;
 
  private:

@@ -33,7 +33,7 @@ using dist::Communicator;
 using dist::Purpose;
 namespace fs = std::filesystem;
 
-/// The line of `ut --version` that begins so, without that beginning.
+/// The line of `ut --version` with this beginning, which is cut off.
 std::string build_line(const std::string& beginning) {
   std::istringstream lines(build_info());
   for (std::string line; std::getline(lines, line);)
@@ -41,13 +41,13 @@ std::string build_line(const std::string& beginning) {
   return "";
 }
 
-/// "4.1.4", or nothing.
+/// The first version in the text, such as "4.1.4", or nothing.
 std::string version_in(const std::string& text) {
   std::smatch match;
   return std::regex_search(text, match, std::regex(R"(\d+\.\d+\.\d+)")) ? match.str() : "";
 }
 
-/// [ranks][values]: what each rank says. Collective.
+/// [ranks][values]: the values of each rank. Collective.
 std::vector<std::vector<std::int64_t>> of_ranks(const std::vector<std::int64_t>& mine, Communicator& world) {
   const auto columns = static_cast<std::int64_t>(mine.size());
   const at::Tensor all = numbers_of_ranks(at::tensor(mine, at::kLong), world);
@@ -65,7 +65,7 @@ std::string speeds(const Link& link) {
                      speed(link.reduce));
 }
 
-/// Writes a file of this rank's own. 0 where that works, else the error.
+/// Writes a file of this rank's own and removes it. Returns 0 if that works, otherwise the error number.
 int try_writing(const fs::path& directory, int rank) {
   const auto path = directory / fmt::format(".ut-doctor-{}-{}", rank, ::getpid());
   errno = 0;
@@ -78,7 +78,7 @@ int try_writing(const fs::path& directory, int rank) {
   return cause;
 }
 
-/// What is not there of `directory` and the directories on its way, the last first.
+/// The missing directories of the path `directory`, the deepest first.
 std::vector<fs::path> missing_directories(fs::path directory) {
   std::vector<fs::path> missing;
   std::error_code ignored;
@@ -108,7 +108,7 @@ Finding find_mpi() {
   const std::string library = build_line("MPI: ");
   const std::string starter = output_of({"mpirun", "--version"});
   const std::string version = version_in(starter);
-  // Where Slurm is installed but not set up, srun lists nothing.
+  // If Slurm is installed but not set up, srun lists nothing.
   const std::string kinds = output_of({"srun", "--mpi=list"});
   const bool has_srun = kinds.find("none") != std::string::npos;
   const bool has_pmix = kinds.find("pmix") != std::string::npos;
@@ -166,7 +166,7 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
       fmt::format("{} a rank (OMP_NUM_THREADS {}), {} of {} cores allowed", base::counted(mine.back(), "thread"),
                   variable == nullptr ? "not set" : variable, count_cores(allowed_cores()), cores_of_host()),
       ""};
-  const std::int64_t with_time = usable_cores();  // as the host of rank 0 has it
+  const std::int64_t with_time = usable_cores();  // of rank 0's host
   if (with_time < count_cores(allowed_cores()))
     finding.seen += fmt::format(", whose container has the time of {}", with_time);
   for (std::size_t host = 0; host < hosts.names.size() && finding.is_well(); ++host) {

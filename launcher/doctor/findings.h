@@ -18,19 +18,19 @@ struct Finding {
 };
 
 Finding find_ranks(const Hosts& hosts);
-/// The MPI library, what starts ranks, and whether they belong together: on this host.
+/// The MPI library, the programs that start ranks, and whether they fit together, on this host.
 Finding find_mpi();
-/// What multiplies matrices on this host, and whether it can be loaded.
+/// The library that multiplies matrices on this host, and whether it can be loaded.
 Finding find_products();
-/// GPUs, CUDA and NCCL: whether what is there is used by this rank, and whether there is the same on every host.
+/// GPUs, CUDA and NCCL: whether this rank can use its host's GPUs, and whether every host has the same number of them.
 /// Collective.
 Finding find_accelerators(dist::Communicator& world);
 /// Whether the ranks' threads have cores of their own. Collective.
 Finding find_cores(const Hosts& hosts, dist::Communicator& world);
-/// Latency and bandwidth within this rank's host and between hosts, where ranks are there to measure. Collective.
+/// Latency and bandwidth within this rank's host and between hosts, if there are ranks to measure with. Collective.
 std::vector<Finding> find_links(const Hosts& hosts, dist::Communicator& world);
-/// Whether every rank sees what another writes to `directory`, and may write. Leaves nothing behind: directories that
-/// it makes on the way are removed, too. Collective.
+/// Whether every rank sees what rank 0 writes to `directory`, and may write there. Leaves nothing behind: directories
+/// made on the way are removed too. Collective.
 Finding find_directory(const std::string& directory, dist::Communicator& world);
 
 }  // namespace ut::launcher

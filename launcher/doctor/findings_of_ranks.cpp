@@ -26,7 +26,7 @@ std::vector<Finding> findings_in(const std::string& text) {
   return findings;
 }
 
-/// "n1, n2", of many the first ones.
+/// The names as "n1, n2"; of many only the first.
 std::string some_of(std::vector<std::string> names) {
   constexpr std::size_t most = 4;
   const std::size_t more = names.size() - std::min(names.size(), most);
@@ -43,7 +43,7 @@ std::vector<Finding> merge_findings(const std::vector<std::vector<Finding>>& of_
     const std::string& host = hosts.names[hosts.of_rank[rank]];
     for (const Finding& finding : of_ranks[rank]) {
       if (finding.is_well()) continue;
-      // Numbers differ from rank to rank where the fault is the same.
+      // The same fault may show other numbers on another rank.
       const auto same = std::ranges::find_if(merged, [&](const Finding& other) {
         return other.subject == finding.subject && other.remedy == finding.remedy;
       });

@@ -18,12 +18,12 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// Where a comment begins: at a # that nothing stands right before.
+/// Where a comment begins: at a # that is the first character or follows a blank.
 std::size_t comment_in(const std::string& text) {
   return text.starts_with('#') ? 0 : std::min(text.find(" #"), text.find("\t#"));
 }
 
-/// The value of a line. One that holds such characters itself stands in quotes.
+/// The value of a line. A value that has a # or quotes in it stands in quotes.
 std::string config_value(const std::string& text, const std::string& where) {
   if (!text.starts_with('"')) return trimmed(text.substr(0, comment_in(text)));
   std::istringstream stream(text);

@@ -8,7 +8,7 @@
 
 namespace ut::launcher {
 
-/// What options call the parts of an exchange.
+/// The names that options use for the parts of an exchange.
 template <class Value>
 using Names = std::vector<std::pair<std::string, Value>>;
 

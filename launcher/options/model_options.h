@@ -9,19 +9,19 @@
 
 namespace ut::launcher {
 
-/// The model's shape as the options give it. What a task has to say of it is left as it is there.
+/// The model's shape as the options give it. The fields that a task fills in are left as they are.
 core::ModelOptions model_options(const Options& options);
-/// As options and task together give it.
+/// The model's shape as options and task together give it.
 core::ModelOptions model_options(const Options& options, const datasets::Task& task);
 
-/// As `ut bench` and `ut plan` have it, which work on no task.
+/// The shape of the model of `ut bench` and `ut plan`, which have no task.
 core::ModelOptions bench_model(const Options& options);
 
-/// The steps that the options ask for, of halting stacks the most; they may differ from those the model was trained
-/// with.
+/// The steps that the options ask for; for a stack that halts, the most. They may differ from those that the model was
+/// trained with.
 core::Steps steps_of(const Options& options);
 
-/// As evaluate and decode are to make outputs of these examples.
+/// How evaluate and decode make outputs for these examples.
 core::DecodingOptions decoding_options(const Options& options, const datasets::Task& task,
                                        std::span<const datasets::Example> examples);
 

@@ -31,7 +31,8 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
   std::pair smallest(std::max<std::size_t>(2, given.size() / 3) + 1, given.size());
   for (const auto& name : names) {
     const auto same = static_cast<std::size_t>(std::ranges::mismatch(given, name).in1 - given.begin());
-    const std::pair distance(edit_distance(given, name), given.size() - same);  // of like ones what begins alike
+    // Among equally near names, the one with the longest common beginning.
+    const std::pair distance(edit_distance(given, name), given.size() - same);
     if (distance < smallest) {
       smallest = distance;
       nearest = name;

@@ -5,7 +5,7 @@
 
 namespace ut::launcher {
 
-/// "; did you mean PREFIXname?" where one of the names is near to what was given, else nothing.
+/// "; did you mean PREFIXname?" if one of the names is near to `given`, otherwise nothing.
 std::string suggestion(const std::string& given, const std::vector<std::string>& names, const std::string& prefix);
 
 }  // namespace ut::launcher

@@ -14,11 +14,12 @@ struct OptionChange {
   std::string now;
 };
 
-/// Of the recorded options that the command, a bit, takes, those that differ; but which ranks do the work, how much of
-/// it at once, and where a translation's pieces lie.
+/// The recorded options of the command, a bit, whose values differ. Left out are options that only say which ranks do
+/// the work, how much of it at once, or where a translation's pieces lie.
 std::vector<OptionChange> changes_between(const Options& before, const Options& now, unsigned command);
 
-/// The options as they were when `recorded` (to_config()) was written; what it does not have as it is now.
+/// The options as they were when to_config() wrote `recorded`. Options missing there have their value in `now`.
+/// `origin` names the text in messages.
 Options as_recorded(const std::string& recorded, const Options& now, const std::string& origin);
 
 }  // namespace ut::launcher

@@ -17,7 +17,7 @@
 namespace ut::launcher {
 namespace {
 
-/// Who reads sequences in order, a position after the other, has no use for these.
+/// A model that reads a sequence in order, one position after the other, has no use for these options.
 void check_lstm(const Options& options) {
   const core::ModelOptions& model = options.model;
   const auto refuse = [](const char* given, const char* why) {
@@ -30,7 +30,7 @@ void check_lstm(const Options& options) {
   if (model.bfloat16_products) refuse("--precision bfloat16", "which multiplies in --dtype; leave it out");
 }
 
-/// That the ranks fill nodes as the data sheet has them, where no option says how many there are in one.
+/// Checks that the ranks fill whole nodes of the data sheet, if no option says how many ranks a node has.
 void check_data_sheet(const Options& options) {
   if (options.plan.machine.empty() || options.plan.nodes > 0) return;
   const std::int64_t usual = machine_named(options.plan.machine).ranks_per_node;

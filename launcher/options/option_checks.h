@@ -4,18 +4,18 @@
 
 namespace ut::launcher {
 
-// What no option can say for itself. All throw base::BadInput.
+// Checks that no option can make by itself. All throw base::BadInput.
 
-/// Of the model, its data and how ranks share it.
+/// Checks the model, its data and how ranks share it.
 void check_together(const Options& options);
-/// Of ranks that share a sequence by its heads, of which there have to be as many.
+/// Checks that a sequence has at least as many heads as ranks that share it by heads.
 void check_heads_suffice(const Options& options, std::int64_t sequence_parallel);
-/// Of how it is trained, which commands that only read a run leave as it was.
+/// Checks how the model is trained; commands that only read a run do not change that.
 void check_training(const Options& options);
 void check_bench(const Options& options);
 void check_plan(const Options& options);
 void check_report(const Options& options);
-/// That there is what the command, a bit, cannot do without: files and directories it reads and writes, but for runs'.
+/// Checks that the files and directories which the command, a bit, needs are given, apart from run directories.
 void check_given(const Options& options, unsigned command);
 
 }  // namespace ut::launcher

@@ -17,12 +17,12 @@ namespace {
 
 using OptionNames = std::vector<std::string_view>;
 
-/// Options that do something only where `useful` holds, which `needed` says as a person would write it.
+/// Options that do something only if `useful` holds. `needed` says that condition as a person would write it.
 struct Effect {
   OptionNames options;
   bool (*useful)(const Options&);
   std::string_view needed;
-  std::string_view unless = {};  // this is given beside it, which takes its place and may be told so
+  std::string_view unless = {};  // if this option is given too, it takes their place: no error
 };
 
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
@@ -46,7 +46,7 @@ bool task_has_decoder(const Options& options) {
 bool task_has_encoder(const Options& options) { return !is_language_model(options) && !options.bench.decoder_only; }
 bool decodes(const Options& options) { return task_has_decoder(options) && !is_language_model(options); }
 
-/// Whether one of the stacks that there are halts in a way that holds.
+/// Whether `holds` is true for the halting of one of the stacks that there are.
 bool any_stack(const Options& options, const std::function<bool(core::Halting)>& holds) {
   const core::HaltingOptions& halting = options.model.halting;
   return (task_has_encoder(options) && holds(halting.encoder)) || (task_has_decoder(options) && holds(halting.decoder));
@@ -57,7 +57,7 @@ bool halts(const Options& options) {
 bool leaves(const Options& options) {
   return any_stack(options, [](core::Halting halting) { return halting == core::Halting::act_copy; });
 }
-/// How long a stack runs is then for --steps and --decoder-steps to say.
+/// Whether --steps and --decoder-steps say how long the stack runs.
 bool runs_all_steps(const Options& options, core::Halting halting) {
   return halting == core::Halting::none || options.max_steps == 0;
 }
@@ -65,7 +65,7 @@ bool any_runs_all_steps(const Options& options) {
   return any_stack(options, [&](core::Halting halting) { return runs_all_steps(options, halting); });
 }
 
-/// Where there is no task, as for `ut bench`, there are no options of tasks either.
+/// Whether the task's name begins with one of these. Without a task, as for `ut bench`, no option of tasks applies.
 bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
   return std::ranges::any_of(beginnings, [&](std::string_view name) { return options.task.task.starts_with(name); });
 }
@@ -85,7 +85,7 @@ bool draws_one_stack(const Options& options) {
   return picture == "ponder-histogram" || picture == "running" || picture == "ponder-words";
 }
 
-/// Of how many steps positions take.
+/// Options on the steps that positions take.
 std::vector<Effect> of_halting() {
   return {
       {{"max-steps", "act-kind", "act-output", "halting-threshold", "ponder-weight", "ponder-warmup"},
@@ -115,7 +115,7 @@ std::vector<Effect> of_halting() {
   };
 }
 
-/// Of evaluation and decoding.
+/// Options of evaluation and decoding.
 std::vector<Effect> of_scoring() {
   return {
       {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
@@ -128,7 +128,7 @@ std::vector<Effect> of_scoring() {
   };
 }
 
-/// Of updates.
+/// Options of updates.
 std::vector<Effect> of_training() {
   return {
       {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
@@ -152,7 +152,7 @@ std::vector<Effect> of_training() {
   };
 }
 
-/// Of models and where they are.
+/// Options of models and of where they run.
 std::vector<Effect> of_models_and_ranks() {
   return {
       {{"hostfile"},
@@ -170,7 +170,7 @@ std::vector<Effect> of_models_and_ranks() {
   };
 }
 
-/// Of data.
+/// Options of data.
 std::vector<Effect> of_tasks() {
   return {
       {{"babi-task", "babi-size", "babi-memory"}, [](const Options& o) { return learns(o, {"babi"}); }, "--task babi"},
@@ -222,7 +222,7 @@ std::vector<Effect> of_tasks() {
   };
 }
 
-/// Of ut report.
+/// Options of ut report.
 std::vector<Effect> of_reports() {
   return {
       {{"split", "checkpoint", "examples", "first-example", "example-rows"},
@@ -245,7 +245,7 @@ const std::vector<Effect>& effects() {
   return all;
 }
 
-/// Who says that there is none of it, as it is without that, is not mistaken.
+/// Whether the option is given as 0 and is 0 by default: whoever asks for none and gets none is not misled.
 bool says_none(const std::string& name, const Options& options) {
   return std::ranges::all_of(option_table(), [&](const OptionEntry& entry) {  // of each command that has it
     return entry.name != name || (entry.get(options) == "0" && entry.get(Options()) == "0");

@@ -7,9 +7,8 @@
 
 namespace ut::launcher {
 
-/// Throws base::BadInput where one of the options that a person has given does nothing, or not what it says, as the
-/// others are: she would believe that it did. `given`: names, of the command line alone; a settings file may serve more
-/// than one purpose.
+/// Throws base::BadInput if, beside the other options, an option that a person gave does nothing, or not what it says.
+/// `given`: the names on the command line alone, because a settings file may serve more than one purpose.
 void check_effects(const Options& options, const std::vector<std::string>& given);
 
 }  // namespace ut::launcher

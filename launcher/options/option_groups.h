@@ -10,7 +10,7 @@
 namespace ut::launcher::option_groups {
 
 inline constexpr unsigned run_commands = command_train | command_evaluate | command_decode;  // on ranks
-inline constexpr unsigned model_commands = command_train | command_bench | command_plan;     // those of a new model
+inline constexpr unsigned model_commands = command_train | command_bench | command_plan;     // that shape a new model
 inline constexpr unsigned rank_commands = run_commands | command_bench;
 inline constexpr unsigned model_file_commands = command_export | command_import;
 inline constexpr unsigned every_command =
@@ -22,7 +22,7 @@ class Table {
   void add(const std::string& group, unsigned commands, bool recorded, std::vector<OptionEntry> added) {
     for (auto& entry : added) {
       entry.group = group;
-      // What is imported becomes a run: all that training would write down can be given.
+      // An imported model becomes a run, so import takes every option that training records.
       entry.commands = recorded && (commands & command_train) != 0 ? commands | command_import : commands;
       entry.recorded = recorded;
       entries_.push_back(std::move(entry));

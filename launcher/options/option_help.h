@@ -7,7 +7,7 @@
 
 namespace ut::launcher {
 
-/// The options of a command, group by group, with what the help says of each: to read a command line by, and to print.
+/// The options of a command, group by group, with their help: for parsing a command line, and for printing.
 boost::program_options::options_description boost_options(const CommandEntry& command);
 
 /// What `ut COMMAND --help` prints; for an empty command the list of commands.

@@ -19,33 +19,33 @@
 
 namespace ut::launcher::option_groups {
 
-// Options by the kind of their values, and what can be said of any. `field` gives the value's place in (const or
-// changeable) Options.
+// Makers of options by the kind of value, and modifiers of any option. `field` returns a reference to the value in
+// Options, const or not.
 
 inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
-/// Of numbers with a fraction: their squares are finite in float32's arithmetic with room to spare.
+/// Bound of real numbers: their squares are finite in float32 with room to spare.
 inline constexpr double largest_real = 1e15;
 
-/// It sets what others can set apart, so that it comes before them.
+/// Marks an option that sets several values which other options can set one by one: it is applied before them.
 inline OptionEntry first(OptionEntry entry) {
   entry.sets_others = true;
   return entry;
 }
 
-/// It may be another one when a run goes on.
+/// Marks an option that may change when a run is resumed.
 inline OptionEntry changeable(OptionEntry entry) {
   entry.may_change = true;
   return entry;
 }
 
-/// The help says no default.
+/// Marks an option whose default the help does not show.
 inline OptionEntry without_default(OptionEntry entry) {
   entry.shows_default = false;
   return entry;
 }
 
-/// A number that is 0 as long as it is not given, which cannot be given itself.
+/// Marks a number that is 0 if it is not given; 0 itself cannot be given.
 inline OptionEntry none_if_zero(OptionEntry entry) {
   entry.get = [get = entry.get](const Options& options) {
     const std::string value = get(options);
@@ -54,7 +54,7 @@ inline OptionEntry none_if_zero(OptionEntry entry) {
   return without_default(std::move(entry));
 }
 
-/// A flag where there is no placeholder.
+/// Without a placeholder the option is a flag.
 inline OptionEntry entry_named(std::string name, std::string placeholder, std::string description,
                                std::string expected) {
   OptionEntry entry;
@@ -85,7 +85,7 @@ OptionEntry whole(std::string name, std::string description, Field field, std::i
   return entry;
 }
 
-/// Real number, not beyond largest_real, for which `fits` holds; `expected` says the same in words.
+/// Real number, at most largest_real in size, for which `fits` holds; `expected` says the same in words.
 template <typename Field, typename Fits>
 OptionEntry real(std::string name, std::string description, Field field, std::string expected, Fits fits) {
   OptionEntry entry = entry_named(std::move(name), "X", std::move(description), std::move(expected));
@@ -140,7 +140,7 @@ OptionEntry choice(std::string name, std::string description, Field field,
   return entry;
 }
 
-/// One of several names, which stand for themselves.
+/// One of several names, which are the values themselves.
 template <typename Field>
 OptionEntry one_of(std::string name, std::string description, Field field, const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::string>> values;
@@ -148,7 +148,7 @@ OptionEntry one_of(std::string name, std::string description, Field field, const
   return choice<std::string>(std::move(name), std::move(description), field, values);
 }
 
-/// A path, or a name, as it is given.
+/// A path or a name, kept as given.
 template <typename Field>
 OptionEntry path(std::string name, std::string placeholder, std::string description, Field field) {
   OptionEntry entry = entry_named(std::move(name), std::move(placeholder), std::move(description), "a path");
@@ -160,7 +160,7 @@ OptionEntry path(std::string name, std::string placeholder, std::string descript
   return entry;
 }
 
-/// A path that is recorded as an absolute one: a run can be resumed from another working directory.
+/// A path that is recorded as absolute, so that a run can be resumed from another working directory.
 template <typename Field>
 OptionEntry absolute_path(std::string name, std::string placeholder, std::string description, Field field) {
   auto entry = path(std::move(name), std::move(placeholder), std::move(description), field);
@@ -185,7 +185,7 @@ OptionEntry paths(std::string name, std::string placeholder, std::string descrip
   return entry;
 }
 
-/// Names with commas between them.
+/// Names separated by commas.
 template <typename Field>
 OptionEntry names(std::string name, std::string description, Field field) {
   OptionEntry entry =
@@ -204,7 +204,7 @@ OptionEntry names(std::string name, std::string description, Field field) {
   return entry;
 }
 
-/// True where its name alone is given.
+/// A truth value; the name alone makes it true.
 template <typename Field>
 OptionEntry flag(std::string name, std::string description, Field field) {
   OptionEntry entry = entry_named(std::move(name), "", std::move(description), "true or false");
@@ -217,7 +217,7 @@ OptionEntry flag(std::string name, std::string description, Field field) {
   return entry;
 }
 
-/// --checkpoint, one of a run.
+/// --checkpoint: one checkpoint of a run.
 template <typename Field>
 OptionEntry checkpoint(std::string description, Field field) {
   OptionEntry entry = entry_named("checkpoint", "NAME", std::move(description), "latest, best or update-N");

@@ -19,7 +19,7 @@
 namespace ut::launcher {
 namespace {
 
-/// What the run directory has recorded, as the options to start from.
+/// The options that the run directory has recorded, to start from.
 Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto path = std::filesystem::path(given.run_dir) / config_name;
   if (!base::is_there(path)) {
@@ -39,16 +39,16 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   options.recorded_ranks = std::exchange(options.ranks, 0);
   options.recorded_sequence_parallel = std::exchange(options.sequence_parallel, 0);
   if (command.bit != command_train) {
-    // How many ranks trained a model says nothing about where it is used.
+    // The ranks that trained a model need not be those that use it.
     options.recorded_ranks = 0;
     options.sequence_parallel = 1;
-    options.plan_exchange = false;  // an imported model's record may leave it open
+    options.plan_exchange = false;  // still open in an imported model's record
     options.threads = 0;
     options.device = DeviceChoice::automatic;
     options.communicator = CommunicatorChoice::automatic;
     options.share_gpus = false;
     options.hostfile.clear();
-    options.evaluation_limit = 0;  // that was of validations
+    options.evaluation_limit = 0;  // the recorded limit was for validation
   }
   return options;
 }

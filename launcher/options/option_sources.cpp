@@ -42,7 +42,7 @@ namespace program_options = boost::program_options;
   throw base::BadInput(fmt::format("--{}: no value given, needs {}", name, expected));
 }
 
-/// What the option needs, with its bound for a number that may be beyond it.
+/// What the option needs, with its upper bound if the number may exceed it.
 std::string needed_by(const OptionEntry& entry, const std::string& value) {
   const bool is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
   return entry.most.empty() || !is_number || value.size() < entry.most.size()
@@ -50,8 +50,8 @@ std::string needed_by(const OptionEntry& entry, const std::string& value) {
              : fmt::format("{} and at most {}", entry.expected, entry.most);
 }
 
-/// Adds the model of pieces that a run or an exported model keeps in its directory, which may have been moved, for a
-/// command that takes one.
+/// Adds the model of pieces that a run or an exported model keeps in its directory, if the command takes one. It
+/// replaces the recorded path, because the directory may have been moved.
 void take_pieces_of(const std::filesystem::path& directory, const CommandEntry& command,
                     std::vector<Assignment>& assignments) {
   if (find_option("sentencepiece", command.bit) == nullptr) return;
@@ -114,7 +114,7 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
 
 std::vector<Assignment> read_config(const std::filesystem::path& path, const CommandEntry& command) {
   std::vector<Assignment> assignments;
-  std::map<std::string, int> lines;  // by name
+  std::map<std::string, int> lines;  // line numbers by name
   const std::string text = base::read_file(path, "--config", "a file of lines name = value");
   for (const auto& [number, name, value] : config_lines(text, path.string())) {
     const auto origin = fmt::format("{} line {}: {}", path.string(), number, name);
@@ -151,13 +151,14 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
     for (const auto& assignment : assignments) {
       const auto& entry = *find_option(assignment.name, command.bit);
       if (entry.sets_others != sets_others) continue;
-      if (!datasets::is_utf8(assignment.value))  // what a run writes down of it has to be
+      if (!datasets::is_utf8(assignment.value))  // what a run writes down has to be
         throw base::BadInput(fmt::format("{}: is not UTF-8, needs UTF-8", assignment.origin));
       if (has_line_break(assignment.value) || !entry.set(options, assignment.value))
         throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
                                          needed_by(entry, assignment.value),
                                          has_line_break(assignment.value) ? " without line breaks" : ""));
-      const std::string whole = entry.get(options);  // of a relative path, what is written down
+      // A relative path is written down as an absolute one.
+      const std::string whole = entry.get(options);
       if (!datasets::is_utf8(whole) || has_line_break(whole))
         throw base::BadInput(fmt::format("{}: the name of the directory that this is started in {}; start elsewhere",
                                          assignment.origin,

@@ -8,7 +8,7 @@
 
 namespace ut::launcher {
 
-/// The commands that take options, as bits: an option names those that know it.
+/// The commands that take options, as bits. An option has the bits of all commands that take it.
 enum Command : unsigned {
   command_train = 1,
   command_evaluate = 2,
@@ -27,21 +27,22 @@ enum Command : unsigned {
   command_import = 1U << 13
 };
 
-/// One option: the parser, the help, the saved configuration and the rules for resuming are all made from this.
+/// One option. The parser, the help, the saved configuration and the rules for resuming are all made from these.
 struct OptionEntry {
   std::string group;
   std::string name;
   unsigned commands = 0;
   std::string placeholder;  // of the value in the help; empty: a flag, which takes no value
   std::string description;
-  std::string expected;       // what a right value is, after "needs"
-  std::string most;           // the largest number, where `expected` does not say it
-  bool sets_others = false;   // applied before the others of its source, because it sets what they can set apart
-  bool recorded = false;      // saved in the run directory; by bench, told beside its results
+  std::string expected;  // a right value in words, to follow "needs"
+  std::string most;      // the largest number, if `expected` does not say it
+  // Applied before the others of its source, because it sets several values that they can set one by one.
+  bool sets_others = false;
+  bool recorded = false;      // saved in the run directory; bench shows it beside its results
   bool may_change = false;    // when resuming
   bool shows_default = true;  // in the help
-  bool repeatable = false;    // each value counts
-  /// False where the text is not what is expected.
+  bool repeatable = false;    // may be given more than once; each value counts
+  /// Returns false if the text is not what is expected.
   std::function<bool(Options&, const std::string&)> set;
   std::function<std::string(const Options&)> get;
 
@@ -52,7 +53,7 @@ struct OptionEntry {
 /// All options of all commands, in the order in which the help shows them.
 const std::vector<OptionEntry>& option_table();
 
-/// The option of that name of a command, a bit; nullptr where it has none.
+/// The option of that name of the command, a bit; nullptr if there is none.
 const OptionEntry* find_option(const std::string& name, unsigned command);
 
 }  // namespace ut::launcher

@@ -46,9 +46,9 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     check_together(options);
     check_bench(options);
     check_plan(options);
-    if (command.bit == command_plan) options.sequence_parallel = 1;  // what it measures is not a mesh
+    if (command.bit == command_plan) options.sequence_parallel = 1;  // its measurements need no mesh
   } else if (command.bit == command_doctor) {
-    // It looks at the place, not at a run.
+    // doctor looks at the place, not at a run.
     options.sequence_parallel = 1;
   } else if ((command.bit & (command_data | command_score)) == 0) {
     options = run_options(options, sources, command);
@@ -61,10 +61,11 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
   options.command = command.name;
   constexpr unsigned with_models = command_train | command_evaluate | command_decode | command_export | command_import |
                                    command_bench | command_plan | command_report;
-  // Without --task the files say what they are for, later.
+  // Without --task, the kind of task is found later, from the files.
   const bool checks_one_task = command.bit == command_data_check && !options.task.task.empty();
   if ((command.bit & with_models) != 0 || checks_one_task) check_effects(options, names_of(sources.back()));
-  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;  // nothing is left to choose
+  // An LSTM leaves nothing to choose.
+  if (options.model.kind == core::ModelKind::lstm) options.sequence_parallel = 1;
   return options;
 }
 
@@ -82,7 +83,8 @@ Options command_only(const std::string& command, const std::string& topic = "") 
 Options::Options() : stop_signals{SIGTERM, SIGUSR1, SIGINT} {
   optimizer.schedule = {core::ScheduleKind::constant, 1e-3, 300};
   optimizer.clip_norm = 1.0;
-  model.halting.balance = 1.5;  // costs nothing measurable where rows halt evenly, saves a fifth where they do not
+  // Costs nothing measurable if rows halt evenly; saves a fifth if they do not.
+  model.halting.balance = 1.5;
 }
 
 Options parse_options(const std::vector<std::string>& arguments) {

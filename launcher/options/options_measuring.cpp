@@ -5,7 +5,7 @@
 namespace ut::launcher::option_groups {
 namespace {
 
-/// 0 or more than 1: X is a mean of numbers of steps.
+/// X is a mean number of steps: 0 or at least 1.
 OptionEntry bench_ponder() {
   return real(
       "bench-ponder", "draw ponder times with this mean instead of asking the halting units; 0: ask them",

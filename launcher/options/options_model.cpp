@@ -33,7 +33,8 @@ OptionEntry steps() {
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     if (!set(options, text)) return false;
     options.model.decoder_steps = options.model.encoder_steps;
-    options.max_steps = 0;  // that of a source that comes before: this one's is set after
+    // Drops the --max-steps of an earlier source. That of the same source is applied later.
+    options.max_steps = 0;
     return true;
   };
   return first(entry);
@@ -73,7 +74,7 @@ OptionEntry halting() {
   return first(entry);
 }
 
-/// Of what is computed, in one word.
+/// What numbers and products are computed in, as one name.
 OptionEntry precision() {
   OptionEntry entry;
   entry.name = "precision";

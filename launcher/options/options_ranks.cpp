@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned users = command_evaluate | command_decode;  // of a trained model
 
-/// What depends on the place: a run's record says nothing of it to who uses its model.
+/// Adds options that depend on the place. A run records them, but commands that use its model do not go by that record.
 void add_of_place(Table& table, unsigned commands, const std::vector<OptionEntry>& entries) {
   table.add("Ranks", commands & ~users, true, entries);
   table.add("Ranks", commands & users, false, entries);
@@ -41,7 +41,7 @@ OptionEntry exchange_form() {
       exchange_forms()));
 }
 
-/// The plan is for updates: who uses a trained model makes none.
+/// auto is the plan for updates, so commands that use a trained model do not take it.
 OptionEntry exchange_form_or_auto() {
   auto entry = exchange_form();
   entry.description += "; auto: ut plan chooses this, --exchange-sends and --shards";

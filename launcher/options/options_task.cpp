@@ -126,7 +126,7 @@ void add_generated(Table& table) {
 
 }  // namespace
 
-/// Which files of a directory say the same in two languages; `ut data sentencepiece` takes them too.
+/// Which files of a directory hold the same text in two languages. `ut data sentencepiece` takes these options too.
 void add_parallel_text(Table& table) {
   table.add("Task", command_train | command_data_sentencepiece | command_data_check, true,
             {path(
@@ -141,7 +141,7 @@ void add_parallel_text(Table& table) {
   table.add("Task", command_train | command_data_check, true,
             {changeable(absolute_path(
                  "sentencepiece", "FILE", "translation: SentencePiece model; default: the one in --data",
-                 [](auto& o) -> auto& { return o.task.sentencepiece; })),  // a checkpoint knows its vocabulary
+                 [](auto& o) -> auto& { return o.task.sentencepiece; })),  // a checkpoint checks its vocabulary
              whole(
                  "longest-pair", "translation: pairs with more pieces than this on either side are not trained on",
                  [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});

@@ -11,7 +11,7 @@
 namespace ut::launcher::option_groups {
 namespace {
 
-constexpr std::int64_t largest_offset = std::int64_t{1} << 40;  // far from where positions would overflow
+constexpr std::int64_t largest_offset = std::int64_t{1} << 40;  // far below where positions would overflow
 
 OptionEntry schedule() {
   auto entry = choice<core::ScheduleKind>("schedule", "schedule of the learning rate",
@@ -24,7 +24,8 @@ OptionEntry schedule() {
     const bool was_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
     if (!set(options, text)) return false;
     const bool is_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
-    // There the learning rate is a factor of order 1, elsewhere the rate itself: neither's value suits the other.
+    // With inverse-square-root the learning rate is a factor of order 1, otherwise the rate itself. A value for one
+    // does not suit the other.
     if (is_factor != was_factor) {
       chosen.learning_rate = is_factor ? 2.0 : 1e-3;
       chosen.warmup = is_factor ? 8000 : 300;
@@ -67,7 +68,7 @@ const std::vector<std::pair<std::string, int>>& signal_names() {
   return names;
 }
 
-/// Names of signals, with commas between them.
+/// Names of signals, separated by commas.
 OptionEntry stop_signals() {
   const std::string known = "among TERM, USR1, USR2, INT, HUP and XCPU";
   OptionEntry entry =
@@ -137,7 +138,7 @@ void add_ends(Table& table) {
                  [](auto& o) -> auto& { return o.patience; }, 0))});
 }
 
-/// What is looked at, and kept.
+/// Options on what is evaluated, logged and kept.
 void add_looks(Table& table) {
   table.add(
       "Training", command_train, true,
@@ -165,7 +166,7 @@ void add_looks(Table& table) {
            [](auto& o) -> auto& { return o.keep_every; }, 0))});
 }
 
-/// What may go wrong.
+/// Options on what may go wrong.
 void add_checks(Table& table) {
   table.add("Training", command_train, true,
             {changeable(choice<OnNonFinite>("on-nonfinite",

@@ -12,7 +12,7 @@
 namespace ut::launcher {
 namespace {
 
-/// Whether a file, where there is one, begins so as far as it goes.
+/// Whether the file, if there is one, begins with `text` as far as the file goes.
 bool begins_with_some_of(const std::string& file, std::string_view text) {
   std::ifstream stream(file, std::ios::binary);
   for (const char expected : text)
@@ -28,7 +28,7 @@ void check_output_file(const char* option, const std::string& file, std::string_
   std::error_code unseen;
   const auto directory = std::filesystem::absolute(file).parent_path();
   std::string problem;
-  const auto cannot_be = [&unseen](const std::filesystem::path& path) {  // its name is too long, say
+  const auto cannot_be = [&unseen](const std::filesystem::path& path) {  // for example, its name is too long
     return !std::filesystem::exists(path, unseen) && unseen;
   };
   if (cannot_be(file) || cannot_be(base::unfinished_beside(file)))

@@ -5,10 +5,10 @@
 
 namespace ut::launcher {
 
-/// What `ut report` can draw alone.
+/// The pictures that `ut report` can draw alone.
 const std::vector<std::string>& picture_names();
 
-/// Whether the picture is of a model at work, not of what training has recorded.
+/// Whether the picture shows a model at work, not what training has recorded.
 bool shows_model(const std::string& picture);
 
 }  // namespace ut::launcher

@@ -28,7 +28,7 @@ void check_unchanged(const Options& recorded, const Options& options) {
 
 void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
                             unsigned command) {
-  if (recorded.empty()) return;  // it was written before they were
+  if (recorded.empty()) return;  // written before options were recorded
   std::map<std::string, std::string> before;
   for (const ConfigLine& line : config_lines(recorded, checkpoint)) before[line.name] = line.value;
   for (const OptionEntry& entry : option_table()) {
@@ -45,7 +45,7 @@ void check_as_in_checkpoint(const std::string& recorded, const Options& options,
 
 void check_same_model(const Options& exported, const Options& options, const std::string& from) {
   constexpr std::array of_halting{"halting",  "decoder-halting", "max-steps",
-                                  "act-kind", "act-output",      "halting-threshold"};  // others are training's
+                                  "act-kind", "act-output",      "halting-threshold"};  // the others are for training
   for (const OptionEntry& entry : option_table()) {
     const bool is_of_model =
         entry.group == "Model" && entry.recorded && entry.name != "precision" && !entry.name.ends_with("dropout");

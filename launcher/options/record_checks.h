@@ -6,16 +6,16 @@
 
 namespace ut::launcher {
 
-// Options beside those that are recorded. All throw base::BadInput.
+// Checks of options against those that are recorded. All throw base::BadInput.
 
-/// Of a run that goes on: options that were `recorded` when it began and may not change.
+/// For a run that goes on: the options that may not change must be as `recorded`.
 void check_unchanged(const Options& recorded, const Options& options);
-/// Of a run whose checkpoint a command (a bit) works with, against the options that are recorded in that (to_config()):
-/// only a file that was altered differs from them, or what the command may be given itself.
+/// For a command (a bit) that works with a run's checkpoint. `recorded` are the checkpoint's options (to_config()). The
+/// run's options differ from them only if the options file was altered, or in options that the command itself takes.
 void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
                             unsigned command);
-/// Of a model that was exported with the first, in the directory `from`: whatever its parameters are used for later,
-/// the options may not say that they make another one.
+/// For a model that was exported with the options `exported` to the directory `from`: whatever its parameters are used
+/// for later, `options` may not describe another model.
 void check_same_model(const Options& exported, const Options& options, const std::string& from);
 
 }  // namespace ut::launcher

@@ -16,8 +16,8 @@ Workload workload(const Options& options, const datasets::Task* task) {
   return task == nullptr ? bench_workload(options) : task_workload(options, model_options(options, *task), *task);
 }
 
-/// Rank 0's mesh and exchange on every rank: on processors of different kinds the last bits of predictions, and with
-/// them a choice, may differ. Collective.
+/// Gives every rank the mesh and exchange of rank 0: on processors of different kinds the last bits of predictions, and
+/// with them a choice, may differ. Collective.
 void take_from_first(Layout& layout, dist::Communicator& world) {
   const at::Tensor choice = at::zeros({4}, at::kLong);
   if (world.rank() == 0)
@@ -33,7 +33,8 @@ void take_from_first(Layout& layout, dist::Communicator& world) {
   layout.exchange.cut = static_cast<dist::Cut>(chosen[3]);
 }
 
-/// As the program that starts the ranks numbers them: as many on each host.
+/// Assumes the numbering of the program that starts the ranks: as many on each host. If they do not divide evenly, they
+/// count as ranks of one node.
 Layout chosen_layout(const Options& options, const Workload& work, const MachineNumbers& machine, std::int64_t ranks,
                      std::int64_t most_on_a_host) {
   const bool even = ranks % most_on_a_host == 0;
@@ -53,7 +54,8 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   Options used = options;
   used.plan_exchange = false;
   if (options.sequence_parallel > 0) used.recorded_sequence_parallel = options.sequence_parallel;
-  if (world.size() == 1) used.sequence_parallel = 1;  // which is no choice: more ranks later are to have one
+  // One rank leaves no choice, so nothing is recorded: a later run on more ranks is to have the choice.
+  if (world.size() == 1) used.sequence_parallel = 1;
   const bool open = used.sequence_parallel == 0 || (options.plan_exchange && used.sequence_parallel > 1);
   if (!open) return used;
   Workload work;

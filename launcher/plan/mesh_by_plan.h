@@ -6,11 +6,10 @@
 
 namespace ut::launcher {
 
-/// The options with what they leave open of the mesh (no --sequence-parallel, --exchange auto) as `ut plan` would have
-/// it for this model, batch and place, after a short probe; says on rank 0 what was chosen. `task` is what is trained
-/// on; none: the batch of `ut bench`. Where nothing is open, or one rank has no choice, nothing is measured, and in the
-/// latter case nothing recorded.
-/// Collective; the same on every rank.
+/// Returns the options with the open parts of the mesh (no --sequence-parallel, --exchange auto) chosen as `ut plan`
+/// would for this model, batch and place, after a short probe. Rank 0 prints the choice. `task`: what is trained on;
+/// null: the batch of `ut bench`. Nothing is measured if nothing is open, or if there is one rank, for which no choice
+/// is recorded either. Collective; the same on every rank.
 Options with_mesh_by_plan(const Options& options, const datasets::Task* task, dist::Communicator& world);
 
 }  // namespace ut::launcher

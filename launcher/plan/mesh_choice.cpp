@@ -14,12 +14,13 @@
 namespace ut::launcher {
 namespace {
 
-/// Whether it makes a difference which positions a rank holds: with heads every rank sees to all positions.
+/// Whether it matters which positions a rank holds. With heads, every rank works on all positions.
 bool cut_matters(const Workload& work, const dist::ExchangeOptions& exchange) {
   return work.model.has_decoder() && exchange.form != dist::ExchangeForm::heads;
 }
 
-/// Whether the exchange has this choice at all: heads sends queries, keys and values.
+/// Whether the exchange is a choice of its own. Without ranks that share a sequence there is only one; heads always
+/// sends queries, keys and values.
 bool has_choice(const Workload& work, const Layout& layout) {
   if (layout.sequence_parallel == 1)
     return layout.exchange.form == dist::ExchangeForm::all_gather && layout.exchange.sent == dist::Sent::keys_values &&
@@ -52,7 +53,7 @@ bool has(const Workload& work, const Layout& layout, const FixedChoices& fixed) 
 
 double percent_more(double more, double than) { return 100 * (more / than - 1); }
 
-/// The part of an update in which `slower` loses most against `best`.
+/// The part of an update in which `slower` loses most to `best`.
 std::string where_it_loses(const Seconds& best, const Seconds& slower) {
   const std::pair<const char*, double> parts[] = {
       {"matrix products", slower.products - best.products},
@@ -122,7 +123,8 @@ std::vector<Candidate> candidates(const Workload& work, std::int64_t nodes, std:
   for (const Layout& layout : layouts(work, nodes, ranks_per_node)) {
     const Prediction prediction = predict(work, layout, machine);
     const Candidate found{layout, prediction, prediction.peak_bytes <= machine.memory_bytes};
-    all.insert(std::ranges::upper_bound(all, cost(found), {}, cost), found);  // of equals the first found comes first
+    // Equals keep the order in which they are found.
+    all.insert(std::ranges::upper_bound(all, cost(found), {}, cost), found);
   }
   return all;
 }
@@ -169,7 +171,7 @@ std::vector<std::string> reasons(const Workload& work, const std::vector<Candida
 
 Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                      const MachineNumbers& machine, const FixedChoices& fixed) {
-  Workload shared = work;  // a person may want more shares than there are positions
+  Workload shared = work;  // a person may ask for more shares than positions
   shared.longest = std::max(work.longest, fixed.sequence_parallel.value_or(1));
   for (const Candidate& one : candidates(shared, nodes, ranks_per_node, machine))
     if (has(work, one.layout, fixed)) return one.layout;

@@ -15,7 +15,7 @@ namespace ut::launcher {
 /// What `ut bench` works on with these options.
 Workload bench_workload(const Options& options);
 
-/// What an update of training on the task's examples works on, by some hundred of them.
+/// What a training update on the task's examples works on, estimated from some hundred of them.
 Workload task_workload(const Options& options, const core::ModelOptions& model, const datasets::Task& task);
 
 /// One way to share the work.
@@ -25,17 +25,18 @@ struct Candidate {
   bool fits = true;  // into the ranks' memory
 };
 
-/// Every mesh of these ranks with every form of exchange that it can have, those that fit first, the fastest first.
+/// Every mesh of these ranks with every exchange that it can have. Those that fit into memory come first, the fastest
+/// of them first; then the others, the one that needs least memory first.
 std::vector<Candidate> candidates(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                                   const MachineNumbers& machine);
 
-/// For each mesh the first of the candidates, in their order.
+/// The first candidate of each mesh, in their order.
 std::vector<Candidate> best_of_each_mesh(const std::vector<Candidate>& all);
 
-/// Why the first of the candidates is the best, in a line each.
+/// Why the first candidate is the best, one reason a line.
 std::vector<std::string> reasons(const Workload& work, const std::vector<Candidate>& all);
 
-/// What was asked for; the rest is chosen.
+/// The choices that were asked for. The others are open.
 struct FixedChoices {
   std::optional<std::int64_t> sequence_parallel;
   std::optional<dist::ExchangeForm> form;
@@ -43,11 +44,11 @@ struct FixedChoices {
   std::optional<dist::Cut> cut;
 };
 
-/// The best layout with what is fixed; throws base::BadInput where no layout has all that is.
+/// The best layout with the fixed choices. Throws base::BadInput if no layout has them all.
 Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t ranks_per_node,
                      const MachineNumbers& machine, const FixedChoices& fixed);
 
-/// "all-gather of keys-values"; "none" where no rank shares a sequence.
+/// "all-gather of keys-values"; "none" if no ranks share a sequence.
 std::string exchange_name(const Layout& layout);
 
 }  // namespace ut::launcher

@@ -23,21 +23,22 @@ namespace {
 using dist::Communicator;
 using dist::Purpose;
 
-/// Where nothing can be measured: within a host as shared memory is seen to be, between hosts 10 Gbit/s Ethernet.
+/// What is assumed if nothing can be measured: within a host the shared memory seen elsewhere, between hosts 10 Gbit/s
+/// Ethernet.
 Link assumed_link(bool within) {
   const RateCurve rate = {{1, within ? 3e9 : 1e9}};
   return {within ? 5e-6 : 3e-5, rate, rate};
 }
 
-/// The mean over the ranks. Collective.
+/// The mean of `value` over the ranks. Collective.
 double mean_over(double value, Communicator& world) {
   const at::Tensor sum = at::full({1}, value, at::kDouble);
   world.all_reduce_sum(sum, Purpose::control);
   return sum.item<double>() / world.size();
 }
 
-/// Seconds of one call of a collective: of three series, each the mean of as many calls as take a moment, but at most
-/// `most`, the least. What else runs meanwhile is no fault of the link's.
+/// Seconds of one call of a collective: the least of the means of three series, because other programs' work meanwhile
+/// is no fault of the link. A series has as many calls as take a moment, but at most `most`.
 double seconds_of(const std::function<void()>& collective, int most, Communicator& group) {
   constexpr double moment = 0.02;
   const auto timed = [&](int calls) {
@@ -52,7 +53,7 @@ double seconds_of(const std::function<void()>& collective, int most, Communicato
   return least;
 }
 
-/// Bytes per second beside what the smallest message takes, for messages of several sizes.
+/// Bytes per second of messages of several sizes, not counting the time that the smallest message takes.
 RateCurve rates_of_messages(const std::function<std::function<void()>(std::int64_t)>& collective_of_bytes,
                             double latency, Communicator& group) {
   constexpr std::array<std::int64_t, 4> sizes = {std::int64_t{1} << 14, std::int64_t{1} << 17, std::int64_t{1} << 20,
@@ -95,7 +96,7 @@ double probe_overlap(Communicator& group) {
   return mean_over(std::clamp(overlap, 0.0, 1.0), group);
 }
 
-/// Pieces of work of a few milliseconds, after each of which all ranks meet, against the same without. Collective.
+/// The share by which pieces of work of a few milliseconds take longer if all ranks meet after each. Collective.
 double probe_unevenness(Communicator& world) {
   constexpr int pieces = 40;
   constexpr int products = 20;
@@ -133,7 +134,7 @@ Link probe_link(Communicator& group) {
   const std::vector<std::int64_t> one_each(static_cast<std::size_t>(ranks), 1);
   const auto gather = [&](std::int64_t received) -> std::function<void()> {
     const at::Tensor row = at::zeros({1, std::max<std::int64_t>(1, received / 4 / (ranks - 1))});
-    // In training what comes goes to memory that was not touched lately, as graphs keep it.
+    // Training receives into memory that was not touched lately, because graphs keep what came before.
     const auto kept = std::make_shared<std::vector<at::Tensor>>();
     return [&group, &one_each, row, kept] {
       constexpr std::size_t kept_bytes = std::size_t{1} << 26;
@@ -155,7 +156,7 @@ Link probe_link(Communicator& group) {
 MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Workload& work) {
   if (!world.device().is_cpu()) return machine_named("h100");
   MachineNumbers numbers;
-  wait_for_all(world);  // all work at the same time
+  wait_for_all(world);  // all measure at the same time
   probe_work(numbers, work.model);
   const auto [host, between] = split_by_host(hosts, world);
   numbers.within = host->size() > 1 ? probe_link(*host) : assumed_link(true);
@@ -170,7 +171,7 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   wait_for_all(world);
   numbers.overhead = mean_over(probe_overhead(numbers, work), world);
   numbers.unevenness = world.size() > 1 ? probe_unevenness(world) : 0;
-  // All worked, but one speaks. Rank 0 is the first of its host: it has seen every link.
+  // All ranks measured, but rank 0's numbers count. It is the first of its host, so it has seen every link.
   return parse_machine_numbers(text_of_rank(to_json(numbers).dump(), 0, world), "measured numbers");
 }
 

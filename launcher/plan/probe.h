@@ -8,20 +8,20 @@
 
 namespace ut::launcher {
 
-/// Measures what the ranks' machines can do, all ranks at once, in a few seconds: operations of the sizes that this
+/// Measures what the ranks' machines can do, on all ranks at once, in a few seconds: operations of the sizes that this
 /// work makes, a small update of its model, and collectives within a host and between hosts. A link that these ranks do
-/// not use is assumed, as `source` says. GPUs are not measured: theirs are a data sheet's. Collective; the same numbers
-/// on every rank.
+/// not use is assumed, as `source` says. GPUs are not measured: their numbers come from a data sheet. Collective; the
+/// same numbers on every rank.
 MachineNumbers probe_machine(dist::Communicator& world, const Hosts& hosts, const Workload& work);
 
-/// Of this rank alone: products, element-wise work and the like. Links are left as they are.
+/// Measures this rank alone: products, element-wise work and the like. Leaves the links as they are.
 void probe_work(MachineNumbers& numbers, const core::ModelOptions& model);
 
-/// What an update of the model takes, of some of the work, against what `numbers` have it take. While the other ranks
-/// of the host do the same.
+/// The time of an update of a small part of the work, divided by the time that `numbers` predict for it. The other
+/// ranks of the host are to measure at the same time.
 double probe_overhead(const MachineNumbers& numbers, const Workload& work);
 
-/// Collectives of a group of at least two ranks. Collective; the same on each rank.
+/// Measures collectives of a group of at least two ranks. Collective; the same on each rank.
 Link probe_link(dist::Communicator& group);
 
 }  // namespace ut::launcher

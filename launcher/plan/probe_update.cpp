@@ -8,7 +8,7 @@
 namespace ut::launcher {
 namespace {
 
-/// So much of the work that an update of it takes a moment.
+/// A part of the work small enough for an update of it to take a moment.
 Workload small_part(const Workload& work, const Layout& layout, const MachineNumbers& numbers) {
   constexpr double moment = 0.2;
   constexpr std::int64_t longest = 256;
@@ -55,7 +55,7 @@ Options options_of(const Workload& part) {
 }  // namespace
 
 double probe_overhead(const MachineNumbers& numbers, const Workload& work) {
-  const Layout layout{1, numbers.ranks_per_node, 1, {}};  // as many are at it
+  const Layout layout{1, numbers.ranks_per_node, 1, {}};  // as many ranks measure at the same time
   Workload part = small_part(work, layout, numbers);
   const Options options = options_of(part);
   std::atomic<std::int64_t> update = -1;

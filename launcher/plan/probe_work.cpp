@@ -32,16 +32,17 @@ double seconds_of(const std::function<void()>& call) {
   return means[1];
 }
 
-/// What is left of `seconds` beside `part` of them, which was measured elsewhere and may be a little too much.
+/// `seconds` without the `part` of them that was measured elsewhere. That may be a little too much: a quarter stays at
+/// least.
 double beside(double seconds, double part) { return std::max(seconds - part, seconds / 4); }
 
-/// What is left beside reading `x` and writing as much.
+/// `seconds` without the time that reading `x` and writing as much takes.
 double beside_element_wise(double seconds, const at::Tensor& x, const MachineNumbers& numbers) {
   const auto bytes = static_cast<double>(x.nbytes());
   return beside(seconds, 2 * bytes / rate_at(numbers.element_wise, 3 * bytes));
 }
 
-/// A forward product and the two that its backward pass makes.
+/// Rates of a forward product and the two that its backward pass makes.
 RateCurve probe_products(const core::ModelOptions& model, double operation) {
   RateCurve curve;
   const at::Tensor kernel = at::full({model.d_model, model.ffn}, 0.5);
@@ -60,7 +61,7 @@ RateCurve probe_products(const core::ModelOptions& model, double operation) {
   return curve;
 }
 
-/// Logits and weighted values of sequences of several lengths, forward and backward.
+/// Rates of the products for logits and weighted values, forward and backward, of sequences of several lengths.
 RateCurve probe_batched_products(const core::ModelOptions& model, double operation) {
   constexpr std::int64_t sequences = 4;
   const std::int64_t columns = model.d_model / model.heads;
@@ -83,7 +84,8 @@ RateCurve probe_batched_products(const core::ModelOptions& model, double operati
   return curve;
 }
 
-/// Sums of two tensors into new ones, which a graph would keep: not in the caches any more when they are let go.
+/// Rates of sums of two tensors into new ones, which are kept as by a graph: they have left the caches when they are
+/// freed.
 RateCurve probe_element_wise(double operation) {
   constexpr std::size_t kept_bytes = std::size_t{1} << 26;
   RateCurve curve;
@@ -101,7 +103,7 @@ RateCurve probe_element_wise(double operation) {
   return curve;
 }
 
-/// Seconds of an operation on next to nothing, and of its backward pass.
+/// Seconds of an operation on next to nothing, and of its backward pass: the mean of the two.
 double probe_operation() {
   const at::AutoGradMode graph(true);
   constexpr int length = 100;
@@ -114,7 +116,7 @@ double probe_operation() {
          (2 * length);
 }
 
-/// Of all that dropout does what is left without its element-wise part.
+/// Numbers per second, from the time that dropout takes beyond its element-wise part.
 double probe_random_numbers(const core::ModelOptions& model, const MachineNumbers& numbers) {
   const dist::Rows rows = dist::rows_of({{0}, {1024}}, 0, 1);
   const at::Tensor x = at::ones({rows.count(), model.ffn});

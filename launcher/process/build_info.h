@@ -4,8 +4,8 @@
 
 namespace ut::launcher {
 
-/// What `ut --version` prints: this program's version, and on a line each LibTorch, MPI, CUDA and NCCL, with what was
-/// left out of this build named as such. Ends with a newline.
+/// What `ut --version` prints: this program's version, then a line each for LibTorch, MPI, CUDA and NCCL, which also
+/// says what this build leaves out. Ends with a newline.
 std::string build_info();
 
 }  // namespace ut::launcher

@@ -23,7 +23,7 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-/// The control group of this process, as its container sees it; of cgroup v2, of which there is one line.
+/// The control group of this process, as its container sees it. With cgroup v2 the file has one line.
 fs::path own_group() {
   const std::string line = first_line("/proc/self/cgroup");
   const std::string begin = "0::/";

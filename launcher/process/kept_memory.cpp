@@ -10,7 +10,7 @@ namespace ut::launcher {
 void keep_freed_memory() {
   malloc_trim(0);                          // what was freed so far is given back
   constexpr int grown_at_once = 64 << 20;  // bytes
-  mallopt(M_MMAP_MAX, 0);                  // what is mapped for itself is given back when it is freed
+  mallopt(M_MMAP_MAX, 0);                  // a block with a mapping of its own is given back when freed
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, grown_at_once);
 }

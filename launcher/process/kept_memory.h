@@ -2,11 +2,11 @@
 
 namespace ut::launcher {
 
-/// What this process gives back it keeps for itself from now on, so that an update finds the buffers of the one before:
-/// fresh pages have to be made and cleared by the kernel, one fault each.
+/// From now on, this process keeps memory that it frees, so that an update finds the buffers of the one before. Fresh
+/// pages would have to be made and cleared by the kernel, one fault each.
 void keep_freed_memory();
 
-/// LibTorch throws where there is no more memory, so that it can be told whose; by itself it ends the process.
+/// Makes LibTorch throw when memory runs out, so that a message can say whose it was. By default it ends the process.
 void throw_when_out_of_memory();
 
 }  // namespace ut::launcher

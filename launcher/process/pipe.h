@@ -6,8 +6,8 @@
 
 namespace ut::launcher {
 
-/// A pipe whose ends are not passed on to programs that are started, but where they are told to take one. Throws
-/// std::runtime_error where the system refuses.
+/// A pipe. A program that is started inherits its ends only if it is told to take one. Throws std::runtime_error if the
+/// system refuses.
 class Pipe {
  public:
   Pipe();
@@ -15,14 +15,14 @@ class Pipe {
   Pipe& operator=(const Pipe&) = delete;
   ~Pipe();
 
-  /// -1 once it is closed.
+  /// -1 once the end is closed.
   int reading_end() const { return ends_[0]; }
   int writing_end() const { return ends_[1]; }
   void close_writing_end();
 
-  /// read() ends from now on where nothing has come.
+  /// From now on read() returns, instead of waiting, when nothing more has come.
   void do_not_wait();
-  /// What comes, a part at a time, until nobody writes any more; then the reading end is closed, too.
+  /// Visits what comes, a part at a time, until nobody writes any more. Then it closes the reading end, too.
   void read(const std::function<void(std::string_view)>& visit);
 
  private:

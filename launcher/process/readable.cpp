@@ -13,16 +13,16 @@ namespace {
 constexpr std::array<std::string_view, 9> prefixes = {"n", "µ", "m", "", "k", "M", "G", "T", "P"};
 constexpr int no_prefix = 3;
 
-constexpr double below_a_thousand = 999.5;  // to three digits
+constexpr double below_a_thousand = 999.5;  // rounded to three digits
 
-/// Three digits, or as many as stand before the point.
+/// Three significant digits, or all that stand before the point.
 std::string three_digits(double amount) {
   if (amount == std::round(amount)) return fmt::format("{:.0f}", amount);
   const int before_point = static_cast<int>(std::floor(std::log10(std::abs(amount) * 1000 / below_a_thousand))) + 1;
   return fmt::format("{:.{}f}", amount, std::clamp(3 - before_point, 0, 3));
 }
 
-/// The amount in the unit with the prefix that leaves it below 1000, which is one of these two or between them.
+/// The amount in the unit with the prefix that leaves it below 1000. `least` and `most` bound the index of the prefix.
 std::pair<double, std::string_view> scaled(double amount, int least, int most) {
   int prefix = no_prefix;
   for (; std::abs(amount) >= below_a_thousand && prefix < most; ++prefix) amount /= 1000;

@@ -14,7 +14,7 @@
 namespace ut::launcher {
 namespace {
 
-/// What a program that is started does with its standard streams.
+/// What a started program does with its standard streams.
 class StreamActions {
  public:
   StreamActions() { ::posix_spawn_file_actions_init(&actions_); }
@@ -28,7 +28,7 @@ class StreamActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// Returns errno's number where it cannot be started, else 0.
+/// Returns 0, or the errno if the program cannot be started.
 int start_program(std::vector<std::string>& words, StreamActions& actions, pid_t& process) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -48,7 +48,7 @@ void write_to(const Pipe& pipe, int stream, StreamActions& actions) {
   ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writing_end(), stream);
 }
 
-/// What the program, which has been started, writes until it and all that it has started have closed the pipe.
+/// What the started program writes, until it and all that it has started have closed the pipe.
 std::string read_to_end(Pipe& pipe) {
   pipe.close_writing_end();
   std::string text;

@@ -26,7 +26,7 @@ void print(const std::string& text) {
 std::string cause_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
   const std::string said = error.what();
-  if (said.find("DefaultCPUAllocator") != std::string::npos) {  // at this file and line, it adds
+  if (said.find("DefaultCPUAllocator") != std::string::npos) {  // LibTorch adds its file and line
     constexpr std::string_view before_size = "tried to allocate ";
     const auto place = said.find(before_size);
     if (place == std::string::npos) return "out of memory";

@@ -24,7 +24,7 @@ std::string read_standard_input() {
   std::string typed;
   std::array<char, 1 << 16> bytes{};
   for (pollfd input{STDIN_FILENO, POLLIN, 0};;) {
-    ::poll(&input, 1, -1);  // somebody else may have made it non-blocking
+    ::poll(&input, 1, -1);  // another process may have made it non-blocking
     const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
     if (count == 0) return typed;
     if (count > 0) typed.append(bytes.data(), static_cast<std::size_t>(count));

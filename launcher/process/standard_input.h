@@ -4,10 +4,10 @@
 
 namespace ut::launcher {
 
-/// All of standard input. Throws base::BadInput where it cannot be read to its end.
+/// All of standard input. Throws base::BadInput if it cannot be read to its end.
 std::string read_standard_input();
 
-/// For whoever gives it on to be read. Throws base::BadInput where it is closed, or open for writing only.
+/// For a process that passes standard input on. Throws base::BadInput if it is closed, or open for writing only.
 void check_standard_input();
 
 }  // namespace ut::launcher

@@ -29,7 +29,7 @@ void hold(std::span<const int> numbers, int how) {
 
 void hold_stop_requests() { hold(always, SIG_BLOCK); }
 
-/// Without what the main thread may be writing with, and may wait in: nobody may read it.
+/// Uses nothing that the main thread may be writing with, and writes only if that need not wait: nobody may read it.
 [[noreturn]] void end_at_once() {
   constexpr std::string_view line = "ut: stopped before it could finish\n";
   pollfd errors{STDERR_FILENO, POLLOUT, 0};
@@ -37,8 +37,8 @@ void hold_stop_requests() { hold(always, SIG_BLOCK); }
   ::_exit(1);
 }
 
-/// Takes requests as they come, on a thread of its own: a handler would be called amid the products of oneDNN, which
-/// point the stack at other memory, and what a handler leaves on the stack would destroy that.
+/// Takes requests as they come, on a thread of its own. A signal handler could run amid oneDNN's products, which point
+/// the stack at other memory, and would overwrite that memory.
 void take_requests(const sigset_t& signals) {
   std::optional<Stopwatch> since_interrupted;
   for (int number = 0; sigwait(&signals, &number) == 0;) {
@@ -57,7 +57,7 @@ void catch_stop_requests(std::span<const int> signals) {
   std::vector<int> numbers(signals.begin(), signals.end());
   numbers.insert(numbers.end(), always.begin(), always.end());
   hold(numbers, SIG_BLOCK);
-  for (const int number : numbers) std::signal(number, SIG_DFL);  // what is ignored would not wait
+  for (const int number : numbers) std::signal(number, SIG_DFL);  // an ignored signal would not stay pending
   std::thread(take_requests, signal_set(numbers)).detach();
 }
 

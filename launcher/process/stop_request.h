@@ -4,20 +4,20 @@
 
 namespace ut::launcher {
 
-/// What a training that was asked to stop exits with: EX_TEMPFAIL, to be gone on with.
+/// The exit code of a training that was asked to stop: EX_TEMPFAIL, because it can go on later.
 inline constexpr int stopped_on_request = 75;
 
-/// From now on these signals ask for a stop after the update or batch of an evaluation that is being worked on, instead
-/// of ending the program. SIGUSR1 always does: it is what ranks get from the process that starts them. Another SIGINT,
-/// a second or more after the first, ends the process at once. Threads that are made later hold them back, too; to be
-/// called before there are any, once.
+/// From now on these signals ask for a stop after the current update, or batch of an evaluation, instead of ending the
+/// program. SIGUSR1 always does: the process that starts the ranks sends it to them. Another SIGINT, a second or more
+/// after the first, ends the process at once. Threads that are made later hold these signals back, too: call this once,
+/// before there are any.
 void catch_stop_requests(std::span<const int> signals);
 
-/// SIGUSR1 is held from before the libraries set themselves up, which takes most of a second: a job's warning that
-/// comes then is a request, too, once they are caught. Where nothing catches it, it is let through by this.
+/// Lets SIGUSR1 through in a program that does not catch it. It is held from before the libraries set themselves up,
+/// which takes most of a second, so that a job's warning in that time becomes a request once requests are caught.
 void release_stop_requests();
 
-/// Whether this rank was asked to stop. The ranks agree on it at the end of an update and before a batch of an
+/// Whether this rank was asked to stop. The ranks agree on stopping at the end of an update and before a batch of an
 /// evaluation.
 bool stop_requested();
 

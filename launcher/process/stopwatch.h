@@ -4,11 +4,11 @@
 
 namespace ut::launcher {
 
-/// Runs from when it is made.
+/// Runs from its construction.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  /// As if so many of them had not passed.
+  /// As if so many seconds had not passed.
   void leave_out(double seconds) {
     begin_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }

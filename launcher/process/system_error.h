@@ -6,9 +6,9 @@
 
 namespace ut::launcher {
 
-/// With what the system says of `error`.
+/// `what`, with the system's message for `error`.
 std::runtime_error system_error(const std::string& what, int error = errno);
-/// Of `error`: what a person is told where standard output cannot be written.
+/// What a person is told if standard output cannot be written because of `error`.
 std::runtime_error output_error(int error);
 
 }  // namespace ut::launcher

@@ -17,7 +17,7 @@ base::BadInput cannot_be_made(const fs::path& whole, const std::error_code& fail
   return base::BadInput(fmt::format("{}: cannot be made: {}", whole.string(), failure.message()));
 }
 
-/// Another process may take it away between the two.
+/// Tries again if another process removes the directory before it is opened.
 int make_and_open(const fs::path& path, const fs::path& whole) {
   constexpr int most_tries = 100;
   std::error_code failure;

@@ -6,12 +6,12 @@
 
 namespace ut::launcher {
 
-/// A directory beside `whole` for what is not whole yet, under a name that nobody else gives (`.NAME.ut-unfinished`);
-/// what is whole is renamed out of it. It is removed at the end of its scope; one that a killed process has left is
-/// removed at the start.
+/// A directory beside `whole` for what is not whole yet, with a name that nobody else uses (`.NAME.ut-unfinished`).
+/// What is whole is renamed out of it. It is removed at the end of its scope; if a killed process has left one, it is
+/// emptied at the start.
 class UnfinishedDirectory {
  public:
-  /// Throws base::BadInput where it cannot be made, another process has it, or `whole` is there already.
+  /// Throws base::BadInput if it cannot be made, another process has it, or `whole` is there already.
   explicit UnfinishedDirectory(const std::filesystem::path& whole);
   ~UnfinishedDirectory();
   UnfinishedDirectory(const UnfinishedDirectory&) = delete;

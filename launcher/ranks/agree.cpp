@@ -60,7 +60,7 @@ void run_on_first_or_refuse(dist::Communicator& world, const std::function<void(
       thrown = std::current_exception();
     }
   });
-  agree(world, [&] {  // knows what refuses input
+  agree(world, [&] {  // turns bad input into AgreedBadInput on all ranks
     if (thrown) std::rethrow_exception(thrown);
   });
 }

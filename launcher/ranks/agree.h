@@ -10,13 +10,13 @@
 
 namespace ut::launcher {
 
-/// Bad input that every rank knows of and throws: one of them says it, all end.
+/// Bad input that every rank knows of and throws. One of them prints it, and all end.
 class AgreedBadInput : public base::BadInput {
  public:
   using base::BadInput::BadInput;
 };
 
-/// A failure of one rank that every rank knows of and throws: it is told as that rank's.
+/// A failure of one rank that every rank knows of and throws. It is reported as that rank's.
 class FailureOfRank : public std::runtime_error {
  public:
   FailureOfRank(int rank, std::string host, const std::string& cause)
@@ -29,25 +29,25 @@ class FailureOfRank : public std::runtime_error {
   std::string host_;
 };
 
-/// Runs `step` on every rank. Where it throws base::BadInput or std::filesystem::filesystem_error on any, all throw
-/// AgreedBadInput with the message of the first, so that no rank goes on alone; so nothing in it may wait for other
-/// ranks. Collective.
+/// Runs `step` on every rank. If it throws base::BadInput or std::filesystem::filesystem_error on any rank, all ranks
+/// throw AgreedBadInput with the message of the first such rank, so that no rank goes on alone. `step` must not wait
+/// for other ranks. Collective.
 void agree(dist::Communicator& world, const std::function<void()>& step);
 
-/// Whether it is so on any rank. Collective.
+/// Whether `here` is true on any rank. Collective.
 bool is_so_on_any(dist::Communicator& world, bool here);
 
-/// Whether it is so on rank 0. Collective.
+/// Whether `here` is true on rank 0. Collective.
 bool is_so_on_first(dist::Communicator& world, bool here);
 
-/// Runs `work`, which meets no other rank, on rank 0 on a thread of its own, while the ranks ask one another whether it
-/// is done: it may take longer than they wait. What it throws is thrown on rank 0. Collective.
+/// Runs `work`, which must not meet other ranks, on a thread of its own on rank 0. Meanwhile the ranks keep asking one
+/// another whether it is done, so it may take longer than they would wait. Rank 0 throws what it throws. Collective.
 void run_on_first(dist::Communicator& world, const std::function<void()>& work);
 
-/// The same of work that may refuse its input, as agree() has it: what it throws of that kind all ranks throw.
+/// The same for work that may refuse its input: if it throws what agree() takes as bad input, all ranks throw that.
 void run_on_first_or_refuse(dist::Communicator& world, const std::function<void()>& work);
 
-/// Returns when every rank of the group has come here. Collective.
+/// Returns when every rank of the group has called it. Collective.
 void wait_for_all(dist::Communicator& group);
 
 }  // namespace ut::launcher

@@ -23,7 +23,7 @@ std::vector<std::filesystem::path> agreed_checkpoints(const Options& options, di
   std::vector<std::filesystem::path> checkpoints;
   for (std::string name; std::getline(lines, name);)
     checkpoints.push_back(checkpoint_directory(options.run_dir) / name);
-  std::string states;  // what else is in them may change while a run evaluates
+  std::string states;  // their digests; the rest may change while a run evaluates
   agree(world, [&] {
     for (const auto& state : core::read_states(checkpoints)) states += state.at("digests").dump();
   });

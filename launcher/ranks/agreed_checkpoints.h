@@ -8,8 +8,8 @@
 
 namespace ut::launcher {
 
-/// chosen_checkpoints() as rank 0 finds them, on every rank: a run that is still training points elsewhere a moment
-/// later. Throws AgreedBadInput where there are none, or where a rank sees others under these names. Collective.
+/// The chosen_checkpoints() that rank 0 finds, on every rank: a run that is still training may point at others a moment
+/// later. Throws AgreedBadInput if there are none, or if a rank sees other checkpoints under these names. Collective.
 std::vector<std::filesystem::path> agreed_checkpoints(const Options& options, dist::Communicator& world);
 
 }  // namespace ut::launcher

@@ -20,7 +20,7 @@
 namespace ut::launcher {
 namespace {
 
-/// Why there is no GPU to run on; empty: there is one.
+/// Why there is no GPU to run on; empty if there is one.
 std::string missing(const VisibleGpus& gpus) {
   if (!gpus.in_build) return "CUDA is left out of this build; ./quickstart build --cuda makes one that has it";
   if (gpus.count == 0)
@@ -55,7 +55,7 @@ std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std:
 }
 
 bool check_places(const std::vector<std::string>& places, bool share_gpus) {
-  std::map<std::string, std::size_t> ranks;  // the first on each
+  std::map<std::string, std::size_t> ranks;  // the first rank of each place
   bool shared = false;
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
     const auto [place, is_first] = ranks.emplace(places[rank], rank);
@@ -94,7 +94,7 @@ RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist
   agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
   if (device.cuda) {
     use_gpu(device.gpu);
-    // Sums of products are float32's, also where the library would make them in less.
+    // Products are summed in float32, even where the library would use less.
     at::Context& library = at::globalContext();
     library.setFloat32Precision(at::Float32Backend::CUDA, at::Float32Op::RNN, at::Float32Precision::IEEE);
     library.setAllowBF16ReductionCuBLAS(false);

@@ -16,7 +16,7 @@ void check(cudaError_t error, const char* call) {
 
 constexpr int least_capability = 80;  // CMAKE_CUDA_ARCHITECTURES
 
-/// 80: 8.0.
+/// 80 means 8.0.
 int compute_capability(int gpu) {
   int major = 0;
   int minor = 0;
@@ -28,7 +28,7 @@ int compute_capability(int gpu) {
 }  // namespace
 
 VisibleGpus find_gpus() {
-  int count = 0;  // is left as it is where there is no driver
+  int count = 0;  // stays 0 if there is no driver
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) return {.in_build = true, .count = 0, .problem = cudaGetErrorString(error)};
   for (int gpu = 0; gpu < count; ++gpu)

@@ -14,7 +14,7 @@
 namespace ut::launcher {
 namespace {
 
-/// What of an update is not finite, as a sentence: one of these at least.
+/// A sentence on what of an update is not finite. At least one thing is.
 std::string what_is_not_finite(const core::Model& model, double loss) {
   std::vector<std::string> what;
   if (!std::isfinite(loss)) what.emplace_back("the loss");
@@ -31,7 +31,7 @@ std::string what_is_not_finite(const core::Model& model, double loss) {
 
 std::string NonFiniteUpdates::left_out(const core::Model& model, double loss, bool here, dist::Communicator& world) {
   const at::Tensor ranks = numbers_of_ranks(at::full({1}, here ? 1 : 0, at::kLong), world);
-  const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // of none: 0, which speaks
+  const int rank = static_cast<int>(ranks.argmax().item<std::int64_t>());  // 0, which speaks, if there is none
   const std::string host = text_of_rank(host_name(), rank, world);
   const bool is_of_one = world.size() == 1 || ranks.any().item<bool>();
   const std::string what =

@@ -9,22 +9,21 @@
 
 namespace ut::launcher {
 
-/// What becomes of updates whose loss or gradients are not finite. The optimizer leaves them out by itself; here they
-/// are counted, and reported.
+/// Counts and reports updates whose loss or gradients are not finite. The optimizer leaves them out by itself.
 class NonFiniteUpdates {
  public:
   explicit NonFiniteUpdates(const Options& options)
       : limit_(options.on_nonfinite == OnNonFinite::stop ? 0 : options.nonfinite_limit) {}
-  /// A run that is gone on with: as many were left out just before.
+  /// For a run that goes on: so many updates were left out just before.
   void resume(std::int64_t in_a_row) { in_a_row_ = in_a_row; }
   std::int64_t in_a_row() const { return in_a_row_; }
 
-  /// After an update with such a loss or norm, which every rank sees alike: returns what is to be said of it, which
-  /// tensor and which rank it came from; of none, where each rank's own are finite and their sum, or its norm, is not.
-  /// Throws FailureOfRank with that where no more are left out in a row. `loss`: of all ranks. `here`: this rank's own
-  /// loss or gradients, before they were summed, are not finite. Collective.
+  /// To be called after an update with such a loss or norm, which every rank sees alike. `loss`: of all ranks. `here`:
+  /// whether this rank's own loss or gradients, before they were summed, are not finite. Returns a message that names
+  /// the tensor and the rank it came from; no rank if each rank's own are finite and only their sum, or its norm, is
+  /// not. Throws FailureOfRank with that message if no more updates may be left out in a row. Collective.
   std::string left_out(const core::Model& model, double loss, bool here, dist::Communicator& world);
-  /// After any other update.
+  /// To be called after any other update.
   void went_well() { in_a_row_ = 0; }
 
  private:

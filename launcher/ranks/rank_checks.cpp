@@ -21,7 +21,7 @@
 namespace ut::launcher {
 namespace {
 
-/// All that every rank keeps for itself, by name.
+/// All tensors that every rank keeps for itself, by name.
 std::vector<core::Parameter> kept_by_every_rank(const core::Model& model, const core::Adam& optimizer) {
   const auto& parameters = model.parameters().all();
   std::vector<core::Parameter> all = parameters;
@@ -42,7 +42,7 @@ std::string digests(const std::vector<core::Parameter>& tensors) {
   return lines;
 }
 
-/// find_odd_rank() of long texts, by their digests, and a rank that has the usual one. Collective.
+/// find_odd_rank() for long texts, by their digests; with a rank that has the usual text. Collective.
 std::optional<std::pair<OddRank, int>> find_odd_digest(const std::string& mine, dist::Communicator& world) {
   const std::vector<std::string> digests = texts_of_ranks(base::digest(mine.data(), mine.size()), world);
   const auto odd = find_odd_rank(digests);
@@ -50,8 +50,8 @@ std::optional<std::pair<OddRank, int>> find_odd_digest(const std::string& mine, 
   return std::pair(*odd, static_cast<int>(std::ranges::find(digests, odd->usual) - digests.begin()));
 }
 
-/// Refuses, on every rank, what a rank has another of than most: `sentence` is given that rank and its host.
-/// Collective.
+/// Throws AgreedBadInput on every rank if a rank has another text than most. `sentence` makes the message from that
+/// rank and its host. Collective.
 void check_same(const std::string& mine, dist::Communicator& world,
                 const std::function<std::string(int rank, const std::string& host)>& sentence) {
   if (world.size() == 1) return;
@@ -67,7 +67,7 @@ std::string digest_of(const datasets::Task& task) {
   return digests;
 }
 
-/// `--name value` or `no --name`, for each option that has to be the same on all ranks.
+/// `--name value` or `no --name`, for each option that must be the same on all ranks.
 std::string option_lines(const Options& options) {
   static const std::set<std::string> of_each_rank = {"data",   "sentencepiece", "run-dir", "threads",
                                                      "device", "hostfile",      "quiet"};
@@ -153,7 +153,7 @@ void check_same_options(const Options& options, dist::Communicator& world) {
 }
 
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {
-  if (world.size() == 1) return;  // reads all examples
+  if (world.size() == 1) return;  // the check reads all examples
   check_same(digest_of(task), world, [](int rank, const std::string& host) {
     return fmt::format("--data: rank {} on host {} has other data than the other ranks; give all the same files", rank,
                        host);

@@ -9,22 +9,22 @@
 
 namespace ut::launcher {
 
-/// This machine's name, as far as its first 255 characters go.
+/// This machine's name, cut after 255 characters.
 std::string host_name();
 
 /// Where the ranks run.
 struct Hosts {
-  std::vector<std::string> names;    // in the order of their first ranks
-  std::vector<std::size_t> of_rank;  // [ranks]: a number among them
-  std::int64_t most_ranks() const;   // of a host
+  std::vector<std::string> names;    // each host once, in the order of their first ranks
+  std::vector<std::size_t> of_rank;  // [ranks]: the index of its host's name
+  std::int64_t most_ranks() const;   // of one host
 };
 
-/// Collective; the same on every rank.
+/// The hosts of all ranks. Collective; the same on every rank.
 Hosts find_hosts(dist::Communicator& world);
 
 struct HostGroups {
   std::unique_ptr<dist::Communicator> host;     // the ranks of this rank's host
-  std::unique_ptr<dist::Communicator> between;  // the first ranks of the hosts; on the others, those others
+  std::unique_ptr<dist::Communicator> between;  // the first ranks of the hosts; on other ranks, all those others
 };
 /// Collective.
 HostGroups split_by_host(const Hosts& hosts, dist::Communicator& world);

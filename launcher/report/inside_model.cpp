@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::int64_t examples_looked_at = 10000;  // for some that are short enough
+constexpr std::int64_t examples_looked_at = 10000;  // to find some that are short enough
 
 std::vector<std::int64_t> numbers(const at::Tensor& tensor) {
   const at::Tensor whole = tensor.to(at::kLong).contiguous();
@@ -53,7 +53,7 @@ ordered_json steps_of_rows(const core::StackOutput& output, core::Halting haltin
   return stack;
 }
 
-/// A model with all that it takes to show it at work.
+/// A loaded model with all that is needed to show it at work.
 class Inside {
  public:
   explicit Inside(const Options& run)
@@ -96,7 +96,7 @@ class Inside {
         });
   }
 
-  /// What a decoder sees of the source; empty where there is none.
+  /// What the decoder sees of the source; empty if there is no decoder.
   std::optional<core::Memory> encode(const core::Batch& batch, ordered_json& shown) {
     const std::int64_t most = steps_of(run_).encoder;
     const auto rows = watch(model_.encoder(), "encoder", *batch.source, nullptr);
@@ -115,7 +115,7 @@ class Inside {
     shown["stacks"]["decoder"] = steps_of_rows(output, model_.decoder().halting(), most);
   }
 
-  /// Labels in words, a row each; rows that nothing is asked of have none.
+  /// Labels as text, one a row; empty for rows that nothing is asked of.
   std::vector<std::string> labels(const std::vector<std::int64_t>& ids, const datasets::Example& example) const {
     std::vector<std::string> text(example.target.empty() ? 0 : static_cast<std::size_t>(example.first_label));
     std::ranges::move(label_texts(ids, example, *task_), std::back_inserter(text));

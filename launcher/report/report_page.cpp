@@ -20,7 +20,7 @@
 namespace ut::launcher {
 namespace {
 
-/// As it can stand inside a script element: no text of a run can end that.
+/// JSON that can stand inside a script element: no text of a run can end that element.
 std::string json_text(const nlohmann::ordered_json& report) {
   std::string text;
   for (const char c : base::json_line(report))
@@ -35,7 +35,7 @@ using Heap = std::unique_ptr<duk_context, decltype(&duk_destroy_heap)>;
 
 void push(duk_context* heap, std::string_view text) { duk_push_lstring(heap, text.data(), text.size()); }
 
-/// The drawing throws plain text where options ask for what is not there.
+/// The drawing throws plain text if options ask for what is not there.
 [[noreturn]] void fail_to_draw(duk_context* heap) {
   if (duk_is_string(heap, -1) != 0) throw base::BadInput(duk_get_string(heap, -1));
   throw std::runtime_error(fmt::format("report/draw: {}", duk_safe_to_string(heap, -1)));

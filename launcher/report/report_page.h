@@ -5,16 +5,16 @@
 
 namespace ut::launcher {
 
-/// A page for a browser that shows `report`, all in one file, in need of nothing else.
+/// A page for a browser that shows `report`, in one file that needs nothing else.
 std::string report_page(const nlohmann::ordered_json& report);
 
-/// One picture of `report` as SVG, for light paper; empty where the report has nothing of that. `report` says in
-/// "chosen" what of it: {"stack", "step", "layer", "head"}, each empty or 0 where nothing was asked for. Throws
-/// base::BadInput where that is not there.
+/// One picture of `report` as SVG, for light paper; empty if the report has nothing to draw in it. `report` says in
+/// "chosen" which part to draw: {"stack", "step", "layer", "head"}, each empty or 0 if nothing was asked for. Throws
+/// base::BadInput if that part is not there.
 std::string report_picture(const nlohmann::ordered_json& report, const std::string& name);
 
-/// Turns SVG into PNG, twice as fine as the SVG's own size. Throws base::BadInput where rsvg-convert is missing,
-/// std::runtime_error where it fails.
+/// Turns SVG into PNG, twice as fine as the SVG's own size. Throws base::BadInput if rsvg-convert is missing,
+/// std::runtime_error if it fails.
 void write_png(const std::string& svg, const std::string& path);
 
 }  // namespace ut::launcher

@@ -23,7 +23,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_ponder_records = 200;
-constexpr const char* usual_scoring = "teacher-forced";  // of lines that do not say
+constexpr const char* usual_scoring = "teacher-forced";  // of lines that name none
 
 ordered_json settings_of(const std::filesystem::path& file) {
   ordered_json settings = ordered_json::object();
@@ -31,8 +31,8 @@ ordered_json settings_of(const std::filesystem::path& file) {
   return settings;
 }
 
-/// Of each stretch of the points [[x, y], …] the lowest and the highest, in their order, so that no spike is lost; the
-/// first and the last.
+/// Keeps the first and the last of the points [[x, y], …] and, of each stretch between them, the lowest and the
+/// highest, in their order, so that no spike is lost.
 ordered_json thinned(const ordered_json& points) {
   if (points.size() <= most_points) return points;
   const std::size_t stretches = most_points / 2 - 1;
@@ -56,7 +56,7 @@ ordered_json thinned(const ordered_json& points) {
   return kept;
 }
 
-/// Of the points' heights; none where there are none.
+/// The median of the points' heights; none if there are no heights.
 std::optional<double> median(const ordered_json& points) {
   std::vector<double> heights;
   for (const ordered_json& point : points)
@@ -67,7 +67,7 @@ std::optional<double> median(const ordered_json& points) {
   return *middle;
 }
 
-/// Whether a stack's ponder times are such as a run writes.
+/// Whether a stack's ponder times have the form that a run writes.
 bool is_pondered(const ordered_json& times) {
   const auto are_numbers = [&times](const char* key) {
     const auto list = times.find(key);
@@ -107,7 +107,7 @@ class Metrics {
       }
   }
 
-  /// Scores of one curve are made in one way, the newest.
+  /// Drops scores that were made in another way: a curve shows one way of scoring, the newest.
   void forget_other_scores(const ordered_json& line, ordered_json& curves) {
     const auto found = line.find("scoring");
     const std::string scoring = found != line.end() && found->is_string() ? found->get<std::string>() : usual_scoring;
@@ -144,12 +144,12 @@ class Metrics {
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
   std::string scoring_ = usual_scoring;  // of the validations so far
   std::int64_t lost_ = 0;                // lines whose loss is not finite
-  ordered_json first_lost_;              // the update of the first
+  ordered_json first_lost_;              // update of the first of them
   ordered_json scores_ = ordered_json::object();
   ordered_json ponder_ = ordered_json::object();
 };
 
-/// What `ut evaluate` has found of the run, the newest of what was scored in the same way; without what is not shown.
+/// What `ut evaluate` has found of the run, the newest result of each way of scoring, without what is not shown.
 ordered_json evaluations_of(const std::filesystem::path& file) {
   std::map<std::string, ordered_json> found;  // by what was scored, and how
   if (!base::is_there(file)) return ordered_json::array();

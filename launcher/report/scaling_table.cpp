@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A line's cells; those with commas stand in quotes.
+/// A line's cells. A cell with commas in it stands in quotes.
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
   bool quoted = false;

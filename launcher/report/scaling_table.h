@@ -5,8 +5,8 @@
 
 namespace ut::launcher {
 
-/// A table that cluster/scaling.sh wrote: an array of rows {column: text, or a number where it is one}.
-/// Throws base::BadInput, naming file and line, where it is none.
+/// Reads a table that cluster/scaling.sh wrote, as an array of rows {column: cell}. A cell is a number if it reads as
+/// one, null if it is empty, otherwise text. Throws base::BadInput, naming file and line, if the file is no such table.
 nlohmann::ordered_json read_scaling_table(const std::filesystem::path& file);
 
 }  // namespace ut::launcher

@@ -5,16 +5,16 @@
 
 namespace ut::launcher {
 
-/// A file that a run adds to.
+/// A file that a run appends to.
 class AppendedFile {
  public:
-  /// Makes the file where it is not there. Throws std::runtime_error, naming it, where it cannot be written.
+  /// Makes the file if it is not there. Throws std::runtime_error, naming it, if it cannot be written.
   explicit AppendedFile(std::filesystem::path path);
   AppendedFile(const AppendedFile&) = delete;
   AppendedFile& operator=(const AppendedFile&) = delete;
   ~AppendedFile();
 
-  /// Hands the bytes to the system at once. Throws std::runtime_error, naming the file, where it does not take them.
+  /// Hands the bytes to the system at once. Throws std::runtime_error, naming the file, if it does not take them.
   void append(std::string_view bytes);
   const std::filesystem::path& path() const { return path_; }
 

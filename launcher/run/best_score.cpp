@@ -15,7 +15,7 @@ bool improves(const BestScore& found, const std::optional<BestScore>& best, bool
 
 void add_best_score(nlohmann::json& state, const BestScore& best) {
   state["best_score"] = best.score;
-  if (std::isfinite(best.loss)) state["best_loss"] = best.loss;  // JSON has no other numbers
+  if (std::isfinite(best.loss)) state["best_loss"] = best.loss;  // JSON has neither infinity nor NaN
   state["best_update"] = best.update;
 }
 

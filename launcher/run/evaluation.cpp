@@ -16,14 +16,14 @@
 namespace ut::launcher {
 namespace {
 
-/// Adds to the whole and to the example's group, where there are groups.
+/// Adds to the whole and, if there are groups, to the example's group.
 template <class Add>
 void add_to_both(Evaluation& sum, const datasets::Example& example, const Add& add) {
   add(static_cast<Results&>(sum));
   if (!sum.groups.empty()) add(sum.groups[static_cast<std::size_t>(example.group)]);
 }
 
-/// Ponder times by group, of the rows of one stack.
+/// Counts the ponder times of one stack's rows by group.
 void count_by_group(Evaluation& sum, PonderHistogram PonderHistograms::*stack, const at::Tensor& updates,
                     const dist::Rows& rows, std::span<const datasets::Example> examples) {
   if (sum.groups.empty()) return;
@@ -42,8 +42,8 @@ void count_ponder(Evaluation& sum, const core::Prediction& prediction, const cor
     count_by_group(sum, &PonderHistograms::decoder, prediction.decoder.updates, rows.target->local(), examples);
 }
 
-/// Which labels are right [labels] bool: those likelier than all other symbols, or than the rival [labels] that the
-/// example names. One outside the vocabulary never is.
+/// Which labels are right, [labels] bool: those likelier than all other symbols or, if the example names a rival, in
+/// `rivals` [labels], likelier than that. A label outside the vocabulary never is.
 at::Tensor right_labels(const at::Tensor& logits, const at::Tensor& labels, const std::vector<std::int64_t>& rivals) {
   const at::Tensor rival = at::tensor(rivals, at::kLong).to(logits.device());
   const auto score = [&logits](const at::Tensor& symbol) {
@@ -60,7 +60,7 @@ double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
   return core::summed_cross_entropy(logits.index_select(0, known), labels.index_select(0, known), 0).item<double>();
 }
 
-/// Counts right labels. A sequence is right where all its labels are, on whichever rank.
+/// Counts right labels. A sequence is right if all its labels are, on whichever rank they are.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
                           const Session& session, const See& see) {
   const std::span<const datasets::Example> examples = batch.examples;
@@ -69,7 +69,7 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   std::vector<std::int64_t> rivals;
   for (const std::int64_t sequence : of_label) rivals.push_back(examples[static_cast<std::size_t>(sequence)].rival);
   const at::Tensor right_ones = right_labels(prediction.logits, batch.rows.labels, rivals);
-  at::Tensor wrong = at::zeros({std::ssize(examples)}, at::kLong);  // labels of each sequence
+  at::Tensor wrong = at::zeros({std::ssize(examples)}, at::kLong);  // wrong labels of each sequence
   sum.loss += known_loss(prediction.logits, batch.rows.labels);
   for (std::int64_t row = 0; row < labels.size(0); ++row) {
     const bool right = right_ones.const_data_ptr<bool>()[row];
@@ -93,7 +93,7 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
     });
 }
 
-/// Adds what BLEU is made from: an output's text beside the right one.
+/// Adds what BLEU is computed from: the counts of an output's text against the right text.
 void count_text(Evaluation& sum, const std::vector<std::int64_t>& output, const datasets::Example& example,
                 const std::string& right_text, const datasets::Task& task) {
   const std::string text = task.render(output);
@@ -106,12 +106,12 @@ void count_text(Evaluation& sum, const std::vector<std::int64_t>& output, const 
   }
 }
 
-/// Whether there is nothing but the end: the output is empty then, as in ut decode.
+/// Whether the source is only its end. The output is then empty, as in ut decode.
 bool is_empty(const datasets::Example& example) {
   return example.source == std::vector<std::vector<std::int64_t>>{{datasets::end_of_sequence_id}};
 }
 
-/// Decodes examples of a split.
+/// Decodes examples of a split and scores their outputs.
 void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch, datasets::Split split,
                    const core::Steps& steps, const Session& session, const See& see) {
   const std::span<const datasets::Example> examples = batch.examples;
@@ -193,7 +193,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
       const std::int64_t number =
-          index * size / count;  // of the whole split, whose groups may come one after the other
+          index * size / count;  // spread over the whole split, whose groups may come one after the other
       batch.examples.push_back(session.task->example_size(split, number));
     }
     const auto make = [&](std::int64_t number) { return session.task->example(split, number); };

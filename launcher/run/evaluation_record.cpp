@@ -5,7 +5,7 @@
 namespace ut::launcher {
 namespace {
 
-/// BLEU, where outputs are text; of German, which the papers' scripts cut into tokens, also as they have it.
+/// Adds BLEU if outputs are text; for German, which the papers' scripts cut into tokens, also BLEU as they compute it.
 void add_text_score(nlohmann::ordered_json& json, const Results& results, const std::string& language) {
   if (!results.text) return;
   const auto& [by_sacrebleu, of_the_papers] = text_scorings;
@@ -21,7 +21,7 @@ nlohmann::ordered_json to_json(const Results& results, const std::string& langua
   return json;
 }
 
-/// Of the task's groups: each, and what they are together.
+/// Adds the scores of each of the task's groups, and of all groups together.
 void add_groups(nlohmann::ordered_json& json, const Evaluation& found, const Session& session) {
   const auto names = session.task->groups();
   for (std::size_t group = 0; group < found.groups.size(); ++group)
@@ -50,7 +50,7 @@ nlohmann::ordered_json to_json(const Evaluation& found, const Session& session) 
   if (found.scoring == Scoring::teacher_forced && found.labels > 0) json["loss"] = found.loss;
   if (is_language_model) {
     if (found.labels > 0) json["perplexity"] = found.perplexity();
-    json["labels"] = found.labels;  // that this is of
+    json["labels"] = found.labels;  // that the perplexity is of
   }
   return json;
 }

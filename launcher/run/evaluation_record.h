@@ -7,16 +7,17 @@
 
 namespace ut::launcher {
 
-/// Whether the task's groups are tasks of their own, as bAbI's in joint training.
+/// Whether the task's groups are tasks themselves, as bAbI's in joint training.
 bool groups_are_tasks(const Options& options);
 
-/// What an evaluation found, as records have it:
-///   "accuracy": of answers or symbols, "sequence_accuracy": share of sequences that are right in all, "sequences"
-///   "bleu", "bleu_signature", of German also "bleu_tokenised_split": where outputs are text and were decoded
+/// What an evaluation found, in the form that records have:
+///   "accuracy": of answers or symbols, "sequence_accuracy": share of sequences that are wholly right, "sequences"
+///   "bleu", "bleu_signature", for German also "bleu_tokenised_split": if outputs are text and were decoded
 ///   "ponder": {stack: {"mean", "sd", "histogram", "running"}}, of stacks that halt
-///   "groups": {name: likewise}; "mean_of_groups"; where groups are tasks "failed_tasks" and "mean_error"
-///   "loss": cross entropy a label, without smoothing, where each symbol was said after the right ones
-///   "perplexity", and of how many "labels": of language models
+///   "groups": {name: the same, without "sequence_accuracy"}; "mean_of_groups"; if groups are tasks, "failed_tasks" and
+///     "mean_error"
+///   "loss": cross entropy per label, without smoothing, if each symbol was scored after the right ones
+///   "perplexity", and how many "labels" it is of: for language models
 nlohmann::ordered_json to_json(const Evaluation& found, const Session& session);
 
 }  // namespace ut::launcher

@@ -39,7 +39,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Files are read in the order of their names, which have a time in them: later than any there, whatever clocks say.
+/// TensorBoard reads files in the order of their names, which have a time in them. The new file's time is later than
+/// any there, whatever clocks say.
 std::int64_t time_of_new_file(const fs::path& directory) {
   auto time = static_cast<std::int64_t>(seconds_now());
   for (const auto& entry : fs::directory_iterator(directory)) {
@@ -52,7 +53,7 @@ std::int64_t time_of_new_file(const fs::path& directory) {
   return time;
 }
 
-/// Makes the directory.
+/// Makes the directory. Returns the path of a new file in it.
 fs::path new_file_in(const fs::path& directory) {
   std::error_code failure;
   fs::create_directories(directory, failure);
@@ -61,11 +62,11 @@ fs::path new_file_in(const fs::path& directory) {
   return directory / fmt::format("{}{:010d}.ut", event_file_prefix, time_of_new_file(directory));
 }
 
-/// A protobuf message, field by field. (LibTorch brings headers of a protobuf of its own, which are found in the place
-/// of the library's: what is needed of the format is less than keeping the two apart.)
+/// A protobuf message, field by field. LibTorch brings headers of a protobuf of its own, which are found in place of
+/// the library's. The little that is needed of the format takes less than keeping the two apart.
 class Message {
  public:
-  /// int64 and enumerations, not negative.
+  /// int64 or an enumeration, not negative.
   Message& whole(std::uint32_t field, std::int64_t number) {
     start(field, 0);
     put_varint(static_cast<std::uint64_t>(number));
@@ -103,7 +104,7 @@ class Message {
 /// tensorflow.Event: wall_time = 1, step = 2, file_version = 3, summary = 5, session_log = 7.
 Message event_at(std::int64_t step) { return Message().real(1, seconds_now()).whole(2, step); }
 
-/// tensorflow.HistogramProto of how often 1, 2, … came: min = 1, max = 2, num = 3, sum = 4, sum_squares = 5,
+/// tensorflow.HistogramProto of how often 1, 2, … occurred: min = 1, max = 2, num = 3, sum = 4, sum_squares = 5,
 /// bucket_limit (upper ends) = 6, bucket = 7.
 std::string histogram_of(const std::vector<std::int64_t>& counts) {
   double least = 0;
@@ -133,7 +134,7 @@ std::string histogram_of(const std::vector<std::int64_t>& counts) {
       .content();
 }
 
-/// What TensorBoard shows of a record, and of each group in it, under names that begin so.
+/// Adds what TensorBoard shows of a record, and of each group in it. `begin`: what the tags begin with.
 void add(const nlohmann::ordered_json& record, const std::string& begin, StepSummary& summary) {
   for (const auto& [key, value] : record.items())
     if (value.is_number() && key != "update") summary.scalars[begin + key] = value.get<double>();
@@ -147,7 +148,7 @@ void add(const nlohmann::ordered_json& record, const std::string& begin, StepSum
     for (const auto& [name, of_group] : record["groups"].items()) add(of_group, begin + name + "/", summary);
 }
 
-/// tensorflow.Summary of one value = 1, of which tag = 1.
+/// tensorflow.Summary with one value = 1, whose tag = 1.
 std::string summary_of_value(const std::string& tag, Message value) {
   return Message().bytes(1, value.bytes(1, tag).content()).content();
 }
@@ -172,7 +173,8 @@ EventFile::EventFile(const fs::path& directory, std::int64_t first_step) : file_
 }
 
 void EventFile::add(std::int64_t step, const StepSummary& summary) {
-  std::string values;  // messages of one field that repeats, one after the other, are one message
+  // Messages with one value each, one after the other, are one message with all the values.
+  std::string values;
   for (const auto& [tag, number] : summary.scalars) values += summary_of_value(tag, Message().real32(2, number));
   for (const auto& [tag, counts] : summary.histograms)
     values += summary_of_value(tag, Message().bytes(5, histogram_of(counts)));

@@ -6,7 +6,7 @@
 
 namespace ut::launcher {
 
-/// Of the split's size and of 64 of its examples or so, from all over it: another one is of other examples.
+/// A digest of the split's size and of some 64 of its examples, from all over it. If it differs, the examples do.
 std::string examples_digest(const datasets::Task& task, datasets::Split split);
 
 }  // namespace ut::launcher

@@ -12,22 +12,22 @@ namespace ut::launcher {
 /// What one update works on.
 struct Input {
   datasets::Batch batch;                   // of all ranks, the same on each
-  std::vector<core::Batch> micro_batches;  // of its micro-batches, this rank's rows
-  datasets::Cursor next;                   // where the update after it begins
+  std::vector<core::Batch> micro_batches;  // this rank's rows of each micro-batch
+  datasets::Cursor next;                   // where the next update begins
 };
 
-/// How many examples an update has.
+/// The options that decide which examples an update has.
 datasets::BatchOptions batch_options(const Options& options);
 
-/// The updates' inputs, each made on a thread of its own while the one before is worked on.
+/// The updates' inputs. Each is made on a thread of its own while the update before is worked on.
 class InputAhead {
  public:
-  /// From update number `update` on, which begins at `cursor`. The session must outlive this.
+  /// Begins with update number `update`, at `cursor`. The session must outlive this.
   InputAhead(const Session& session, std::int64_t update, const datasets::Cursor& cursor);
 
-  /// Throws what making it threw.
+  /// The next update's input. Throws what making it threw.
   Input next();
-  /// In next(), so far.
+  /// Seconds waited in next() so far.
   double waited_seconds() const { return waited_seconds_; }
 
  private:
@@ -35,10 +35,10 @@ class InputAhead {
   void start();
 
   const Session& session_;
-  std::int64_t update_;  // the one that is made next
+  std::int64_t update_;  // whose input is made next
   datasets::TrainingBatches batches_;
   double waited_seconds_ = 0;
-  std::future<Input> coming_;  // the last member: it is waited for before the others go
+  std::future<Input> coming_;  // the last member, so that it is waited for before the others go
 };
 
 }  // namespace ut::launcher

@@ -59,7 +59,8 @@ std::optional<std::int64_t> newest_update(const std::filesystem::path& path) {
     const auto record = base::parse_json(line);
     const auto found = record.is_object() ? record.find("update") : record.end();
     if (found != record.end() && found->is_number_integer())
-      newest = std::max(newest.value_or(0), found->get<std::int64_t>());  // a test's is that of the best
+      // Not the last line's: a test's line has the update of the best model.
+      newest = std::max(newest.value_or(0), found->get<std::int64_t>());
   }
   return newest;
 }

@@ -61,7 +61,7 @@ void Progress::report(const ShownUpdate& report, bool last) {
   if (shown_at_ && !last && now - *shown_at_ < pause) return;
   shown_at_ = now;
   clear_line();
-  // A line that wraps could not be rewritten; the last column makes some terminals wrap already.
+  // A line that wraps could not be rewritten, and some terminals wrap already at the last column.
   const std::size_t room = terminal ? static_cast<std::size_t>(columns_ - 1) : std::string::npos;
   const bool stays = last || !terminal;
   out_ << progress_line(report, seconds_left(report), room) << (stays ? "\n" : "") << std::flush;

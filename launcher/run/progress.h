@@ -19,30 +19,30 @@ struct ShownUpdate {
   double gradient_norm = 0;
   std::optional<double> score;            // best validation score so far
   std::optional<double> ponder;           // mean steps of a position
-  std::optional<double> seconds_allowed;  // more of training, whatever it comes to
+  std::optional<double> seconds_allowed;  // that training may still take, whatever it comes to
 };
 
 /// One line about an update, such as
 /// `update  1200/5000  loss 0.0123     12.3k rows/s  ponder 3.50  eta 1m20s   best 0.9870  lr 1.0e-03  grad 0.52`.
-/// What is not known is left out, and what `columns` have no room for: the last first. Numbers keep their width from
-/// line to line.
+/// Unknown values are left out, and so are fields that `columns` have no room for. Numbers keep their width from line
+/// to line.
 std::string progress_line(const ShownUpdate& report, std::optional<double> seconds_left,
                           std::size_t columns = std::string::npos);
 
 /// A duration for a person: 42s, 1m20s, 2h05m, 3d04h.
 std::string human_duration(double seconds);
 
-/// Tells a person how training goes, on standard output. On a terminal one line is rewritten in place; elsewhere a
-/// line comes every few seconds. Whatever else is to be said while this lives goes through say().
+/// Tells a person on `out` how training goes. On a terminal one line is rewritten in place; elsewhere a line comes
+/// every few seconds. Everything else that is printed while this lives must go through say() or result().
 class Progress {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// `columns`: the terminal's width; 0 where `out` is not a terminal. `quiet`: progress and say() show nothing.
+  /// `columns`: the terminal's width; 0 if `out` is not a terminal. `quiet`: report() and say() show nothing.
   Progress(std::ostream& out, std::int64_t columns, bool quiet, Clock clock = std::chrono::steady_clock::now);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// Ends a line that still stands open.
+  /// Ends a line that is still open.
   ~Progress();
 
   /// Shows the update, unless another was shown a moment ago and this is neither the first nor the last.

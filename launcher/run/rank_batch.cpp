@@ -15,7 +15,7 @@ namespace {
 
 using Examples = std::span<const datasets::Example>;
 
-/// Positions of the rows, each moved by its sequence's random offset. [rows] int64
+/// [rows] int64: positions of the rows, each moved by its sequence's random offset.
 at::Tensor positions(const dist::Rows& rows, const RandomOffset& offset) {
   if (offset.largest == 0) return rows.position;
   at::Tensor moved = rows.position.clone();
@@ -27,7 +27,7 @@ at::Tensor positions(const dist::Rows& rows, const RandomOffset& offset) {
   return moved;
 }
 
-/// For each local row: use(example, position).
+/// Calls use(example, position) for each local row.
 template <class Use>
 void for_each_row(const dist::Rows& rows, Examples examples, const Use& use) {
   const auto* position = rows.position.const_data_ptr<std::int64_t>();
@@ -76,7 +76,7 @@ void add_target(core::Batch& batch, Examples examples, const dist::Sequences& se
   batch.labels = at::tensor(labels, at::kLong);
 }
 
-/// The answer is read at a sequence's first row, by the rank that holds it.
+/// Adds the answers. An answer is read at a sequence's first row, by the rank that holds it.
 void add_answers(core::Batch& batch, Examples examples) {
   std::vector<std::int64_t> read;
   std::vector<std::int64_t> labels;
@@ -92,11 +92,11 @@ void add_answers(core::Batch& batch, Examples examples) {
   batch.labels = at::tensor(labels, at::kLong);
 }
 
-/// The candidates of the answers that add_answers() reads here, wherever they stand.
+/// Adds the candidates of the answers that add_answers() reads on this rank, on whichever rank they are.
 void add_candidates(core::Batch& batch, Examples examples) {
   const dist::Rows& all = batch.source->all();
   const dist::Rows& local = batch.source->local();
-  std::vector<std::size_t> read;  // numbers of examples
+  std::vector<std::size_t> read;  // indices of the examples whose answers are read here
   for (std::size_t index = 0; index < examples.size(); ++index)
     if (local.offsets[index + 1] > local.offsets[index] &&
         local.position.const_data_ptr<std::int64_t>()[local.offsets[index]] == 0)
@@ -119,7 +119,7 @@ void add_candidates(core::Batch& batch, Examples examples) {
   batch.candidates.candidate = at::tensor(candidates, at::kLong);
 }
 
-/// Where part number `part` of `parts` begins: as near as can be to so much of all rows.
+/// Where part number `part` of `parts` begins: the example nearest to its share of all rows.
 std::int64_t begin_of_part(const std::vector<std::int64_t>& rows_before, int part, int parts) {
   if (part == parts) return std::ssize(rows_before) - 1;
   const std::int64_t wanted = rows_before.back() * part / parts;
@@ -137,7 +137,7 @@ void move_to(at::Device device, core::Batch& batch) {
 }  // namespace
 
 base::Span share_by_rows(std::span<const datasets::ExampleSize> examples, int part, int parts) {
-  std::vector<std::int64_t> rows_before = {0};  // each example, and at last all
+  std::vector<std::int64_t> rows_before = {0};  // before each example, and at last all
   for (const auto& example : examples) rows_before.push_back(rows_before.back() + example.rows());
   return {begin_of_part(rows_before, part, parts), begin_of_part(rows_before, part + 1, parts)};
 }
@@ -171,7 +171,7 @@ RankBatch rank_batch(std::span<const datasets::ExampleSize> all, const MakeExamp
     targets.lengths.push_back(size.target_rows);
   }
   targets.ids = batch.sources.ids;
-  // Of all examples: ranks that have none of them exchange rows, too.
+  // Decided by all examples: ranks that hold none of them take part in exchanges, too.
   const bool has_targets = std::ranges::any_of(all, [](const auto& example) { return example.target_rows > 0; });
   const bool has_sources = std::ranges::any_of(all, [](const auto& example) { return example.source_rows > 0; });
   const bool points = std::ranges::any_of(all, [](const auto& example) { return example.points; });

@@ -26,8 +26,8 @@ fs::path events_directory(const fs::path& run_dir) { return run_dir / "tensorboa
 
 fs::path lock_path(const fs::path& path) { return path / "lock"; }
 
-/// The directory itself, or the nearest one above it that is there, if only as a link that leads nowhere. Throws
-/// std::filesystem::filesystem_error for a name that none can have.
+/// The directory itself, or the nearest one above it that exists, even as a link that leads nowhere. Throws
+/// std::filesystem::filesystem_error for a name that no directory can have.
 fs::path nearest_existing(fs::path path) {
   path = fs::absolute(path);
   while (!fs::exists(fs::symlink_status(path)) && path.has_parent_path() && path != path.parent_path())
@@ -59,15 +59,15 @@ void check_writable(const fs::path& path) {
 
 bool has_checkpoints(const fs::path& path) { return !core::all_checkpoints(checkpoint_directory(path)).empty(); }
 
-/// Whether a run came further than to its first checkpoint, which follows its first score: one that was ended before
-/// has nothing to go on with and nothing to lose.
+/// Whether a run came further than its first checkpoint, which follows its first score. A run that ended before has
+/// nothing to go on with and nothing to lose.
 bool has_records(const fs::path& path) {
   if (!base::is_there(metrics_file(path))) return false;
   const std::string records = base::read_file(metrics_file(path));
   return records.find('\n', records.find("\"split\"")) < records.size() - 1;
 }
 
-/// Throws where another process has it.
+/// Throws base::BadInput if another process holds the lock.
 std::unique_ptr<base::FileLock> take_lock(const fs::path& path, int flags) {
   constexpr mode_t as_the_umask_says = 0666;
   const fs::path file = lock_path(path);

@@ -13,28 +13,28 @@ namespace ut::launcher {
 /// Where a run keeps its checkpoints.
 std::filesystem::path checkpoint_directory(const std::filesystem::path& run_dir);
 
-/// Where its updates and scores are recorded.
+/// Where a run records its updates and scores.
 std::filesystem::path metrics_file(const std::filesystem::path& run_dir);
 
-/// Where what `ut evaluate` found of it is kept: a JSON object a line.
+/// Where the results of `ut evaluate` for a run are kept, a JSON object a line.
 std::filesystem::path evaluations_file(const std::filesystem::path& run_dir);
 
-/// Whether training may start in the run directory; writes nothing. Throws base::BadInput where the directory cannot
-/// be written to, has a run's checkpoints already and --resume is not given, has none and it is given, or another
-/// process trains there.
+/// Checks that training may start in the run directory; writes nothing. Throws base::BadInput if the directory cannot
+/// be written to, has a run's checkpoints but --resume is not given, has none but it is given, or if another process
+/// trains there.
 void check_run_directory(const Options& options);
 
 /// The directory of a run that this process trains: options.conf, metrics.jsonl, tensorboard/, checkpoints/. While it
 /// lives, no other process can open the same one.
 class RunDirectory {
  public:
-  /// Makes what is missing, after the checks of check_run_directory(), and writes the options down. Throws as that
-  /// does; std::runtime_error where the options cannot be written. Of what an earlier run has left unfinished, what
-  /// cannot be removed stays.
+  /// Makes what is missing, after the checks of check_run_directory(), and writes the options. Removes what an earlier
+  /// run left unfinished, as far as it can. Throws what check_run_directory() throws, and std::runtime_error if the
+  /// options cannot be written.
   explicit RunDirectory(const Options& options);
 
-  /// Writes these files beside the others. Throws std::runtime_error, naming the file, where one cannot be written,
-  /// base::BadInput where it is a directory.
+  /// Writes these files into the directory. Throws std::runtime_error, naming the file, if one cannot be written,
+  /// base::BadInput if it is a directory.
   void keep(const std::vector<datasets::KeptFile>& files) const;
 
   const std::filesystem::path& path() const { return path_; }

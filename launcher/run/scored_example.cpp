@@ -7,7 +7,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Of each sequence the values of all its positions, from those of its rows here [local rows] int64. Collective.
+/// [sequences][positions]: the values of all positions, from `values` [local rows] int64. Collective.
 std::vector<Numbers> by_position(const at::Tensor& values, const dist::SequenceExchange& exchange,
                                  dist::Communicator& group) {
   const dist::Rows& local = exchange.local();

@@ -17,24 +17,24 @@ namespace ut::launcher {
 struct ScoredExample {
   std::int64_t number;  // in the split
   const datasets::Example& example;
-  std::vector<std::int64_t> wanted;           // labels: target symbols, without the end where decoded, or the answer
-  std::vector<std::int64_t> said;             // in their place, or decoded
-  bool right;                                 // all of it
-  bool is_decoded;                            // else each symbol was said after the right ones
-  std::vector<std::int64_t> encoder_updates;  // steps that each of its positions took, where they halt
-  std::vector<std::int64_t> decoder_updates;  // likewise, but for what is decoded
+  std::vector<std::int64_t> wanted;           // labels: target symbols, without the end if decoded; or the answer
+  std::vector<std::int64_t> said;             // in their place; the output if decoded
+  bool right;                                 // whether all of it is
+  bool is_decoded;                            // otherwise each symbol was said after the right ones
+  std::vector<std::int64_t> encoder_updates;  // steps of each source position, if they halt
+  std::vector<std::int64_t> decoder_updates;  // steps of each target position, if they halt; none if decoded
 };
 
 using See = std::function<void(const ScoredExample&)>;
 
-/// Of each sequence the steps that its positions took, from those of the rows here [local rows] int64; none where they
-/// do not halt. Collective in the group that shares the sequences.
+/// [sequences][positions]: the steps that all positions took, from `updates` [local rows] int64, those of this rank's
+/// rows; empty if they do not halt. Collective in the group that shares the sequences.
 std::vector<std::vector<std::int64_t>> updates_by_position(const at::Tensor& updates,
                                                            const dist::SequenceExchange* exchange,
                                                            core::Halting halting, dist::Communicator& group);
 
-/// Shows the examples of the group that shares these sequences to `see`, on its first rank. `wrong` [sequences] int64:
-/// how many labels of each are wrong. Collective in that group.
+/// Shows `see` each example of the group that shares these sequences, on the group's first rank. `wrong` [sequences]
+/// int64: how many labels of each are wrong. Collective in that group.
 void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
                          const at::Tensor& wrong, const Session& session);
 

@@ -14,10 +14,10 @@ namespace ut::launcher {
 struct Session {
   const Options& options;
   dist::Mesh& mesh;
-  std::unique_ptr<datasets::Task> task;  // none where a command works on no data set
-  std::atomic<std::int64_t>& update;     // the last that was done, for messages about failures; -1: none yet
+  std::unique_ptr<datasets::Task> task;  // none if the command works on no data set
+  std::atomic<std::int64_t>& update;     // the last that was finished, for messages about failures; -1: none
 
-  /// Rank 0 speaks; the others only of errors.
+  /// Rank 0 speaks; the other ranks print only errors.
   bool speaks() const { return mesh.world().rank() == 0; }
 };
 

@@ -12,7 +12,7 @@ std::string limit_reached(const Options& options, const Progressed& run) {
   if (options.patience > 0 && run.evaluations_since_best >= options.patience)
     return fmt::format("--patience above {}, or 0,", run.evaluations_since_best);
   if (options.target_score == 0 || !run.best || run.best->score < options.target_score) return "";
-  const double reached = std::ceil(run.best->score * 1e4) / 1e4;  // up: at the digits shown, it does go on
+  const double reached = std::ceil(run.best->score * 1e4) / 1e4;  // rounded up, so that the value shown lets it go on
   return reached >= 1 ? "--target-score 0" : fmt::format("--target-score above {:.4f}, or 0,", reached);
 }
 

@@ -11,7 +11,7 @@
 namespace ut::launcher {
 namespace {
 
-/// More would spend minutes on starting, and all memory.
+/// More ranks would take minutes to start, and all memory.
 constexpr std::int64_t ranks_a_core = 32;
 
 }  // namespace
@@ -34,7 +34,7 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
   const std::int64_t slots = slots_of(hosts);
   std::int64_t ranks = options.ranks > 0 ? options.ranks : options.recorded_ranks;
   if (ranks == 0) ranks = std::max<std::int64_t>(1, slots);
-  if (options.ranks == 0 && !hosts.empty()) ranks = std::min(ranks, slots);  // of fewer hosts than before
+  if (options.ranks == 0 && !hosts.empty()) ranks = std::min(ranks, slots);  // there may be fewer hosts than before
   if (!hosts.empty() && ranks > slots)
     throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
                                      ranks, slots, options.hostfile));

@@ -26,7 +26,7 @@ std::int64_t read_slots(const std::string& text, const std::string& where) {
   return slots;
 }
 
-/// mpirun takes hosts as one list, in which commas and colons part them, and starts ssh with their names.
+/// mpirun takes the hosts as one list, separated by commas and colons, and gives their names to ssh.
 void check_name(const std::string& host, const std::string& where) {
   const auto is_of_names = [](char sign) {
     return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z') || (sign >= '0' && sign <= '9') ||

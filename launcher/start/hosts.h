@@ -14,19 +14,19 @@ struct Host {
   std::int64_t slots = 1;
 };
 
-/// Throws base::BadInput, with `where` in front, unless ranks can be started on the host.
+/// Throws base::BadInput, with `where` in front of its message, unless ranks can be started on the host.
 using CheckHost = std::function<void(const std::string& host, const std::string& where)>;
 
-/// The hosts that a host file's text names; `name` stands in messages. See read_host_file(), whose check is that of
-/// addresses.
+/// The hosts that a host file's text names, each of them checked; `name` is for messages. read_host_file() describes
+/// the format, and checks that addresses are found.
 std::vector<Host> parse_hosts(const std::string& content, const std::string& name, const CheckHost& check);
 
 /// Reads a host file: a line `HOST slots=N` for each host, in the order in which ranks are placed; `#` begins a
-/// comment. Without slots= it is one. A host's lines add up, as batch systems write them. Throws base::BadInput, naming
-/// file and line, for anything else and for a host that this machine finds no address of.
+/// comment. Without slots= a host has one. Several lines of a host add up, as batch systems write them. Throws
+/// base::BadInput, naming file and line, for anything else and for a host whose address this machine does not find.
 std::vector<Host> read_host_file(const std::filesystem::path& path);
 
-/// Of all hosts together.
+/// The slots of all hosts together.
 std::int64_t slots_of(const std::vector<Host>& hosts);
 
 }  // namespace ut::launcher

@@ -10,8 +10,8 @@
 namespace ut::launcher {
 namespace {
 
-/// Of a model all of whose parameters are one tensor, as ours are for their one all-reduce, a recurrent layer's weights
-/// are not one by themselves.
+/// All parameters of our models are one tensor, for their one all-reduce. So a recurrent layer's weights are not one
+/// tensor by themselves, which LibTorch warns of.
 bool is_of_our_choice(const std::string& text) { return text.starts_with("RNN module weights are not part of single"); }
 
 class EachOnce final : public c10::WarningHandler {

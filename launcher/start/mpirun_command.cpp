@@ -37,15 +37,15 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
   } else {
     std::vector<std::string> hosts;
     for (const Host& host : request.hosts) hosts.push_back(fmt::format("{}:{}", host.name, host.slots));
-    const auto prefix = std::filesystem::path(mpirun).parent_path().parent_path();  // where ssh has another PATH
+    const auto prefix = std::filesystem::path(mpirun).parent_path().parent_path();  // if ssh has another PATH
     command.insert(command.end(), {"--prefix", prefix.string(), "--map-by", "slot"});
     command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(hosts, ","))});
   }
   if (as_root) command.emplace_back("--allow-run-as-root");
-  // A rank that waits would otherwise keep the core from whoever it waits for: another rank, or another program.
+  // A rank that waits would otherwise keep its core from what it waits for: another rank, or another program.
   command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
   command.insert(command.end(), {"-x", threads_variable, "-x", terminal_variable});
-  if (!request.hosts.empty())  // elsewhere ranks have this program's
+  if (!request.hosts.empty())  // ranks on this host inherit them
     for (const std::string& variable : variables) command.insert(command.end(), {"-x", variable});
   command.insert(command.end(), {"-n", std::to_string(request.ranks), executable});
   command.insert(command.end(), request.arguments.begin(), request.arguments.end());

@@ -15,13 +15,13 @@
 namespace ut::launcher {
 namespace {
 
-/// Whom a signal ended, and after which update.
+/// Which rank a signal ended, and after which update.
 std::string who_and_when(const MpirunErrors::Ended& rank, const std::string& metrics) {
   const auto update = metrics.empty() ? std::nullopt : newest_update(metrics);
   return rank_and_update(rank.rank, rank.host, update.value_or(-1));
 }
 
-/// What a signal that nobody is known to have sent may mean.
+/// What a signal may mean if nobody is known to have sent it.
 std::string killed_why(int signal) {
   rlimit seconds{};
   const bool is_timed = ::getrlimit(RLIMIT_CPU, &seconds) == 0 && seconds.rlim_max != RLIM_INFINITY;
@@ -37,18 +37,18 @@ int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
   const int code = WIFEXITED(end.status) ? WEXITSTATUS(end.status) : signal_base + WTERMSIG(end.status);
   const int signal = code - signal_base;
   if (signal <= 0) {
-    // Of ranks that hang it says nothing, but that it has failed.
+    // If ranks hang, mpirun says nothing, only that it has failed.
     if (code == 1 && end.told_to_end && !end.cause_is_told) say("stopped before it could finish");
     return code;
   }
-  if (signal >= NSIG) {  // mpirun's own: a failure of what it runs on the other hosts
+  if (signal >= NSIG) {  // mpirun's own code: what it runs on the other hosts has failed
     say(request.hosts.empty() ? fmt::format("mpirun could not start the ranks: it ended with {}", code)
                               : "lost a host: it or the link to it is down, or ssh could not start ranks there");
     return 1;
   }
-  // A stop is no failure of a training.
+  // For a training, a stop is no failure.
   if (end.asked_to_stop && signal == SIGUSR1 && trains) return stopped_before_training();  // no rank could take it
-  if (end.asked_to_stop && (end.told_to_end || !trains || !end.rank))  // one that takes its time to stop may fail in it
+  if (end.asked_to_stop && (end.told_to_end || !trains || !end.rank))  // a rank may fail while it stops
     say("stopped before it could finish");
   else if (!end.rank && WIFEXITED(end.status))
     say(fmt::format("mpirun could not start the ranks: it ended with {}", code));

@@ -9,17 +9,17 @@ namespace ut::launcher {
 
 /// How mpirun ended.
 struct MpirunEnd {
-  int status;  // as of wait()
+  int status;  // as wait() gives it
   bool asked_to_stop;
-  bool told_to_end;                              // at once
-  std::optional<MpirunErrors::Ended> rank = {};  // that a signal ended, where mpirun has said so
-  bool cause_is_told = false;                    // in a line on standard error, of a rank or of this program
+  bool told_to_end;                              // to end at once
+  std::optional<MpirunErrors::Ended> rank = {};  // that a signal ended, if mpirun has said so
+  bool cause_is_told = false;                    // in a line on standard error, by a rank or by this program
 };
 
-/// What this program exits with then; says why, where nobody has and it is no success.
+/// The exit code of this program after that end. If it is a failure and nobody has said why, says why.
 int exit_code(const MpirunEnd& end, const SpawnRequest& request);
 
-/// Says that a training was asked to stop before it began. Returns what it exits with.
+/// Says that a training was asked to stop before it began. Returns the exit code.
 int stopped_before_training();
 
 }  // namespace ut::launcher

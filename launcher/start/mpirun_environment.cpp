@@ -31,13 +31,13 @@ bool may_read_other_memory() {
   return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
 }
 
-/// Ranks that share the cores of a host.
+/// The most ranks that share the cores of one host.
 std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
   if (request.hosts.empty()) return request.ranks;
   return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
 }
 
-/// By OpenMP's variable, of which the first number counts here.
+/// The threads that OpenMP's variable asks for; the first of its numbers counts.
 std::int64_t threads_of(const char* variable) { return std::max(1L, std::strtol(variable, nullptr, 10)); }
 
 }  // namespace
@@ -51,7 +51,7 @@ void check_threads_variable(const Environment& get) {
   if (given == nullptr) return;
   constexpr std::int64_t most = 4096;
   const std::string text = given;
-  std::istringstream levels(text);  // of threads within threads
+  std::istringstream levels(text);  // a number for each level of nested threads
   const auto is_number = [](const std::string& level) {
     std::istringstream number(level);
     std::int64_t threads = 0;
@@ -65,9 +65,9 @@ void check_threads_variable(const Environment& get) {
 }
 
 std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {
-  // A connection that is silent is asked after a third of the time, and given up after three questions without an
-  // answer: before the ranks, who only know that they wait, give up. An mpirun whose ranks have ended waits for ever
-  // for the host that it cannot reach.
+  // A silent connection is probed after a third of the time, and given up after three probes without an answer. That is
+  // before the ranks give up, who only know that they wait. Otherwise an mpirun whose ranks have ended would wait for
+  // ever for the host that it cannot reach.
   const std::int64_t seconds = std::min<std::int64_t>(timeout, 30);
   const std::string question_every = std::to_string(seconds / 9);
   return {{"OMPI_MCA_oob_tcp_keepalive_time", std::to_string(seconds / 3)},
@@ -95,14 +95,14 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
     const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
     ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
   }
-  // Threads that wait would else keep the core from those they wait for.
+  // Threads that wait would otherwise keep the core from those they wait for.
   if (const auto threads = threads_of(std::getenv(threads_variable)); most_ranks_on_a_host(request) * threads > cores)
     ::setenv("OMP_WAIT_POLICY", "passive", 0);
   set_short_spins();
-  ::setenv("PATH", usual_path, 0);  // mpirun looks for what it starts itself
+  ::setenv("PATH", usual_path, 0);  // mpirun searches it for what it starts
   const auto columns = terminal_columns([](const char* name) { return std::getenv(name); });
   ::setenv(terminal_variable, std::to_string(columns).c_str(), 1);
-  // A crash is told in one line by the parent; Open MPI's own traces of several ranks come mixed.
+  // The parent tells of a crash in one line; Open MPI's own traces of several ranks would come mixed.
   ::setenv("OMPI_MCA_opal_signal", "", 0);
   ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
   if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
@@ -133,7 +133,7 @@ void check_address_space() {
 }
 
 void check_room_to_start(const Environment& get) {
-  constexpr std::int64_t needed = 16;  // MB; a few less, and mpirun waits for ever
+  constexpr std::int64_t needed = 16;  // MB; with a few less, mpirun waits for ever
   const char* given = get("TMPDIR");
   const std::string directory = given == nullptr || *given == '\0' ? "/tmp" : given;
   std::error_code unseen;
@@ -148,7 +148,7 @@ void check_room_to_start(const Environment& get) {
                     directory, std::strerror(errno)));
   struct statvfs place {};
   if (::statvfs(directory.c_str(), &place) != 0) return;
-  constexpr std::uint64_t files = 64;  // fewer, and mpirun waits for ever, too
+  constexpr std::uint64_t files = 64;  // with fewer, mpirun waits for ever, too
   if (place.f_files > 0 && place.f_favail < files)
     throw base::BadInput(
         fmt::format("{}: there can be {} more files, mpirun needs {} to start ranks; remove some, or set TMPDIR to "

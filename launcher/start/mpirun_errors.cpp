@@ -8,13 +8,13 @@
 namespace ut::launcher {
 namespace {
 
-/// Open MPI puts what it has to say between lines of dashes.
+/// Open MPI puts its messages between lines of dashes.
 bool is_rule(std::string_view line) {
   constexpr std::size_t dashes = 74;
   return line.size() == dashes && std::ranges::all_of(line, [](char letter) { return letter == '-'; });
 }
 
-/// Says that and how ranks ended, or that several said the same.
+/// Whether the message says that and how ranks ended, or that several said the same.
 bool is_about_the_end(const std::string& text) {
   constexpr std::array<const char*, 6> beginnings{"Primary job  terminated",
                                                   "mpirun noticed that",
@@ -25,12 +25,12 @@ bool is_about_the_end(const std::string& text) {
   return std::ranges::any_of(beginnings, [&](const char* beginning) { return text.starts_with(beginning); });
 }
 
-/// Of our lines those that ranks say as they start, and that end nothing.
+/// Whether one of our lines is a warning that ranks print as they start, and that ends nothing.
 bool is_warning(const std::string& line) {
   return line.starts_with("ut: LibTorch: ") || line.starts_with("ut: this host has GPUs, but ");
 }
 
-/// As `[host:1234] `, which Open MPI's layers begin with.
+/// Whether the line begins with something like `[host:1234] `, as the lines of Open MPI's layers do.
 bool is_of_open_mpi(const std::string& line) {
   static const std::regex beginning("\\[[^\\]:]+:[0-9]+\\] ");
   return std::regex_search(line, beginning, std::regex_constants::match_continuous);

@@ -6,10 +6,10 @@
 
 namespace ut::launcher {
 
-/// What mpirun and the ranks say on standard error, without the paragraphs that mpirun adds about how ranks ended:
-/// these are told in one line by `ut`, which learns here what only mpirun knows. What Open MPI's own layers report of
-/// broken connections is held back, and said only where nobody says why the job ended. Of ranks that fail at once one
-/// is heard.
+/// Filters what mpirun and the ranks say on standard error. Leaves out the paragraphs that mpirun adds about how ranks
+/// ended: `ut` tells that in one line, and learns here what only mpirun knows. Holds back what Open MPI's own layers
+/// report of broken connections, and passes it on only if nobody says why the job ended. Of ranks that fail at once,
+/// one is heard.
 class MpirunErrors {
  public:
   struct Ended {
@@ -17,13 +17,14 @@ class MpirunErrors {
     std::string host;
   };
 
-  /// Takes bytes as they come; returns those that are passed on.
+  /// Takes bytes as they come; returns those to be passed on.
   std::string pass_on(std::string_view bytes);
-  /// At the end: what still waited for the end of its line or paragraph.
+  /// At the end: what still waited for the end of its line or paragraph, and what was held back if nobody told the
+  /// cause.
   std::string rest();
-  /// The rank that a signal ended, where mpirun has said so.
+  /// The rank that a signal ended, if mpirun has said so.
   const std::optional<Ended>& ended_by_signal() const { return ended_; }
-  /// Whether Open MPI has said that it cannot go on; it does not always end then.
+  /// Whether Open MPI has said that it cannot go on. It does not always end then.
   bool has_given_up() const { return has_given_up_; }
   /// Whether a rank has said why the job ends.
   bool has_told_cause() const { return told_; }
@@ -33,12 +34,12 @@ class MpirunErrors {
   std::string hold_back(const std::string& line);
   std::string end_paragraph();
 
-  std::string line_;  // begun
+  std::string line_;  // not ended yet
   bool in_paragraph_ = false;
   std::string paragraph_;
   std::string held_back_;
-  bool told_ = false;       // in a line of ours
-  bool rank_told_ = false;  // in one of what became of a rank
+  bool told_ = false;       // the cause, in a line of ours
+  bool rank_told_ = false;  // what happened to a rank
   bool has_given_up_ = false;
   std::optional<Ended> ended_;
 };

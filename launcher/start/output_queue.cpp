@@ -15,10 +15,11 @@ namespace ut::launcher {
 namespace {
 
 constexpr std::size_t full = std::size_t{1} << 20;  // bytes
-constexpr std::size_t at_once = 4096;               // which a pipe that takes any takes without waiting
+// Bytes. A pipe that takes any takes so many without waiting.
+constexpr std::size_t at_once = 4096;
 
-/// A pipe or a terminal opened anew, not to be waited for: for the stream itself all who have it would not wait. -1
-/// where it cannot be; files and sockets take what they are given soon enough.
+/// A pipe or a terminal opened anew, not to be waited for: if the stream itself were set so, nobody who has it would
+/// wait any more. -1 if it cannot be opened anew. Files and sockets take what they are given soon enough.
 int opened_anew(int stream) {
   struct stat what {};
   const bool may_be_held = ::fstat(stream, &what) == 0 && (S_ISFIFO(what.st_mode) || ::isatty(stream) == 1);

@@ -7,7 +7,7 @@
 
 namespace ut::launcher {
 
-/// What is to be written to a stream that may not be read for a while: it waits here, so that who writes need not.
+/// Holds what is to be written to a stream that may not be read for a while, so that the writer need not wait.
 class OutputQueue {
  public:
   explicit OutputQueue(int stream);
@@ -15,26 +15,26 @@ class OutputQueue {
   OutputQueue& operator=(const OutputQueue&) = delete;
   ~OutputQueue();
 
-  /// Nothing more once writing has failed.
+  /// Adds nothing once writing has failed.
   void add(std::string_view text);
   bool is_empty() const { return waiting_.empty(); }
-  /// Whether more is better left where it is.
+  /// Whether so much waits that more is better left where it is.
   bool is_full() const;
 
-  /// For poll(), to ask whether the stream takes any; of no stream where nothing waits.
+  /// For poll(): asks whether the stream takes more; about no stream if nothing waits.
   pollfd question() const { return {is_empty() ? -1 : stream_, POLLOUT, 0}; }
-  /// As much as the stream takes at once.
+  /// Writes as much as the stream takes at once.
   void write_some();
-  /// As much as the stream takes within so many seconds.
+  /// Writes as much as the stream takes within so many seconds.
   void write_within(int seconds);
-  /// What waits will not be written.
+  /// Drops what waits. `failure`: the errno that failure() returns from now on.
   void give_up(int failure);
-  /// The errno of what could not be written, or 0.
+  /// The errno of a write that failed, or 0.
   int failure() const { return failure_; }
 
  private:
-  int own_;     // -1: none
-  int stream_;  // that, or the one that others write to as well
+  int own_;     // the stream opened anew; -1: none
+  int stream_;  // own_, or the stream that others write to as well
   std::string waiting_;
   int failure_ = 0;
 };

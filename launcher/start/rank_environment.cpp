@@ -21,7 +21,7 @@ bool is_slurm_shell(const Environment& get) {
   return step == batch_step || step == interactive_step;
 }
 
-/// Open MPI, Slurm, MPICH and Intel MPI, Cray MPICH, MVAPICH.
+/// From the variables of Open MPI, Slurm, MPICH and Intel MPI, Cray MPICH, MVAPICH.
 std::int64_t find_local_rank(const Environment& get) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
                            "PALS_LOCAL_RANKID", "MV2_COMM_WORLD_LOCAL_RANK"})
@@ -46,7 +46,7 @@ RankEnvironment find_rank_environment(const Environment& get) {
   const auto tasks = number_in(get, "SLURM_STEP_NUM_TASKS");
   if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   found.can_meet = !tasks || get("OMPI_COMM_WORLD_RANK") != nullptr || get("PMIX_RANK") != nullptr;
-  if (!found.can_meet && *tasks == 1) return {};  // alone it needs none of it
+  if (!found.can_meet && *tasks == 1) return {};  // a single task meets nobody
   return found;
 }
 

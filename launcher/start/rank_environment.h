@@ -10,8 +10,8 @@ struct RankEnvironment {
   bool is_rank = false;         // mpirun or srun has started this process
   std::int64_t rank = 0;        // its number
   std::int64_t world = 0;       // how many were started; 0: only MPI knows
-  std::int64_t local_rank = 0;  // its number among those of its host; 0 where nothing says
-  bool can_meet = true;         // false: srun has started them without PMIx, by which Open MPI finds the others
+  std::int64_t local_rank = 0;  // its number among the processes of its host; 0 if unknown
+  bool can_meet = true;         // false: srun started them without PMIx, by which Open MPI finds the others
 };
 
 using Environment = std::function<const char*(const char*)>;

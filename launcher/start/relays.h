@@ -8,33 +8,33 @@
 
 namespace ut::launcher {
 
-// What passes between a person and the ranks that mpirun runs. All throw std::runtime_error where the system refuses.
+// What passes between a person and the ranks that mpirun runs. All throw std::runtime_error if the system refuses.
 
-/// Copies a terminal's lines to mpirun, which is not in the terminal's foreground and may not read it itself.
+/// Copies a terminal's lines to mpirun, which is not in the terminal's foreground group and may not read it itself.
 class TerminalRelay {
  public:
   explicit TerminalRelay(bool wanted);
 
-  /// Where there is one.
+  /// Only if the relay is wanted.
   int reading_end() const { return pipe_->reading_end(); }
   bool open() const { return pipe_ && pipe_->writing_end() >= 0; }
-  /// What standard input has.
+  /// Copies what standard input has.
   void copy();
 
  private:
   std::optional<Pipe> pipe_;
 };
 
-/// Copies standard output of mpirun, which would not say that it cannot be written.
+/// Copies mpirun's standard output. mpirun would not say that it cannot be written.
 class OutputRelay {
  public:
   OutputRelay();
 
   Pipe& pipe() { return pipe_; }
   OutputQueue& queue() { return queue_; }
-  /// All that has come so far, into the queue.
+  /// Takes all that has come so far into the queue.
   void take();
-  /// Throws where something could not be written.
+  /// Throws std::runtime_error if something could not be written.
   void check() const;
 
  private:
@@ -42,18 +42,18 @@ class OutputRelay {
   OutputQueue queue_;
 };
 
-/// Copies standard error of mpirun and the ranks, but for what mpirun says about the end of ranks.
+/// Copies standard error of mpirun and the ranks, without what mpirun says about the end of ranks.
 class ErrorRelay {
  public:
   ErrorRelay();
   ErrorRelay(const ErrorRelay&) = delete;
   ErrorRelay& operator=(const ErrorRelay&) = delete;
-  /// Waits until all is written, but not for ever.
+  /// Waits until all is written, for at most five seconds.
   ~ErrorRelay();
 
   Pipe& pipe() { return pipe_; }
   OutputQueue& queue() { return queue_; }
-  /// All that has come so far, into the queue.
+  /// Takes all that has come so far into the queue.
   void take();
   const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
   bool has_given_up() const { return errors_.has_given_up(); }

@@ -24,7 +24,7 @@ void Reminders::interrupt() {
 }
 
 void Reminders::tell_to_end() {
-  if (std::exchange(told_to_end_, true)) return;  // of twice mpirun makes words
+  if (std::exchange(told_to_end_, true)) return;  // mpirun complains if it is told twice
   ::kill(mpirun_, ends_mpirun);
   ask_again_ = Clock::now() + repeat_after;
   give_time(std::chrono::seconds(5));

@@ -7,24 +7,24 @@
 
 namespace ut::launcher {
 
-/// Ends mpirun, and by it the ranks.
+/// The signal that ends mpirun, and by it the ranks.
 inline constexpr int ends_mpirun = SIGHUP;
 
 /// When mpirun is to be told something, and what.
 class Reminders {
  public:
-  /// `patience`: from the moment on that mpirun has given up.
+  /// `patience`: how long mpirun may go on once it has given up.
   Reminders(pid_t mpirun, std::chrono::seconds patience) : mpirun_(mpirun), patience_(patience) {}
 
   bool asked_to_stop() const { return ask_again_ != never; }
   bool told_to_end() const { return told_to_end_; }
-  /// Which is repeated: mpirun and the ranks may not have been there yet.
+  /// Asks mpirun to stop, and repeats it: mpirun and the ranks may not have been there yet.
   void ask_to_stop();
-  /// A Ctrl-C: asks to stop, and a later one to end at once; who hits it twice within a second means it once.
+  /// For a Ctrl-C: asks to stop; a later one tells mpirun to end at once. Two within a second count as one.
   void interrupt();
   void mpirun_has_given_up() { give_time(patience_); }
 
-  /// Does what is due. Returns the milliseconds until more is, for poll(); -1: for ever.
+  /// Does what is due. Returns the milliseconds until more is due, for poll(); -1: never.
   int remind();
 
  private:
@@ -36,8 +36,8 @@ class Reminders {
 
   pid_t mpirun_;
   std::chrono::seconds patience_;
-  Clock::time_point ask_again_ = never;  // once asked to stop
-  Clock::time_point end_it_ = never;     // where it may not end by itself
+  Clock::time_point ask_again_ = never;  // never until it is asked to stop
+  Clock::time_point end_it_ = never;     // when it is killed, if it may not end by itself
   Clock::time_point insistent_from_ = never;
   bool told_to_end_ = false;
 };

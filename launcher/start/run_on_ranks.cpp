@@ -30,8 +30,8 @@
 namespace ut::launcher {
 namespace {
 
-/// Says what happened to this rank. The ranks wait a little, each longer than the one before it, so that where all fail
-/// for the same reason it is said once.
+/// Says what happened to this rank. Each rank waits a little longer than the one before it, so that a failure of all
+/// for the same reason is said once.
 void say_failure(std::int64_t rank, std::int64_t update, const std::string& cause) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100 * std::min<std::int64_t>(rank, 30)));
   say_of_rank(rank, host_name(), update, cause);
@@ -48,14 +48,14 @@ void say_failure(std::int64_t rank, std::int64_t update, const std::string& caus
   end_all(ranks, exit_code);
 }
 
-/// The same of a failure that all ranks know of: rank 0 says it and ends the others.
+/// The same for a failure that all ranks know of: rank 0 says it and ends the others.
 [[noreturn]] void fail(int rank, int ranks, std::int64_t at_update, const FailureOfRank& failure) {
   if (rank == 0) say_of_rank(failure.rank(), failure.host(), at_update, cause_of(failure));
   if (rank != 0) std::this_thread::sleep_for(std::chrono::seconds(5));
   end_all(ranks, 1);
 }
 
-/// Whom a rank has waited for in vain.
+/// Which ranks this one has waited for in vain.
 std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& absent) {
   if (!absent) return "a rank hangs, or a host or link is down";
   if (absent->empty()) return "all of them wait, too: a message was lost, or they wait in different collectives";
@@ -67,10 +67,10 @@ std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& abse
   return fmt::format("late: {} (still at work, hanging or out of reach)", fmt::join(late, ", "));
 }
 
-/// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not be able to
-/// reach them, and is in use by the thread that waits. They end with this one or, cut off from it, for the same reason.
+/// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not reach them,
+/// and the thread that waits is using it. They end with this rank or, if they are cut off from it, for the same reason.
 dist::Patience patience(std::int64_t timeout, std::int64_t rank, const std::atomic<std::int64_t>& update) {
-  // mpirun takes two seconds to end the others: they are not to say it again.
+  // mpirun takes two seconds to end the others, which must not say it again in that time.
   const auto limit = std::chrono::seconds(timeout + 3 * std::min<std::int64_t>(rank, 5));
   return {host_name(), limit,
           [=, &update](const std::string& call, const std::optional<std::vector<dist::AbsentRank>>& absent) {
@@ -90,27 +90,28 @@ void check_ranks_can_meet(const RankEnvironment& environment) {
                   environment.world));
 }
 
-/// An mpirun of another MPI starts programs that each believe to be alone.
+/// An mpirun of another MPI starts programs that each believe they are alone.
 void check_world(const dist::Communicator& world, const RankEnvironment& environment, const Options& options) {
   if (environment.world > 0 && environment.world != world.size())
     throw AgreedBadInput(
         fmt::format("{} ranks were started, but MPI sees {}: this MPI and what started the ranks do not know one "
                     "another; use mpirun of the same MPI, or srun --mpi=pmix",
                     environment.world, world.size()));
-  if (environment.is_rank && options.ranks > 0 && options.ranks != world.size())  // who started them gave no number
+  if (environment.is_rank && options.ranks > 0 && options.ranks != world.size())  // the starter may give no number
     throw AgreedBadInput(
         fmt::format("--ranks: {} given, but {} were started; leave --ranks out", options.ranks, world.size()));
 }
 
-/// LibTorch looks at OMP_NUM_THREADS and at the cores, not at how much of their time a container has.
+/// LibTorch goes by OMP_NUM_THREADS and the cores, not by how much of their time a container has.
 void set_threads(const Options& options) {
   if (options.threads > 0) return at::set_num_threads(static_cast<int>(options.threads));
   const auto most = static_cast<int>(usable_cores());
   if (std::getenv(threads_variable) == nullptr && at::get_num_threads() > most) at::set_num_threads(most);
 }
 
-/// The mesh as the options have it, after a data set that is the same on all ranks has been read, and the command in
-/// it. `mesh` outlives what is thrown here: to take a communicator apart may need the other ranks, who wait elsewhere.
+/// Reads the data set, which must be the same on all ranks, makes the mesh that the options ask for, and runs the
+/// command in it. `mesh` outlives an exception thrown here: to take a communicator apart may need the other ranks,
+/// which wait elsewhere.
 int run_in_mesh(Options options, std::unique_ptr<dist::Communicator>& world, std::optional<dist::Mesh>& mesh,
                 std::atomic<std::int64_t>& update, const std::function<int(Session&)>& command) {
   std::unique_ptr<datasets::Task> task;
@@ -119,14 +120,15 @@ int run_in_mesh(Options options, std::unique_ptr<dist::Communicator>& world, std
     if (!options.task.task.empty()) task = datasets::make_task(options.task);
   });
   if (task) check_same_data(*task, *world);
-  keep_freed_memory();  // not before: what reading the data took is not needed again
+  // Not before: the memory that reading the data took is not needed again.
+  keep_freed_memory();
   const Options used = with_mesh_by_plan(options, task.get(), *world);
   mesh.emplace(std::move(world), static_cast<int>(used.sequence_parallel));
   Session session{used, *mesh, std::move(task), update};
   return command(session);
 }
 
-/// Ranks that were started by an MPI of another kind each believe to be alone.
+/// Ranks that an MPI of another kind started each believe they are rank 0; only one of them speaks.
 void say_agreed(const AgreedBadInput& error, int rank, const RankEnvironment& environment) {
   if (rank == 0 && (environment.rank == 0 || environment.world <= 1)) say(error.what());
 }
@@ -165,7 +167,7 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
     world = mpi ? mpi->world() : dist::make_single_communicator();
     rank = world->rank();
     ranks = world->size();
-    agree(*world, [] {});  // with those who are at refuse_on_ranks()
+    agree(*world, [] {});  // meets ranks that are in refuse_on_ranks()
     check_world(*world, environment, options);
     check_same_options(options, *world);
     const RankDevice device = agree_on_device(options, environment.local_rank, *world);

@@ -15,7 +15,7 @@
 namespace ut::launcher {
 namespace {
 
-constexpr const char* variable = "GOMP_SPINCOUNT";  // turns of a loop; its default is 300000
+constexpr const char* variable = "GOMP_SPINCOUNT";  // turns of a loop; 300000 by default
 
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
 bool is_said_how_to_wait() { return is_set("OMP_WAIT_POLICY") || is_set(variable); }
@@ -42,8 +42,9 @@ void begin_again_with_short_spins(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   std::error_code unread;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", unread);  // by its name, which others see
-  ::execv(program.c_str(), words.data());  // where it cannot, this goes on as it is
+  // Begins again by its own name, which others see, not as /proc/self/exe.
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unread);
+  ::execv(program.c_str(), words.data());  // if it fails, this goes on as it is
 }
 
 }  // namespace ut::launcher

@@ -34,8 +34,8 @@
 namespace ut::launcher {
 namespace {
 
-/// With which mpirun ends, and by it the ranks. A batch system or a person may send them to every process of a job, and
-/// the ranks are to have the time to stop.
+/// Signals that end mpirun, and by it the ranks. A batch system or a person may send them to every process of a job,
+/// but the ranks are to have the time to stop.
 constexpr std::array kept_from_mpirun = {SIGTERM, SIGINT};
 
 /// In the child: becomes mpirun. Does not return.
@@ -46,10 +46,10 @@ constexpr std::array kept_from_mpirun = {SIGTERM, SIGINT};
   ::prctl(PR_SET_PDEATHSIG, ends_mpirun);
   if (::getppid() != parent) ::_exit(1);
   ::signal(SIGPIPE, SIG_DFL);
-  ::signal(SIGUSR1, SIG_IGN);  // until mpirun passes it on: attend() repeats it
+  ::signal(SIGUSR1, SIG_IGN);  // until mpirun can pass it on; attend() repeats it
   release_stop_requests();
   const sigset_t kept = signal_set(kept_from_mpirun);
-  ::pthread_sigmask(SIG_BLOCK, &kept, nullptr);  // which mpirun undoes in what it starts
+  ::pthread_sigmask(SIG_BLOCK, &kept, nullptr);  // mpirun unblocks them in what it starts
   if (input >= 0) ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
@@ -61,8 +61,8 @@ constexpr std::array kept_from_mpirun = {SIGTERM, SIGINT};
   ::_exit(2);
 }
 
-/// Passes signals, input and output on until mpirun has ended and all that was said has been read, or a signal says
-/// that it is no longer waited for.
+/// Passes signals, input and output on until mpirun has ended and all that was said is written. A signal after mpirun's
+/// end drops what is not written yet.
 MpirunEnd attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSignals& signals, TerminalRelay& relay,
                  OutputRelay& output, ErrorRelay& errors) {
   const auto from = [](bool wanted, int descriptor) { return pollfd{wanted ? descriptor : -1, POLLIN, 0}; };

@@ -6,11 +6,11 @@
 
 namespace ut::launcher {
 
-/// Where terminal_columns() finds what the starting `ut` saw.
+/// The variable that tells terminal_columns() what the starting `ut` saw.
 inline constexpr const char* terminal_variable = "UT_TERMINAL";
 
-/// Width of the terminal that standard output is, or 0 where it is none. Under mpirun what the starting `ut` saw:
-/// there a rank's standard output always looks like a terminal.
+/// Width of the terminal that standard output is, 80 if unknown; 0 if it is no terminal. Under mpirun, what the
+/// starting `ut` saw, because there a rank's standard output always looks like a terminal.
 std::int64_t terminal_columns(const Environment& get);
 
 }  // namespace ut::launcher

@@ -5,9 +5,9 @@
 
 namespace ut::launcher {
 
-/// SIGUSR1, SIGCHLD and `stop_signals`, which wait in a descriptor from now on instead of interrupting. When this is
-/// gone they still do not interrupt: the program is at its end then, with an exit code of its own. Throws
-/// std::runtime_error where the system refuses.
+/// Makes SIGUSR1, SIGCHLD and `stop_signals` wait in a descriptor from now on instead of interrupting. They do not
+/// interrupt after its destruction either: the program is at its end then, with an exit code of its own. Throws
+/// std::runtime_error if the system refuses.
 class WaitingSignals {
  public:
   explicit WaitingSignals(const std::vector<int>& stop_signals);
@@ -16,11 +16,11 @@ class WaitingSignals {
   ~WaitingSignals();
 
   int descriptor() const { return descriptor_; }
-  /// 0 where there is none.
+  /// Waits for the next signal and returns it; 0 if the read fails.
   int next() const;
-  /// Whether a stop was asked for that next() has not told of.
+  /// Whether a stop signal waits that next() has not returned.
   bool stop_has_come() const;
-  /// For a child: signals as they were before.
+  /// For a child: restores the signal mask from before.
   void restore() const;
 
  private:

@@ -30,7 +30,7 @@ std::vector<std::string> what_changes(const Session& session, const core::StateR
   const Options& options = session.options;
   std::vector<std::string> said;
   const std::int64_t examples = session.task->size(datasets::Split::train);
-  const std::int64_t examples_before = read.whole("training_examples", 0);  // 0: not known
+  const std::int64_t examples_before = read.whole("training_examples", 0);  // 0: unknown
   if (examples_before > 0 && examples_before != examples)
     said.push_back(
         fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before, examples));
@@ -48,7 +48,7 @@ std::vector<std::string> what_changes(const Session& session, const core::StateR
   return said;
 }
 
-/// Forgets the best so far where its checkpoint is not there, and says so.
+/// Forgets the best so far if its checkpoint is gone or damaged, and says so.
 void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run) {
   if (!run.best) return;
   const std::int64_t best = run.best->update;
@@ -57,14 +57,15 @@ void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run)
   run.evaluations_since_best = 0;
   run.best_is_of_others = false;
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
-  if (is_newest || core::has_checkpoint(directory, best))  // else what is done again now had a better
+  // Otherwise one of the updates that are now done again had a better score.
+  if (is_newest || core::has_checkpoint(directory, best))
     run.said.push_back(
         fmt::format("the best so far, update {}, is gone, or was altered or cut short since it was written; the best "
                     "of what comes takes its place",
                     best));
 }
 
-/// Adds to what is said what is dropped of later updates.
+/// Adds a message on what is dropped of later updates. Throws base::BadInput if checkpoints are and nothing would come.
 void check_that_something_comes(const Options& options, const Progressed& run, std::vector<std::string>& said) {
   const auto checkpoints = core::all_checkpoints(checkpoint_directory(options.run_dir));
   const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
@@ -82,7 +83,8 @@ void check_that_something_comes(const Options& options, const Progressed& run, s
 
 ResumedRun resume_run(const Session& session, const std::string& scored_on, core::Model& model, core::Adam& optimizer) {
   const Options& options = session.options;
-  if (session.speaks()) check_run_directory(options);  // ranks would take its lock for one another's
+  // On rank 0 alone: ranks would take one another's lock for that of another process.
+  if (session.speaks()) check_run_directory(options);
   const auto directory = checkpoint_directory(options.run_dir);
   const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
   const nlohmann::json state = core::read_state(checkpoint);
@@ -99,7 +101,8 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   run.hours = read.number("hours", 0);
   run.left_out_in_a_row = read.whole("left_out_in_a_row", 0);
   const std::string usual = options.evaluation_scoring == Scoring::teacher_forced ? scored_on : "";
-  const bool is_of_others = read.text("scored_on", usual) != scored_on;  // what does not say so was scored as usual
+  // A checkpoint that does not say was scored as usual.
+  const bool is_of_others = read.text("scored_on", usual) != scored_on;
   run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
   run.best = best_score_in(read);
   run.evaluations_since_best = is_of_others ? 0 : read.whole("evaluations_since_best", 0);
@@ -112,7 +115,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
 void check_later_and_best_checkpoints(const Options& options, std::int64_t update, ResumedRun& run) {
   check_best(checkpoint_directory(options.run_dir), update, run);
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
-  const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // it is to be scored again
+  const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // to be scored again
   check_that_something_comes(options, {update, run.hours, time_is_over, best, run.evaluations_since_best}, run.said);
 }
 

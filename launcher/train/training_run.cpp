@@ -61,7 +61,7 @@ TrainingRun::TrainingRun(Session& session)
   session.update = update();
   if (resumed_.best_is_of_others) score_best_again();
   if (const std::string reached = limit(); !reached.empty()) log_->say(nothing_left(update(), reached));
-  if (evaluation_is_due()) evaluate();  // a stop came before it
+  if (evaluation_is_due()) evaluate();  // a stop came before it could be made
   log_->start();
 }
 
@@ -121,12 +121,13 @@ void TrainingRun::load_on_all_ranks(std::int64_t update) {
   });
   const at::NoGradGuard no_graph;
   const at::Tensor& parameters = model_->parameters().flat();
-  if (!session_.speaks()) parameters.fill_(-0.0);  // which added to any number, even -0, leaves it
+  // Adding -0 changes no number, not even -0.
+  if (!session_.speaks()) parameters.fill_(-0.0);
   world.all_reduce_sum(parameters, dist::Purpose::control);
 }
 
-/// As the checkpoint has it that is gone on from: a kill may have come before the pointers, and later ones are done
-/// again.
+/// Sets the pointers as the checkpoint that the run resumes from has them: a kill may have come before they were set,
+/// and later checkpoints are made again.
 void TrainingRun::point_at_checkpoints() const {
   core::point_at(directory_->checkpoints(), "latest", update());
   if (best_)
@@ -146,7 +147,7 @@ core::LossOptions TrainingRun::loss_of(const datasets::Batch& batch) const {
   const double grown = options.ponder_warmup == 0
                            ? 1
                            : std::min(1.0, static_cast<double>(update()) / static_cast<double>(options.ponder_warmup));
-  // What does not stand in a text has no probability where answers are pointed at.
+  // If answers are pointed at, what does not stand in the text has no probability.
   const double smoothing = session_.task->points() ? 0 : options.label_smoothing;
   return {batch.labels(), batch.source_rows(), batch.target_rows(), smoothing, options.ponder_weight * grown};
 }
@@ -204,8 +205,8 @@ bool TrainingRun::evaluation_is_due() const {
 }
 
 bool TrainingRun::checkpoint_is_due() const {
-  const bool end_writes_it = finished();                  // after an evaluation, which it is to tell of
-  const bool may_be_spoilt = non_finite_.in_a_row() > 0;  // the model, for good
+  const bool end_writes_it = finished();                  // after the evaluation, so as to record its score
+  const bool may_be_spoilt = non_finite_.in_a_row() > 0;  // the model itself, not only an update
   const bool is_time = checkpoint_is_old_ || is_due(update(), session_.options.checkpoint_every);
   return is_time && written_at_ != update() && !end_writes_it && !may_be_spoilt;
 }
@@ -218,7 +219,7 @@ std::optional<Evaluation> TrainingRun::score(datasets::Split split) {
   };
   std::optional<Evaluation> made = made_by(Scoring::teacher_forced);
   if (made && scoring_ == Scoring::decoded) {
-    const double loss = made->loss;  // of the right symbols, which decoding does not have
+    const double loss = made->loss;  // over the right symbols; decoding has no loss
     made = made_by(Scoring::decoded);
     if (made) made->loss = loss;
   }
@@ -232,7 +233,7 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
   nlohmann::ordered_json record{{"update", update}, {"split", name}, {name + "_loss", found.loss}};
   if (session_.task->has_outputs()) record["scoring"] = name_of(scoring_);
   record.update(to_json(found, session_));
-  record.erase("loss");  // that of updates has another meaning
+  record.erase("loss");  // in an update's record it means something else
   return record;
 }
 
@@ -284,7 +285,7 @@ void TrainingRun::replace_state() const {
 
 void TrainingRun::write_checkpoint() {
   const bool are_compared = session_.mesh.world().size() > 1 && session_.options.check_ranks > 0;
-  if (are_compared && compared_at_ != update()) check_ranks();  // what is wrong is not to be gone on from
+  if (are_compared && compared_at_ != update()) check_ranks();  // no run is to go on from what is wrong
   check_finite(*model_, optimizer_, written_at_, session_.mesh.world());
   written_at_ = update();
   since_written_ = Stopwatch();
@@ -292,7 +293,7 @@ void TrainingRun::write_checkpoint() {
   log_->pause();
   run_on_first(session_.mesh.world(), [&] {
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
-    if (is_spoilt_ || non_finite_.in_a_row() > 0) return;  // those from before it may have been spoilt stay
+    if (is_spoilt_ || non_finite_.in_a_row() > 0) return;  // older ones stay: this one may be spoilt
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                  session_.options.keep_every);
   });
@@ -302,7 +303,7 @@ void TrainingRun::write_checkpoint() {
 bool TrainingRun::finished() const { return stop_ || !limit().empty(); }
 
 int TrainingRun::end() {
-  if (log_->is_behind()) record_updates();  // an evaluation has ended it
+  if (log_->is_behind()) record_updates();  // an evaluation has ended training
   if (!stop_ && (evaluated_at_ != update() || (!best_ && !is_spoilt_))) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_ && !best_)
@@ -323,7 +324,8 @@ void TrainingRun::score_test_split() {
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
   const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
-  nlohmann::ordered_json known;  // of a run that was done
+  // A run that had ended before has recorded this already.
+  nlohmann::ordered_json known;
   for (const char* name : {"update", "sequences", "test_loss", "accuracy", "sequence_accuracy", "scoring", "bleu"})
     if (record.contains(name)) known[name] = record.at(name);
   const bool is_known = log_->has_newest({{"split", "test"}}, known);

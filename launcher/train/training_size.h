@@ -10,7 +10,7 @@
 
 namespace ut::launcher {
 
-/// How large what is trained is: its parameters, and the mean of the first updates.
+/// The size of what is trained: its parameters, and means over the first updates.
 class TrainingSize {
  public:
   TrainingSize(const core::Model& model, const Session& session);
@@ -26,7 +26,7 @@ class TrainingSize {
   std::int64_t parameters_;
   std::int64_t table_parameters_;
   std::int64_t threads_;      // of this rank
-  std::int64_t updates_ = 0;  // that the three below are the means of
+  std::int64_t updates_ = 0;  // number of updates that the three below are means of
   double rows_ = 0;
   double examples_ = 0;  // of a micro-batch
   FlopsRange flops_{};
