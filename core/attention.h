@@ -10,20 +10,20 @@
 
 namespace ut::core {
 
-/// Multi-head attention without biases, as the authors have it: what is learned of it. Queries, keys and values are of
-/// the products' type.
+/// The learned projections of multi-head attention (equations 2 and 3), without biases as in the authors' code.
+/// Queries, keys and values are of the products' type (core/products.h).
 class Attention {
  public:
-  /// Of rows over themselves: queries, keys and values are of one product's weights.
+  /// For self-attention: the weights of queries, keys and values are one parameter.
   static Attention over_self(Parameters& parameters, const std::string& name, const ModelOptions& options);
-  /// Of rows over those of a memory.
+  /// For attention over the rows of a memory.
   static Attention over_memory(Parameters& parameters, const std::string& name, const ModelOptions& options);
 
   at::Tensor queries(const at::Tensor& x) const;      // [rows, d] -> [rows, d]
   at::Tensor keys_values(const at::Tensor& x) const;  // [rows, d] -> keys beside values [rows, 2d]
-  /// Rows in the products' type: the products read no more of them, so no more has to be sent.
+  /// `x` in the products' type: the products read no more of it, so no more has to be sent.
   at::Tensor as_factor(const at::Tensor& x) const { return x.to(type_); }
-  /// Heads' outputs [rows, d] -> [rows, d].
+  /// Heads' outputs [rows, d] -> [rows, d], by W^O.
   at::Tensor combine(const at::Tensor& heads) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace ut::core {
 namespace {
 
-/// What `make` gives, made when it is first asked for: a mask can take more room than all else.
+/// A function that returns what `make` gives, made at the first call: a mask can take more memory than all else.
 template <class Make>
 auto when_needed(const Make& make) {
   using Made = std::invoke_result_t<Make>;

@@ -12,10 +12,10 @@
 namespace ut::core {
 namespace {
 
-/// A prefix with one symbol more.
+/// A prefix extended by one symbol.
 struct Candidate {
   double log_probability;
-  std::size_t parent;  // its number in the beam
+  std::size_t parent;  // the prefix's number in the beam
   std::int64_t symbol;
 };
 
@@ -54,7 +54,7 @@ class Beam {
     running_ = std::move(extended);
   }
 
-  /// Of scores that are no numbers nothing goes on.
+  /// Empty, with a log probability of NaN, if scores are NaN: then no prefix goes on.
   Prefix output() const {
     if (best_) return best_->second;
     return running_.empty() ? Prefix{std::numeric_limits<double>::quiet_NaN()} : running_.front();
@@ -81,7 +81,7 @@ class Beam {
   const BeamOptions& options_;
   std::int64_t length_ = 0;
   std::vector<Prefix> running_{{}};
-  std::optional<std::pair<double, Prefix>> best_;  // of those that ended: its score, and all before the end
+  std::optional<std::pair<double, Prefix>> best_;  // of the prefixes that ended: score, and prefix without the end
 };
 
 using Beams = std::vector<Beam>;
@@ -104,8 +104,9 @@ Prefixes prefixes_of(const Beams& beams, std::int64_t width, std::int64_t length
   return prefixes;
 }
 
-/// Of each prefix the likeliest symbols, `count` or more where some are equally likely, so that which are taken does
-/// not depend on how they are found: prefix and symbol [candidates, 2] int64, logarithms of probabilities [candidates].
+/// For each prefix the `count` likeliest symbols, and all that are as likely as the last of these, so that the choice
+/// does not depend on topk()'s order. Returns prefix and symbol [candidates, 2] int64, and log probabilities
+/// [candidates] float64.
 std::pair<at::Tensor, at::Tensor> likeliest(const at::Tensor& logits, std::int64_t count) {
   const at::Tensor all = at::log_softmax(logits, 1);  // [prefixes, vocabulary]
   const auto [values, symbols] = all.topk(std::min(count, all.size(1)), 1);

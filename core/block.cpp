@@ -88,7 +88,7 @@ at::Tensor Block::step(const at::Tensor& state, const at::Tensor& with_signals, 
 Memory Block::remember(const at::Tensor& encoded, const dist::SequenceExchange& source) const {
   Memory memory{{}, source.all()};
   const bool of_states = source.holdings().options.sent == dist::Sent::states;
-  // Of the states' type, whatever that of products: in it the gradients of all layers add up.
+  // In the states' type, whatever that of products: the gradients of all layers add up in it.
   const at::Tensor all = of_states ? source.gather(encoded) : at::Tensor();
   for (const Layer& layer : layers_) {
     const Attention& attention = *layer.cross_attention;

@@ -53,7 +53,7 @@ class CachedRows final : public CurrentRows {
     throw std::logic_error("a sequence's mean needs positions that are not decoded yet");
   }
 
-  /// Where nothing leaves, nobody waits for a device to say who has halted.
+  /// If no rows leave, nothing has to wait for a device's flags.
   void start_compaction(const at::Tensor& running) override {
     if (copies_) flags_ = dist::start_to_host(running);
   }
@@ -85,13 +85,13 @@ class CachedRows final : public CurrentRows {
     return {index_of(still), left, left};
   }
 
-  /// One step more than the rows need, so that what later positions see of them is made.
+  /// One step more than the rows need, so that what later positions see of them is computed.
   bool any_running() const override { return step_ < steps_ && (!running_.empty() || !copied_.empty()); }
   at::Tensor move(const at::Tensor& rows) const override { return rows; }
   bool has_moved() const override { return false; }
 
   at::Tensor home(const at::Tensor& halted) const override {
-    std::unordered_map<std::int64_t, std::int64_t> place;  // of each sequence among those that halted
+    std::unordered_map<std::int64_t, std::int64_t> place;  // each sequence's place among those that halted
     for (const std::int64_t sequence : halted_) place.emplace(sequence, std::ssize(place));
     Numbers order;
     for (const std::int64_t sequence : first_) order.push_back(place.at(sequence));
@@ -103,8 +103,9 @@ class CachedRows final : public CurrentRows {
 
   at::Tensor index_of(const Numbers& numbers) const { return dist::on_device(numbers, cache_.device()); }
 
-  /// Adds `rows` (of the running, then of the copied) to what is known of this step's earlier positions. Rows that
-  /// halted before are what they were in the step before.
+  /// Adds `rows` (the running, then the copied ones) to what is known of this step's earlier positions. Rows that
+  /// halted before keep what they had in the step before. Returns all [positions that there is room for * sequences,
+  /// columns].
   at::Tensor remember(Part part, std::size_t layer, const at::Tensor& rows) {
     at::Tensor now = cache_.at_position(cache_.of_step(step_).*part, layer, position_, rows);
     if (step_ > 1 && copies_) now.copy_(cache_.at_position(cache_.of_step(step_ - 1).*part, layer, position_, rows));
@@ -159,7 +160,7 @@ class CachedRows final : public CurrentRows {
   DecodingCache& cache_;
   std::int64_t position_;
   Numbers id_;
-  Numbers first_;  // sequences, as they came
+  Numbers first_;  // sequences that ran at first
   std::int64_t width_;
   bool copies_;
   std::int64_t steps_;
@@ -167,7 +168,7 @@ class CachedRows final : public CurrentRows {
   std::int64_t step_ = 0;
   Numbers running_;  // sequences; with the two below
   Numbers copied_;
-  Numbers halted_;  // in the order in which they did
+  Numbers halted_;  // in the order in which they halted
   dist::Arriving flags_;
   dist::Rows local_;
   dist::Rows seen_;

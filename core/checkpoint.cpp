@@ -42,7 +42,8 @@ std::string digest_of(const json& state) {
   return base::digest(text.data(), text.size());
 }
 
-/// Copies the named tensors into `targets`; they must be the same set with the same shapes and type.
+/// Copies the tensors whose names begin with `prefix` into `targets`. Throws base::BadInput unless names, shapes and
+/// types are the same.
 void fill(const std::vector<Parameter>& targets, const Safetensors& content, const std::string& prefix,
           const fs::path& path) {
   const at::NoGradGuard no_graph;
@@ -69,7 +70,7 @@ void write_state(const fs::path& checkpoint, json whole) {
   base::write_file_whole(checkpoint / state_file, whole.dump(2) + "\n");
 }
 
-/// Writes the files of a checkpoint into a directory of its own.
+/// Writes the files of a checkpoint into `directory`, which it creates.
 void write_files(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {
   if (!fs::is_directory(directory.parent_path()))
     throw std::runtime_error(fmt::format("{}: is not there any more", directory.parent_path().string()));
@@ -86,7 +87,7 @@ void write_files(const fs::path& directory, const Model& model, const Adam& opti
   write_state(directory, std::move(whole));
 }
 
-/// Of files that are not as they were written.
+/// Thrown for files that are not as they were written.
 class Damaged : public base::BadInput {
  public:
   using base::BadInput::BadInput;
@@ -120,19 +121,19 @@ json state_of(const fs::path& checkpoint) {
   return state;
 }
 
-/// What the state says of one of its files.
+/// The digest of one of the checkpoint's files, according to its state.
 std::string digest_in(const json& digests, const char* file, const fs::path& checkpoint) {
   if (!digests.is_object() || !digests.contains(file) || !digests[file].is_string())
     throw Damaged(fmt::format("{}: has no digest of {}", (checkpoint / state_file).string(), file));
   return digests[file].get<std::string>();
 }
 
-/// What to do about a damaged one: take the newest whole one before it, or else the newest.
+/// What to do about a damaged checkpoint: take the newest whole one before it, or else the newest whole one.
 std::string advice(const fs::path& checkpoint) {
   const auto can_be_taken = [](const fs::path& other) {
     try {
       return is_whole(other);
-    } catch (const std::exception&) {  // another cannot be read either
+    } catch (const std::exception&) {  // that one cannot be read either
       return false;
     }
   };
@@ -144,7 +145,7 @@ std::string advice(const fs::path& checkpoint) {
   return "there is no whole one";
 }
 
-/// Reads what is in one checkpoint or several; where it is damaged, the message says what to do.
+/// Calls `read`, which reads from these checkpoints. If one is damaged, the message says what to do.
 template <class Read>
 auto with_advice(const std::vector<fs::path>& checkpoints, const Read& read) {
   try {
@@ -157,7 +158,7 @@ auto with_advice(const std::vector<fs::path>& checkpoints, const Read& read) {
   }
 }
 
-/// Throws Damaged where a file is not whole.
+/// Throws Damaged if a file is not whole.
 void load(const fs::path& checkpoint, const Parameters& parameters, Adam* optimizer) {
   const json state = state_of(checkpoint);
   const std::int64_t update = StateReader(state, checkpoint).whole("update", 0);
@@ -210,7 +211,7 @@ void write_checkpoint(const fs::path& directory, const Model& model, const Adam&
   try {
     write_files(beside, model, optimizer, state);
   } catch (...) {
-    std::error_code ignored;  // the cause counts
+    std::error_code ignored;  // the error that is rethrown matters more
     fs::remove_all(beside, ignored);
     throw;
   }
@@ -245,7 +246,7 @@ void load_checkpoint(const fs::path& checkpoint, const Parameters& parameters, A
 
 void load_mean(const std::vector<fs::path>& checkpoints, Model& model) {
   if (checkpoints.size() == 1)
-    return load_checkpoint(checkpoints.front(), model.parameters(), nullptr);  // to the bit: -0 stays
+    return load_checkpoint(checkpoints.front(), model.parameters(), nullptr);  // to the bit: a sum turns -0 into 0
   const at::NoGradGuard no_graph;
   const at::Tensor parameters = model.parameters().flat().detach();
   at::Tensor sum = at::zeros(parameters.sizes(), parameters.options().dtype(at::kDouble));

@@ -21,20 +21,20 @@ namespace fs = std::filesystem;
 constexpr std::string_view name_prefix = "update-";
 constexpr std::array<const char*, 2> pointers{"latest", "best"};
 
-/// What a pointer says.
+/// The checkpoint's name that a pointer holds.
 std::string named_by(const fs::path& pointer) {
   std::string name = base::read_file(pointer);
   name.erase(name.find_last_not_of(" \n\r\t") + 1);
   return name;
 }
 
-/// Of what a person or a pointer calls it; not there: empty.
+/// The checkpoint of this name, which a person or a pointer gave; empty if there is none.
 fs::path checkpoint_called(const fs::path& directory, const std::string& name) {
-  std::error_code unusable;  // as where the name is longer than names can be
+  std::error_code unusable;  // such as a name that is too long for a file's
   return update_of(name) && fs::is_directory(directory / name, unusable) ? directory / name : fs::path();
 }
 
-/// What a person may ask for instead, of a few.
+/// Names a few checkpoints that a person may ask for instead.
 std::string others(const fs::path& directory) {
   constexpr std::size_t shown = 5;
   std::vector<std::string> names;
@@ -47,13 +47,15 @@ std::string others(const fs::path& directory) {
   return names.empty() ? "there is none" : fmt::format("give {}", fmt::join(names, ", "));
 }
 
-/// What is no checkpoint any more may stay, as where another process reads it over NFS; the next start tries again.
+/// For what is no longer a checkpoint. It may stay, for example if another process reads it over NFS; the next start
+/// tries again.
 void remove_if_possible(const fs::path& directory) {
   std::error_code ignored;
   fs::remove_all(directory, ignored);
 }
 
-/// One that says that it is being removed; what an earlier removal could not take away keeps its own.
+/// An unused name that says that the checkpoint is being removed. What an earlier removal could not remove keeps its
+/// name.
 fs::path free_name_beside(const fs::path& checkpoint) {
   for (int number = 0;; ++number) {
     fs::path aside = checkpoint;
@@ -124,7 +126,7 @@ bool has_checkpoint(const fs::path& directory, std::int64_t update) {
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   std::string name = which;
   if (which == "latest" && !base::is_there(directory / which)) {
-    const auto found = all_checkpoints(directory);  // a kill came between the first one and its pointer
+    const auto found = all_checkpoints(directory);  // the run was killed between writing the first one and its pointer
     if (!found.empty()) return found.front();
   }
   const bool is_pointer = std::ranges::find(pointers, which) != pointers.end();

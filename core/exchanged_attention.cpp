@@ -15,7 +15,7 @@
 namespace ut::core {
 namespace {
 
-/// Over all keys at once, when they have come.
+/// Attends to all keys at once, when they have arrived.
 class GatheredAttention final : public ExchangedAttention {
  public:
   GatheredAttention(const dist::SequenceExchange& exchange, bool causal)
@@ -32,8 +32,8 @@ class GatheredAttention final : public ExchangedAttention {
   AttentionLayout layout_;
 };
 
-/// Over one rank's keys after another's, while the next are on their way; and back over the last's first, while the
-/// gradients of those that came after are on their way.
+/// Attends to one rank's keys after another's, while the next are on their way. The backward pass goes over them in
+/// reverse, while the gradients of those it has done are on their way.
 class RowAttentionByBlocks final : public ExchangedAttention {
  public:
   RowAttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : holdings_(exchange.holdings()) {
@@ -60,14 +60,14 @@ class RowAttentionByBlocks final : public ExchangedAttention {
  private:
   struct Backward {
     RowAttention attention;
-    at::Tensor query_gradient;  // over the blocks gone back to so far
+    at::Tensor query_gradient;  // over the blocks that the backward pass has reached so far
   };
 
-  /// The node of the graph that one block of keys and values is, fed by the node `before`; the first by the queries.
-  /// Autograd goes back to the last block first. Weights are made again by the log_sum over all blocks, so the gradient
-  /// of the output is right for every block as it is: each node hands it on, and adds to the queries' gradient, which
-  /// the first, gone back to last, gives. All nodes have one output, which each block has changed; only the last is
-  /// read.
+  /// A block of keys and values as a node of the autograd graph. Its input is the node `before`; that of the first
+  /// block is the queries. Autograd reaches the last block first. Weights are recomputed from the log_sum over all
+  /// blocks, so every block needs the gradient of the final output, unchanged: each node hands it on and adds to the
+  /// queries' gradient, which the first block's node, reached last, returns. All nodes have the same output tensor,
+  /// which each block has changed; only the last node's is read.
   static at::Tensor after(const at::Tensor& before, const at::Tensor& keys_values,
                           const std::shared_ptr<const RowSpans>& spans, const std::shared_ptr<Backward>& back,
                           bool first) {
@@ -81,11 +81,11 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   }
 
   const dist::Holdings& holdings_;
-  std::vector<std::shared_ptr<const RowSpans>> spans_;  // [ranks]: their keys
+  std::vector<std::shared_ptr<const RowSpans>> spans_;  // [ranks]: of that rank's keys
 };
 
-/// The same as a composition of the library's operations. What is cut in zigzag is two spans a rank, of which each
-/// meets each; under a causal mask spans that lie wholly behind are left out.
+/// The same, composed of LibTorch's operations. With a zigzag cut each rank has two spans, and each span of queries
+/// meets each span of keys. Under a causal mask, spans of keys that lie wholly after the queries are left out.
 class SlottedAttentionByBlocks final : public ExchangedAttention {
  public:
   SlottedAttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
@@ -144,7 +144,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
     return result;
   }
 
-  /// Adds to `parts` what each of this rank's spans sees in another's block.
+  /// Adds to `parts` what each of this rank's spans sees in the block of a rank.
   void meet(const dist::RankRows& block, const std::vector<at::Tensor>& queries, const AttentionCall& call,
             std::vector<std::vector<PartOfAttention>>& parts) const {
     const auto rank = static_cast<std::size_t>(block.rank);
@@ -161,12 +161,13 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
 
   const dist::Holdings& holdings_;
   std::vector<dist::Chunk> mine_;
-  at::Tensor place_of_row_;                     // [local rows] int64: among those of the spans, one after the other
-  std::vector<std::vector<at::Tensor>> index_;  // [ranks][spans]: which of the rank's rows they are
+  at::Tensor place_of_row_;                     // [local rows] int64: place when the spans follow one another
+  std::vector<std::vector<at::Tensor>> index_;  // [ranks][spans]: which of the rank's rows are in the span
   std::vector<std::vector<std::vector<std::optional<SlottedAttention>>>> layouts_;  // [ranks][their spans][my spans]
 };
 
-/// One rank's keys after another's, where there are kernels for heads of that width as RowAttention.
+/// Attends to one rank's keys after another's: by RowAttention if it has kernels for heads of that width, else by
+/// LibTorch's operations.
 class AttentionByBlocks final : public ExchangedAttention {
  public:
   AttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : exchange_(exchange), causal_(causal) {}
@@ -187,17 +188,17 @@ class AttentionByBlocks final : public ExchangedAttention {
 
   const dist::SequenceExchange& exchange_;
   bool causal_;
-  mutable std::unique_ptr<ExchangedAttention> attention_;  // known when there is something to attend to
+  mutable std::unique_ptr<ExchangedAttention> attention_;  // made at the first call, which shows type and width
 };
 
-/// Of rows whose query, key and value follow one another: in this order [rows] int64 all their queries, then each key
-/// before its value. [3 * rows] int64
+/// For a table in which each row's query, key and value follow one another: the indices [3 * rows] int64 of all
+/// queries, then of each key before its value, with the rows in the order `order` [rows] int64.
 at::Tensor queries_before_keys_values(const at::Tensor& order) {
   const at::Tensor query = order * 3;
   return at::cat({query, at::stack({query + 1, query + 2}, 1).flatten()});
 }
 
-/// Over all keys of some heads.
+/// Attends to all keys, each rank in some of the heads.
 class AttentionByHeads final : public ExchangedAttention {
  public:
   AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
@@ -226,7 +227,7 @@ class AttentionByHeads final : public ExchangedAttention {
  private:
   const dist::Holdings& holdings_;
   AttentionLayout layout_;
-  at::Tensor row_of_place_;              // [all rows] int64: the way back from holdings_.order
+  at::Tensor row_of_place_;              // [all rows] int64: the inverse of holdings_.order
   at::Tensor queries_then_keys_values_;  // [3 * all rows] int64: of the ranks' rows, in holdings_.order
 };
 

@@ -13,43 +13,43 @@
 
 namespace ut::core {
 
-/// Halting probabilities [rows] float64 of a step's rows, from elsewhere than a halting unit.
+/// Gives the halting probabilities [rows] float64 of the rows of a step (from 1), instead of a halting unit.
 using HaltingDraw = std::function<at::Tensor(std::int64_t step, const dist::Rows& rows)>;
 
-/// What decides, before each step, how likely a position is to stop: one affine map and a sigmoid.
+/// Says before each step how likely a position is to halt: one affine map and a sigmoid.
 class HaltingUnit {
  public:
   HaltingUnit(Parameters& parameters, const std::string& name, const ModelOptions& options);
 
-  /// `x` [local rows, d], the states with their signals -> [local rows] float64. Collective where it is the
-  /// mean over a sequence.
+  /// `x` [local rows, d], the states with their signals -> [local rows] float64. `step` counts from 1. Collective for
+  /// ActKind::global.
   at::Tensor probability(const at::Tensor& x, std::int64_t step, const StepRows& rows, const DropoutKey& dropout) const;
 
-  /// Takes the unit's place.
+  /// From now on `draw` gives the probabilities.
   void replace(HaltingDraw draw) { draw_ = std::move(draw); }
 
  private:
   ActKind kind_;
-  at::Tensor kernel_;  // [d, 1]; undefined: random
+  at::Tensor kernel_;  // [d, 1]; undefined for ActKind::random
   at::Tensor bias_;    // [1]
   HaltingDraw draw_;
 };
 
-/// The state of adaptive computation time for some rows (the papers' Appendix B), [rows] each; probabilities, weights
-/// and remainders in float64, so that decisions do not hang on the precision of the states.
+/// The state of adaptive computation time for some rows (the papers' Appendix B), [rows] each. Probabilities, weights
+/// and remainders are float64, so that decisions do not depend on the precision of the states.
 class HaltingState {
  public:
   /// Rows that have not yet taken a step. `state` [rows, d].
   HaltingState(const at::Tensor& state, const HaltingOptions& options);
 
-  /// Decides with `probability` [rows] who goes on; `last`: nobody does, and the weight that is left goes to this step.
+  /// Decides with `probability` [rows] which rows go on. `last`: none does, and this step gets the weight that is left.
   void decide(const at::Tensor& probability, bool last);
-  /// Takes this step's states [rows, d] into the mean.
+  /// Takes this step's states [rows, d] into the mean; after decide().
   void take(const at::Tensor& state);
 
   /// The state with row number order[i] as row i. `order` [rows] int64.
   HaltingState in_order(const at::Tensor& order) const;
-  /// The rows that go on: what `stay` makes of each part of the state [rows, ...].
+  /// The state of only the rows that go on; `stay` picks them from each part of the state [rows, ...].
   HaltingState going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
 
   const at::Tensor& running() const { return running_; }          // bool: takes a step after this one
@@ -58,7 +58,7 @@ class HaltingState {
   const at::Tensor& remainder() const { return remainder_; }
   const at::Tensor& updates() const { return updates_; }  // int64
   const at::Tensor& mean() const { return mean_; }        // [rows, d]
-  at::Tensor cost() const;                                // N + R, which the loss holds down
+  at::Tensor cost() const;                                // N + R, which the loss penalises
 
  private:
   HaltingOptions options_;

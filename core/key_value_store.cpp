@@ -10,7 +10,7 @@ namespace ut::core {
 
 void KeyValueStore::turn_to(std::int64_t step, const at::Tensor& fresh, const at::Tensor& slot) {
   if (std::abs(step - current_) > 1) throw std::logic_error("steps with halting are gone back to in reverse, and once");
-  if (step == current_) return;  // its own are in place, as where it has just been made again
+  if (step == current_) return;  // already in place, for example if the step has just been recomputed
   store_.put(fresh, slot);
   current_ = step;
 }

@@ -10,23 +10,25 @@
 
 namespace ut::core {
 
-/// The keys and values of one layer while its positions halt one after another. In each step those of some rows are
-/// new; the others stay as they are, here, so that a step's work and memory go with its new rows and its queries, not
-/// with all rows. The backward pass takes the steps back one by one.
+/// The keys and values of one layer while its positions halt one after another. Each step brings new ones for some
+/// rows; the others stay here as they are, so that a step's work and memory depend on its new rows and its queries, not
+/// on all rows. The backward pass undoes the steps one by one.
 class KeyValueStore : public std::enable_shared_from_this<KeyValueStore> {
  public:
   explicit KeyValueStore(std::int64_t slots) : store_(slots) {}
 
-  /// Step number `step`, from 1. `fresh` [new rows, 2d]: keys beside values, of the rows that this step puts into
-  /// `slot` [new rows] int64. All slots that the next step writes must be among them, so that going back a step
-  /// restores what was in these. `query` [query rows, d] belongs to `layout`, whose keys stand in their slots. Returns
-  /// the heads' outputs [query rows, d]. Steps are made in their order, and go back, or are made again to go back, in
-  /// reverse, once; throws std::logic_error otherwise.
+  /// Takes step number `step`, from 1: puts `fresh` [new rows, 2d], keys beside values, into the slots `slot` [new
+  /// rows] int64, then attends with `query` [query rows, d]. `slot` must include all slots that the next step writes,
+  /// so that undoing that step restores what was in them. `layout`: of these queries, and of keys that stand in their
+  /// slots. Returns the heads' outputs [query rows, d].
+  ///
+  /// Steps must be taken in order, then undone (or taken again to be undone) in reverse order, once. Throws
+  /// std::logic_error otherwise.
   at::Tensor attend(std::int64_t step, const at::Tensor& query, const at::Tensor& fresh, const at::Tensor& slot,
                     const AttentionLayout& layout, const AttentionSite& site);
 
  private:
-  /// Puts in place what a step beside the one at hand has put in.
+  /// Puts the keys and values of `step` in place, which must be the current step or next to it.
   void turn_to(std::int64_t step, const at::Tensor& fresh, const at::Tensor& slot);
 
   dist::RowStore store_;

@@ -9,15 +9,15 @@ namespace ut::core {
 
 using Outputs = std::vector<std::vector<std::int64_t>>;  // [sequences]: symbols, without the end
 
-/// What decoding found likeliest for some sequences, and the logarithm of its probability, that of the end included
-/// where it came to one.
+/// The likeliest outputs that decoding found for some sequences, and their log probabilities, which include the end if
+/// the output has reached it.
 struct Likeliest {
   Outputs outputs;
   std::vector<double> log_probabilities;  // [sequences]
 };
 
-/// Of all `sequences`, of which this rank has found `mine`, those from number `first` on, of at most `longest` symbols;
-/// a rank that has found none gives none. Collective.
+/// Gathers every rank's outputs. `mine`: this rank's, of the sequences from number `first` on; it may be empty.
+/// `sequences`: how many there are in all. `longest`: the most symbols of an output. Collective.
 Likeliest gather_likeliest(const Likeliest& mine, std::int64_t first, std::size_t sequences, std::int64_t longest,
                            dist::Communicator& group);
 

@@ -11,8 +11,8 @@
 namespace ut::core {
 namespace {
 
-/// Of the host's rows as many as stay in a core's cache from one operation to the next; of a device's as many as are
-/// still few beside all.
+/// Pieces of `rows` [rows, columns]: on the host so small that they stay in a core's cache from one operation to the
+/// next; on a device small compared with the whole.
 std::vector<at::Tensor> in_pieces(const at::Tensor& rows) {
   const std::int64_t numbers_at_once = rows.is_cpu() ? 1 << 18 : 1 << 24;
   return rows.split(std::max<std::int64_t>(1, numbers_at_once / rows.size(1)));
@@ -23,7 +23,7 @@ std::vector<at::Tensor> in_pieces(const at::Tensor& rows) {
 at::Tensor summed_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing) {
   const auto others = static_cast<double>(logits.size(1) - 1);
   const double low = smoothing == 0 ? 0 : smoothing / others;
-  const at::Tensor log_probability = logits.detach();  // [rows, vocabulary], in their place
+  const at::Tensor log_probability = logits.detach();  // [rows, vocabulary], in the logits' memory
   for (const at::Tensor& rows : in_pieces(log_probability)) rows.copy_(at::log_softmax(rows, 1));
   const at::Tensor label = labels.unsqueeze(1);  // [rows, 1]
   at::Tensor loss = log_probability.gather(1, label).sum() * (smoothing + low - 1);

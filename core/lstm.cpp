@@ -28,7 +28,7 @@ std::vector<std::int64_t> last_rows(const dist::Rows& rows) {
   return last;
 }
 
-/// Sources that have been read: what the attention remembers of them, and the state after each.
+/// Sources that have been read: what attention sees of them, and the state after each.
 struct ReadSources {
   at::Tensor memory;  // [source rows, 2d]
   dist::Rows rows;
@@ -38,7 +38,7 @@ struct ReadSources {
 /// Keeps the state of every prefix and what the encoder made of the sources.
 class LstmDecoder final : public PrefixDecoder {
  public:
-  /// No `sources` in a decoder alone.
+  /// `sources`: none in a decoder alone.
   LstmDecoder(const Lstm& model, std::optional<ReadSources> sources, const DecodingShare& share)
       : model_(model),
         device_(model.parameters().flat().device()),
@@ -69,7 +69,7 @@ class LstmDecoder final : public PrefixDecoder {
   at::Tensor decoder_updates() const override { return at::empty({0}, at::kLong); }
 
  private:
-  /// Each prefix over the rows of its source, which those of one source share.
+  /// Each prefix attends to the rows of its source, which the prefixes of one source share.
   AttentionLayout layout_of(const Prefixes& prefixes) const {
     std::vector<std::int64_t> sources;
     for (const std::int64_t place : prefixes.place) sources.push_back(first_ + place / width_);
@@ -98,7 +98,7 @@ LuongAttention::LuongAttention(Parameters& parameters, const std::string& name, 
       combine_(parameters.add_kernel(name + ".combine", {2 * options.d_model, options.d_model}, 2 * options.d_model,
                                      options.d_model)) {}
 
-/// Its keys and its values are the states themselves; attend() takes a row's key beside its value.
+/// Keys and values are both the states themselves; attend() takes a row's key beside its value.
 at::Tensor LuongAttention::remember(const at::Tensor& encoded) { return at::cat({encoded, encoded}, 1); }
 
 at::Tensor LuongAttention::attend(const at::Tensor& states, const at::Tensor& memory,

@@ -14,14 +14,14 @@
 namespace ut::core {
 namespace {
 
-/// Rows in the order in which the library wants sequences of different lengths: position by position, longer sequences
+/// Rows in the order in which LibTorch wants sequences of different lengths: position by position, longer sequences
 /// first.
 struct PackedOrder {
   at::Tensor rows;         // [rows] int64: which row stands where
   at::Tensor places;       // [rows] int64: where each row stands
   at::Tensor sequences;    // [sequences] int64: which sequence stands where
   at::Tensor numbers;      // [sequences] int64: where each sequence stands
-  at::Tensor batch_sizes;  // [positions] int64, on the host: sequences that are so long
+  at::Tensor batch_sizes;  // [positions] int64, on the host: how many sequences have this position
 
   PackedOrder(const dist::Rows& of, at::Device device) {
     const auto length = [&of](std::int64_t sequence) {
@@ -83,7 +83,7 @@ LstmStack::Read LstmStack::read(const at::Tensor& input, const dist::Rows& rows,
       const auto first = [&order](const at::Tensor& state) {
         return state.index_select(0, order.sequences).unsqueeze(0);  // [1, sequences, d]
       };
-      // One layer at a time: what is dropped between layers is the project's choice, not the library's.
+      // One layer at a time, so that our dropout is used between layers, not LibTorch's.
       const auto [outputs, last_hidden, last_cell] =
           at::lstm(result.outputs.index_select(0, order.rows), order.batch_sizes, {first(hidden), first(cell)},
                    {layer.input_weights, layer.hidden_weights, layer.bias, forget_bias_}, true, 1, 0.0,

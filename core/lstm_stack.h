@@ -17,7 +17,7 @@ struct LstmState {
   std::vector<at::Tensor> hidden;  // of each layer [sequences, d]
   std::vector<at::Tensor> cell;    // of each layer [sequences, d]
 
-  /// Of the sequences with these numbers [n] int64, in this order.
+  /// The state of only the sequences with these numbers [n] int64, in this order.
   LstmState of(const at::Tensor& sequences) const;
 };
 
@@ -28,17 +28,17 @@ class LstmStack {
   LstmStack(Parameters& parameters, const std::string& name, const ModelOptions& options);
 
   struct Read {
-    at::Tensor outputs;  // of the uppermost layer [rows, d]
+    at::Tensor outputs;  // [rows, d]: of the top layer
     LstmState end;       // after each sequence's last position
   };
-  /// `input` [rows, d]; `rows`: whole sequences, none of them empty; `start`: what the layers begin with, zeros where
-  /// it has none. Dropout on the input and on each layer's outputs.
+  /// Reads `input` [rows, d]. `rows`: whole sequences, none of them empty. `start`: the state to begin with; zeros if
+  /// it is empty. Dropout is on the input and on each layer's outputs.
   Read read(const at::Tensor& input, const dist::Rows& rows, const LstmState& start, const DropoutKey& dropout) const;
 
-  /// Of so many sequences of which nothing has been read: zeros.
+  /// The state of this many sequences before anything has been read: zeros.
   LstmState blank(std::int64_t sequences) const;
-  /// One position more of each sequence: `input` [sequences, d] -> outputs of the uppermost layer [sequences, d]; takes
-  /// `state` one position on. Without dropout.
+  /// Reads one more position of each sequence: `input` [sequences, d] -> outputs of the top layer [sequences, d].
+  /// Updates `state`. Without dropout.
   at::Tensor step(const at::Tensor& input, LstmState& state) const;
 
  private:
@@ -50,7 +50,7 @@ class LstmStack {
 
   ModelOptions options_;
   std::vector<Layer> layers_;
-  at::Tensor forget_bias_;  // [4d]: 1 for the forget gate, so that at the start cells remember; not learned
+  at::Tensor forget_bias_;  // [4d]: 1 for the forget gate, so that untrained cells remember; not learned
 };
 
 }  // namespace ut::core

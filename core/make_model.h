@@ -7,7 +7,7 @@
 
 namespace ut::core {
 
-/// The model that options.kind names. `device`: where its parameters are, and batches have to be.
+/// A new model of the kind that options.kind names. `device`: where its parameters are; batches must be there too.
 std::unique_ptr<Model> make_model(const ModelOptions& options, std::uint64_t seed, at::Device device);
 
 }  // namespace ut::core

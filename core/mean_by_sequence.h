@@ -7,8 +7,8 @@
 
 namespace ut::core {
 
-/// The mean of `values` [rows] float64 over each row's sequence, of which `sequence_index` [rows] says the number;
-/// `sum` adds over ranks.
+/// For each row the mean of `values` [rows] float64 over the rows of its sequence: [rows]. `sequence_index` [rows]
+/// int64: each row's sequence, below `sequences`. `sum` adds a tensor over the ranks.
 at::Tensor mean_by_sequence(const at::Tensor& values, const at::Tensor& sequence_index, std::int64_t sequences,
                             const std::function<at::Tensor(const at::Tensor&)>& sum);
 

@@ -11,8 +11,8 @@
 namespace ut::core {
 namespace {
 
-/// The table's rows with these numbers [n…] -> [n…, d]. On the host their gradients are added where the table's are
-/// kept: one of the size of the table, to be added to it, would be zero but for a few rows.
+/// The table's rows with these numbers [n…] -> [n…, d]. On the host their gradients are added directly to the
+/// table's buffer: a gradient of the size of the table would be zero except for a few rows.
 at::Tensor rows_of_table(const at::Tensor& table, const at::Tensor& numbers) {
   if (!table.is_cpu() || !keeps_gradient(table)) return at::embedding(table, numbers);
   return dist::with_backward(at::embedding(table.detach(), numbers), {table},
@@ -31,7 +31,8 @@ Model::Model(const ModelOptions& options, std::uint64_t seed, at::Device device)
       table_(parameters_.add_normal("table", {options.vocabulary, options.d_model},
                                     1 / std::sqrt(static_cast<double>(options.d_model)))) {
   if (options.words_per_row > 1)
-    // Of ones, as the authors' is, it says nothing of the words' order, and what hangs on that is hardly learned.
+    // The authors' begins with ones: then it says nothing of the words' order, and what depends on it is hardly
+    // learned.
     word_mask_ = parameters_.add_normal("word_mask", {options.words_per_row, options.d_model}, 1);
   if (options.points) pointer_ = parameters_.add_kernel("pointer", {options.d_model, 1}, options.d_model, 1);
 }
@@ -48,7 +49,7 @@ at::Tensor Model::embed_source(const Batch& batch) const {
 at::Tensor Model::embed_target(const Batch& batch) const {
   const at::Tensor& previous = batch.target_previous;
   const at::Tensor scale = previous.ge(0).unsqueeze(1).to(table_.scalar_type()) *
-                           std::sqrt(static_cast<double>(options_.d_model));  // a zero vector stands in front
+                           std::sqrt(static_cast<double>(options_.d_model));  // a sequence's first row is a zero vector
   return rows_of_table(table_, previous.clamp_min(0)) * scale;
 }
 

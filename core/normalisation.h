@@ -10,14 +10,15 @@
 
 namespace ut::core {
 
-/// Layer normalisation over the columns of a row (Ba et al., 2016), biased variance, epsilon 1e-6 as the authors'.
+/// Layer normalisation over the columns of a row (Ba et al., 2016), with biased variance and the authors' epsilon,
+/// 1e-6.
 class LayerNorm {
  public:
   LayerNorm(Parameters& parameters, const std::string& name, std::int64_t d_model);
 
   at::Tensor operator()(const at::Tensor& x) const;  // [rows, d] -> [rows, d]
 
-  /// Of x + dropout(y), all [rows, d], in one pass there and one back.
+  /// Normalises x + dropout(y), all [rows, d], in one pass forward and one backward.
   at::Tensor of_sum(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutKey& key,
                     const dist::Rows& rows) const;
 

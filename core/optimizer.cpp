@@ -29,8 +29,8 @@ double learning_rate(const ScheduleOptions& options, std::int64_t update, std::i
 
 namespace {
 
-/// The norm of `values` [elements]. The library adds all squares one after the other: beyond some millions the small
-/// ones would be lost in float32 (1 % of the norm of 10^8), so norms of pieces come first.
+/// The norm of `values` [elements]. LibTorch adds all squares one after the other: beyond some millions of elements
+/// small ones would be lost in float32 (1 % of the norm of 10^8), so this takes norms of pieces first.
 at::Tensor norm_of(const at::Tensor& values) {
   constexpr std::int64_t piece = 4096;
   const std::int64_t whole = values.numel() / piece * piece;
@@ -46,10 +46,10 @@ Adam::Adam(const OptimizerOptions& options, const Parameters& parameters)
 at::Tensor Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, double rate) {
   const at::NoGradGuard no_graph;
   const at::Tensor norm = norm_of(gradient);
-  const at::Tensor left_out = norm.isfinite().logical_not();  // read where the parameters are: nobody waits for it
+  const at::Tensor left_out = norm.isfinite().logical_not();  // read on the device: the host does not wait for it
   if (options_.clip_norm > 0) gradient.mul_(at::where(left_out, 1, (options_.clip_norm / norm).clamp_max(1)));
   ++updates_;
-  // The library's divides the second moment by its correction before it adds epsilon; here epsilon is added first.
+  // LibTorch corrects the second moment before it adds epsilon; the authors add epsilon first. So epsilon is scaled.
   const double correction = 1 - std::pow(options_.beta2, static_cast<double>(updates_));
   at::_fused_adamw_({parameters}, {gradient}, {first_}, {second_}, {},
                     {at::full({}, updates_, gradient.options().dtype(at::kFloat))}, rate, options_.beta1,

@@ -5,10 +5,10 @@
 
 namespace ut::core {
 
-/// universal: the Universal Transformer. lstm: long short-term memory with attention, to be compared with.
+/// universal: the Universal Transformer. lstm: the baseline, long short-term memory with attention (core/lstm.h).
 enum class ModelKind { universal, lstm };
-/// Encoder-decoder as in the papers; encoder alone where the answer is one class, read at the first row (bAbI), or a
-/// word among its rows; decoder alone for language models: no source, so no attention over one.
+/// encoder_decoder: as in the papers. encoder: for tasks whose answer is one class, read at the first row (bAbI), or a
+/// word among the rows. decoder: for language models; it has no source and no attention over one.
 enum class Architecture { encoder_decoder, encoder, decoder };
 /// post: LN(x + f(x)), the papers' equations 4 and 5. pre: x + f(LN(x)), and one LN at the end.
 enum class Norm { post, pre };
@@ -17,22 +17,22 @@ enum class Residual { signal_out, signal_in };
 /// interleaved: sine and cosine alternate, exponent 2j/d, positions and steps from 1 (equations 6 and 7).
 /// halves: sines then cosines, exponent i/(d/2-1), positions and steps from 0.
 enum class Signal { interleaved, halves };
-/// sinusoid: as the position's. learned: a row of a table for each step, times sqrt(d).
+/// sinusoid: the same function as for positions. learned: one table row per step, times sqrt(d).
 enum class StepSignal { sinusoid, learned };
 enum class TransitionKind { feed_forward, separable_convolution };
 enum class Precision { float32, float64 };
 
-/// What the backward pass makes again and training does not keep meanwhile. none: nothing, but that attention over rows
-/// never keeps its weights. attention: its weights, also where a device would keep them. step: all but the states
-/// between steps.
+/// What the backward pass computes again, so that it is not kept from the forward pass. none: nothing, except that
+/// attention over rows never keeps its weights. attention: all attention weights, also where they would otherwise be
+/// kept. step: everything but the states between steps.
 enum class Recompute { none, attention, step };
 
-/// none: T steps. act: adaptive computation time as in the papers' Appendix B: every position goes on evolving, the
-/// output is the weighted mean kept beside it. act_copy: as in the papers' text: once a position halts, its state is
-/// that mean, is copied on, and costs nothing any more.
+/// none: T steps. act: adaptive computation time (ACT) as in the papers' Appendix B: the state of every position goes
+/// on evolving, and the output is a weighted mean of its states. act_copy: as in the papers' text: once a position
+/// halts, its state becomes that mean, is copied from step to step and costs no more work.
 enum class Halting { none, act, act_copy };
-/// basic: each position decides. global: one decision a sequence, of its positions' mean probability. random: the
-/// probability is noise.
+/// The halting probability. basic: each position has its own. global: the mean over the positions of a sequence, so
+/// that they halt together. random: noise.
 enum class ActKind { basic, global, random };
 /// accumulated: sum of weight * state (Graves). interpolated: y = w x + (1 - w) y, the listing of Appendix B.
 enum class ActOutput { accumulated, interpolated };
@@ -43,23 +43,23 @@ struct HaltingOptions {
   ActKind kind = ActKind::basic;
   ActOutput output = ActOutput::accumulated;
   double threshold = 0.99;  // 1 - epsilon
-  double bias = -3;         // the halting unit's, at the start
-  double balance = 0;       // rows move between ranks when one runs more than this times the mean; 0: never
+  double bias = -3;         // initial bias of the halting unit
+  double balance = 0;       // running rows move between ranks when one has more than this times the mean; 0: never
 
   bool any() const { return encoder != Halting::none || decoder != Halting::none; }
 };
 
-/// What makes a model: its shape, and the choices in which the papers and the authors' code differ.
+/// A model's shape, and the choices in which the papers and the authors' code differ.
 struct ModelOptions {
   ModelKind kind = ModelKind::universal;
   Architecture architecture = Architecture::encoder_decoder;
   std::int64_t d_model = 128;
   std::int64_t heads = 4;
   std::int64_t ffn = 512;
-  std::int64_t encoder_steps = 4;  // T; with halting the most steps of a position
+  std::int64_t encoder_steps = 4;  // T; with halting, the most steps of a position
   std::int64_t decoder_steps = 4;
   std::int64_t block_layers = 1;  // layers inside the tied block
-  std::int64_t lstm_layers = 2;   // of an lstm's encoder, and of its decoder
+  std::int64_t lstm_layers = 2;   // layers of an LSTM's encoder, and of its decoder
   Norm norm = Norm::post;
   Residual residual = Residual::signal_out;
   Signal signal = Signal::interleaved;
@@ -70,11 +70,11 @@ struct ModelOptions {
   double attention_dropout = 0.1;   // on attention weights
   double transition_dropout = 0.1;  // inside the transition
   double input_dropout = 0.1;       // on the stack's input
-  std::int64_t vocabulary = 0;      // symbols of the one table for inputs, targets and the softmax
-  bool points = false;              // encoder alone: the answer is a word among the rows, see core/pointing.h
-  std::int64_t words_per_row = 1;   // more than 1: a row is a sum of words, each times a learned mask for its place
+  std::int64_t vocabulary = 0;      // symbols in the one table that inputs, targets and softmax share
+  bool points = false;              // for Architecture::encoder: the answer is a word among the rows (core/pointing.h)
+  std::int64_t words_per_row = 1;   // if more than 1, a row is a sum of words, each times a learned mask for its place
   Precision precision = Precision::float32;
-  bool bfloat16_products = false;  // matrices are multiplied in bfloat16; needs float32
+  bool bfloat16_products = false;  // multiply matrices in bfloat16; needs Precision::float32
   Recompute recompute = Recompute::none;
 
   bool has_encoder() const { return architecture != Architecture::decoder; }
@@ -86,7 +86,7 @@ enum class ScheduleKind { inverse_square_root, constant, cosine };
 /// The learning rate over updates.
 struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::inverse_square_root;
-  double learning_rate = 2.0;  // the constant in front; for the constant and cosine schedules the rate itself
+  double learning_rate = 2.0;  // inverse_square_root: a constant factor; constant and cosine: the rate after warm-up
   std::int64_t warmup = 8000;  // updates
 };
 
@@ -97,7 +97,7 @@ struct OptimizerOptions {
   double beta2 = 0.997;
   double epsilon = 1e-9;
   double weight_decay = 0.0;
-  double clip_norm = 0.0;  // global norm of the gradient; 0: not clipped
+  double clip_norm = 0.0;  // largest global norm of the gradient; 0: no clipping
 };
 
 }  // namespace ut::core

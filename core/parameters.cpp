@@ -11,7 +11,7 @@
 namespace ut::core {
 namespace {
 
-/// Each element is draw(words), of four random words that are a function of the key and the element's number.
+/// Each element is draw(words), with four random words that are a function of the key and the element's number.
 template <class Draw>
 at::Tensor filled(const std::vector<std::int64_t>& sizes, std::uint64_t key, const Draw& draw) {
   at::Tensor values = at::empty(sizes, at::kDouble);

@@ -14,7 +14,7 @@
 namespace ut::core {
 namespace {
 
-/// What a product takes of a parameter, and its backward pass of the parameter's gradient.
+/// Gives what a product uses of a parameter and, for the backward pass, of the parameter's gradient.
 using View = std::function<at::Tensor(const at::Tensor&)>;
 
 bool is_for_gemm(const at::Tensor& matrix) {
@@ -30,7 +30,7 @@ MatrixRows<float> rows_of(const at::Tensor& matrix) {
   return {matrix.data_ptr<float>(), std::max(matrix.stride(0), matrix.size(1))};
 }
 
-/// Of a matrix in rows, or whose transpose is.
+/// `matrix` or its transpose must be in rows.
 Factor<float> factor_of(const at::Tensor& matrix) {
   return is_in_rows(matrix) ? as_stored(rows_of(matrix)) : transposed(rows_of(matrix.t()));
 }
@@ -39,7 +39,7 @@ at::Tensor ordered(const at::Tensor& matrix) {
   return is_in_rows(matrix) || is_in_rows(matrix.t()) ? matrix : matrix.contiguous();
 }
 
-/// into = a b + kept * into, all of them for gemm().
+/// into = a b + kept * into; is_for_gemm() of all of them.
 void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, float kept) {
   if (!is_in_rows(into)) return gemm_of(into.t(), b.t(), a.t(), kept);
   RECORD_USER_SCOPE("product");
@@ -48,15 +48,15 @@ void gemm_of(const at::Tensor& into, const at::Tensor& a, const at::Tensor& b, f
   gemm(into.size(0), into.size(1), a.size(1), 1, factor_of(left), factor_of(right), kept, rows_of(into));
 }
 
-/// a b, as numbers of this type, or a wider one than the factors': then the sums are not rounded in between.
+/// a b in `type`, that of the factors or a wider one. If it is wider, sums are never rounded to the factors' type.
 at::Tensor product_as(at::ScalarType type, const at::Tensor& a, const at::Tensor& b) {
   if (type == a.scalar_type()) return product(a, b);
   return a.is_cuda() ? at::mm(a, b, type) : product(a.to(type), b.to(type));
 }
 
-/// Gradients of x, of `type`, of w and of what was added to x w, from that of the result; w's is added to where it is
-/// kept. One product a step: a single one for all steps took as long (0.91 to 1.08 of it at d 64 to 512), and the
-/// gradients of all steps would have to be kept for it.
+/// Gradients of x (in `type`), of w and, with `has_bias`, of the bias, from that of the result. w's is added to
+/// `w_gradient`, so none is returned. This is one product for w in each step: a single one for all steps took as long
+/// (0.91 to 1.08 of it at d 64 to 512), and the gradients of all steps would have to be kept for it.
 std::vector<at::Tensor> product_backward(const at::Tensor& x, const at::Tensor& w, const at::Tensor& w_gradient,
                                          const at::Tensor& gradient, at::ScalarType type, bool has_bias) {
   const at::Tensor of_x = product_as(type, gradient, w.t());
@@ -65,7 +65,7 @@ std::vector<at::Tensor> product_backward(const at::Tensor& x, const at::Tensor& 
   return {of_x, {}, gradient.sum(0)};
 }
 
-/// Whether a product of these, whose gradients are kept nowhere, needs a graph of LibTorch's.
+/// Whether a product of these, if `w` has no buffer for its gradient, needs LibTorch's autograd graph.
 bool needs_graph(const at::Tensor& x, const at::Tensor& w) {
   return at::GradMode::is_enabled() && (x.requires_grad() || w.requires_grad());
 }

@@ -8,7 +8,7 @@
 namespace ut::core {
 namespace {
 
-/// The same without their graph, of which some want a gradient.
+/// The same tensors without their graph. `want_gradient` says which of them require a gradient.
 std::vector<at::Tensor> leaves(const std::vector<at::Tensor>& tensors, const std::vector<bool>& want_gradient) {
   std::vector<at::Tensor> result;
   for (std::size_t index = 0; index < tensors.size(); ++index)
@@ -22,7 +22,7 @@ std::vector<at::Tensor> recomputed_backward(const std::vector<at::Tensor>& input
   const std::vector<at::Tensor> again = leaves(inputs, want_gradient);
   {
     const at::AutoGradMode graph(true);
-    const at::Tensor made = f(again);  // which may depend on none of them, as random halting
+    const at::Tensor made = f(again);  // may depend on none of them, as with random halting
     if (made.requires_grad()) torch::autograd::backward({made}, {gradient});
   }
   std::vector<at::Tensor> gradients;

@@ -9,9 +9,9 @@ namespace ut::core {
 
 using OfTensors = std::function<at::Tensor(const std::vector<at::Tensor>&)>;
 
-/// f(inputs), of which nothing is kept but the inputs: the backward pass does f again. It must give the same then, and
-/// what it uses must still be there; where it is collective, so is the backward pass. At least one input wants a
-/// gradient; the gradients of f's parameters are added where they are kept.
+/// f(inputs), of which only the inputs are kept: the backward pass calls f again. f must then give the same result, and
+/// what it uses must still be there. If f is collective, so is the backward pass. At least one input must require a
+/// gradient. The gradients of parameters that f uses are added to their own buffers.
 at::Tensor recomputed(const std::vector<at::Tensor>& inputs, const OfTensors& f);
 
 }  // namespace ut::core

@@ -17,11 +17,11 @@
 namespace ut::core {
 namespace {
 
-/// With --recompute step, the encoder's steps that are made again together: of so many one state is kept, while the
-/// backward pass is still in the decoder, whose steps need more memory.
+/// With --recompute step, how many of the encoder's steps are recomputed together. Only one state is kept for all of
+/// them, which saves memory while the backward pass is still in the decoder, whose steps need more of it.
 constexpr std::int64_t steps_kept_together = 2;
 
-/// H + P: of rows' states [rows, d], the signals of their positions [rows, d] and of the step [d].
+/// H + P, from states [rows, d] and the signals of their positions [rows, d] and of the step [d].
 at::Tensor add_signals(const at::Tensor& state, const at::Tensor& position_signal, const at::Tensor& step_signal) {
   return state + (position_signal + step_signal);
 }
@@ -129,14 +129,14 @@ at::Tensor Recurrence::halting_probability(const StepInput& input, const Positio
   return options_.recompute == Recompute::step ? recomputed(inputs, decide) : decide(inputs);
 }
 
-/// What rows came to that have halted, in the order in which they did.
+/// The results of rows that have halted, in the order in which they halted.
 class Recurrence::HaltedRows {
  public:
-  /// The last rows of `ponder`, from number `first`.
+  /// Adds the last rows of `ponder`, from number `first` on.
   void add(const HaltingState& ponder, std::int64_t first) {
     const auto of_them = [first](const at::Tensor& part) {
       return part.slice(0, first).clone();
-    };  // else all stays in memory
+    };  // a slice alone would keep all of it in memory
     states_.push_back(of_them(ponder.mean()));
     updates_.push_back(of_them(ponder.updates()));
     costs_.push_back(of_them(ponder.cost()));
@@ -170,7 +170,7 @@ StackOutput Recurrence::run_until_halted(const at::Tensor& input, const at::Tens
     const at::Tensor probability =
         halting_probability(given, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
     ponder.decide(probability, halted_leave() && step == steps);
-    rows.start_compaction(ponder.running());  // who goes on is told while the step is made
+    rows.start_compaction(ponder.running());  // the ranks tell one another who goes on while the step is computed
     state = run_steps({step, step}, given, position_signal, step_signal, here, copied, memory, stack);
     if (observer.step) {
       HaltingState with_state = ponder;
@@ -191,7 +191,7 @@ Copied Recurrence::compact(Unhalted& unhalted, HaltedRows& halted, StackRows& ro
   const std::int64_t still = compaction.still.size(0);
   const bool all_stay = still == state.size(0);
   const at::Tensor order = all_stay ? compaction.still : at::cat({compaction.still, compaction.stopped});
-  if (!all_stay) {  // before the mean takes the states: then it and the next step save the same tensor for backward
+  if (!all_stay) {  // before the mean takes the states: so it and the next step save the same tensor for backward
     state = dist::select_rows(state, order);
     ponder = ponder.in_order(order);
   }

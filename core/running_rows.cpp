@@ -14,13 +14,13 @@
 namespace ut::core {
 namespace {
 
-/// What a layer keeps of halted rows.
+/// What a layer keeps from step to step, halted rows included.
 struct LayerStores {
   std::shared_ptr<KeyValueStore> keys_values;
   std::shared_ptr<dist::RowStore> states;  // what convolutions look at
 };
 
-/// What stays from step to step.
+/// What all steps of a stack have in common.
 struct StackStores {
   LayerStores& of(std::size_t layer) {
     while (layers.size() <= layer)
@@ -31,7 +31,7 @@ struct StackStores {
   bool causal;
   dist::Sent sent;
   const dist::Rows* memory;
-  std::int64_t rows;  // of all sequences; each is kept at its number
+  std::int64_t rows;  // of all sequences; each row's slot is its number
   std::vector<LayerStores> layers;
 };
 
@@ -85,7 +85,7 @@ class RunningStepRows final : public StepRows {
     return kept_->of(layer).keys_values->attend(number_, query, fresh, new_slots_, *layout_, site);
   }
 
-  /// This rank keeps keys and values of some heads, and sees to the queries of all ranks in these.
+  /// This rank keeps keys and values of some heads, and attends in these with the queries of all ranks.
   at::Tensor attend_by_heads(std::size_t layer, const at::Tensor& query, const at::Tensor& keys_values,
                              const AttentionCall& call) const {
     dist::Communicator& group = step_->group();
@@ -104,8 +104,8 @@ class RunningStepRows final : public StepRows {
   at::Tensor new_slots_;  // [rows sent by all ranks] int64
   std::optional<AttentionLayout> layout_;
   std::optional<AttentionLayout> memory_layout_;
-  dist::RunningOfAll running_;   // where ranks share the heads
-  at::Tensor place_of_running_;  // [running rows of all] int64: where order has each, then
+  dist::RunningOfAll running_;   // only if ranks share the heads
+  at::Tensor place_of_running_;  // [running rows of all] int64: the inverse of running_.order; only then
 };
 
 class RunningRows final : public StackRows {

@@ -7,8 +7,9 @@
 
 namespace ut::core {
 
-/// The rows of the exchange's sequences that have not halted. `memory`: the rows of the memory, in a decoder.
-/// `balance`: see dist::RunningExchange. The exchange must live as long as this.
+/// A set that rows leave when they halt, at first all rows of the exchange's sequences. `memory`: the rows of the
+/// memory, in a decoder with an encoder; else null. `balance`: see dist::RunningExchange. Exchange and memory must
+/// outlive the result.
 std::shared_ptr<StackRows> make_running_rows(const dist::SequenceExchange& exchange, bool causal,
                                              const dist::Rows* memory, double balance);
 

@@ -35,7 +35,7 @@ const char* name_of(at::ScalarType type) {
   throw std::runtime_error(fmt::format("safetensors: no name for data type {}", toString(type)));
 }
 
-/// What the header says of a tensor.
+/// A tensor's entry in the header, and its bytes.
 struct Entry {
   std::string name;
   at::ScalarType type;
@@ -54,7 +54,7 @@ const json& list_of(const json& entry, const char* name) {
   return *found;
 }
 
-/// Checks it against the bytes that are there. Throws std::exception where it does not fit.
+/// Reads a tensor's entry and checks it against `data`, all tensors' bytes. Throws std::exception if it does not fit.
 Entry entry_of(const std::string& name, const json& entry, std::string_view data) {
   constexpr std::size_t most_dimensions = 64;
   if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string())
@@ -69,7 +69,7 @@ Entry entry_of(const std::string& name, const json& entry, std::string_view data
   if (sizes.size() > most_dimensions) throw std::invalid_argument("an impossible shape");
   std::vector<std::int64_t> shape;
   auto bytes = static_cast<std::int64_t>(at::elementSize(type));
-  std::int64_t span = bytes;  // as if no size were 0: strides are made of the others
+  std::int64_t span = bytes;  // bytes as if no size were 0: strides are computed from the others
   for (const json& value : sizes) {
     const std::uint64_t size = whole_number(value, "sizes");
     if (size > std::numeric_limits<std::int64_t>::max()) throw std::invalid_argument("an impossible shape");
@@ -83,7 +83,7 @@ Entry entry_of(const std::string& name, const json& entry, std::string_view data
   return {name, type, std::move(shape), data.substr(begin, end - begin)};
 }
 
-/// One that begins before another has ended, so that more memory than the file is could be taken; else none.
+/// An entry that begins before another has ended, or null. Such entries could take more memory than the file's size.
 const Entry* find_shared(std::vector<Entry>& entries) {
   const auto end_of = [](const Entry& entry) { return entry.bytes.data() + entry.bytes.size(); };
   std::ranges::sort(entries, {}, [&](const Entry& entry) { return std::pair(entry.bytes.data(), end_of(entry)); });
@@ -162,7 +162,7 @@ std::string safetensors_bytes(const Safetensors& content) {
         {"dtype", name_of(tensor.scalar_type())}, {"shape", tensor.sizes().vec()}, {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');  // readers like aligned data
+  text.append((8 - text.size() % 8) % 8, ' ');  // readers prefer aligned data
   const std::uint64_t size = text.size();
   std::string bytes(sizeof size, '\0');
   bytes.reserve(sizeof size + text.size() + end);

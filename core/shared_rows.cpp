@@ -10,8 +10,8 @@ namespace {
 
 bool is_rounded(const at::Tensor& rows) { return dist::accumulation_type(rows.scalar_type()) != rows.scalar_type(); }
 
-/// As large as the rows and of the type that their gradients are added in, which autograd takes from here; it has no
-/// numbers of its own.
+/// A tensor of the rows' sizes and of the type in which their gradients are summed: autograd sums a tensor's gradients
+/// in that tensor's type. Its values are not used and take no memory.
 at::Tensor place_of_gradients(const at::Tensor& rows) {
   const auto options = rows.options().dtype(dist::accumulation_type(rows.scalar_type()));
   return dist::with_backward(

@@ -7,16 +7,16 @@
 
 namespace ut::core {
 
-/// Rows that every step of a stack takes, as a decoder's memory. Where they are of bfloat16, the gradients that the
-/// steps have for them are added up in float32.
+/// Rows that every step of a stack reads, such as a decoder's memory. If they are bfloat16, the gradients that the
+/// steps have for them are summed in float32.
 class SharedRows {
  public:
   SharedRows() = default;
   explicit SharedRows(const std::vector<at::Tensor>& rows);
 
-  /// What is to be an input of a step, each for one of the rows: the gradient goes there.
+  /// Tensors to pass to a step as inputs, one for each tensor of rows: they receive the gradients.
   const std::vector<at::Tensor>& inputs() const { return inputs_; }
-  /// The rows for a step with these inputs: those above or, where it is made again, others in their stead.
+  /// The rows for a step with these inputs: inputs() or, when the step is recomputed, tensors in place of them.
   std::vector<at::Tensor> of(std::span<const at::Tensor> inputs) const;
 
  private:

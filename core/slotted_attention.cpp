@@ -43,16 +43,17 @@ std::vector<std::int64_t> in_slots(const at::Tensor& of_rows, const std::vector<
   return result;
 }
 
-/// With slots [sequences * slots] int64 in the order of sequence and slot: the numbers of their heads in the order of
-/// sequence, head and slot; heads of slot number n are number n * `each` and those after it.
-/// [sequences * heads * slots] int64
+/// From the row in each slot, `slots` [sequences * slots] int64 in the order of sequence and slot, to the numbers of
+/// the rows' heads in the order of sequence, head and slot: [sequences * heads * slots] int64. The heads of row n have
+/// the numbers n * `each` and those after it.
 at::Tensor heads_of_slots(const at::Tensor& slots, std::int64_t sequences, std::int64_t heads, std::int64_t each) {
   if (slots.numel() == 0) return slots;
   return (slots.view({sequences, 1, -1}) * each + at::arange(heads, slots.options()).view({1, heads, 1})).flatten();
 }
 
-/// Where the heads of rows stand that are in these slots [rows] int64, sequence * slots + place in it, among the heads
-/// of all slots in the order of sequence, head and slot. [rows * heads] int64, in the order of row and head.
+/// From each row's slot, `slot_of_row` [rows] int64 (sequence * slots + place in the sequence), to where the row's
+/// heads stand among those of all slots in the order of sequence, head and slot: [rows * heads] int64, in the order of
+/// row and head.
 at::Tensor heads_in_slots(const at::Tensor& slot_of_row, std::int64_t slots, std::int64_t heads) {
   const at::Tensor sequence = slot_of_row.div(std::max<std::int64_t>(1, slots), "floor");  // [rows]
   const at::Tensor first = sequence * ((heads - 1) * slots) + slot_of_row;                 // of head 0
@@ -96,7 +97,7 @@ at::Tensor SlottedAttention::bias(const dist::Rows& keys, bool causal, at::Devic
   for (std::size_t index = 0; index + 1 < keys.offsets.size(); ++index)
     std::copy(position + keys.offsets[index], position + keys.offsets[index + 1],
               key_position.begin() + static_cast<std::int64_t>(index) * key_slots_);
-  // Compared where it is used: there may be as many pairs as a sequence's length squared.
+  // Compared on the device that uses it: there may be as many pairs as a sequence's length squared.
   const at::Tensor of_keys = dist::on_device(key_position, device).view({sequences_, 1, 1, key_slots_});
   const at::Tensor hidden =
       causal ? of_keys > dist::on_device(identities_->position, device).view({sequences_, 1, query_slots_, 1})

@@ -15,29 +15,30 @@ namespace ut::core {
 
 /// Attention over some of the keys that a query sees.
 struct PartOfAttention {
-  at::Tensor output;   // [sequences * heads, query slots, d / heads]: as if there were no others
+  at::Tensor output;   // [sequences * heads, query slots, d / heads]: as if there were no other keys
   at::Tensor log_sum;  // [sequences * heads, query slots, 1]: the logarithm of the sum of exp(logit)
 };
 
-/// The attention over all keys, of which each part has seen some. At least one part.
+/// Merges parts, each over some of the keys, into the output over all keys [sequences * heads, query slots, d / heads].
+/// At least one part.
 at::Tensor whole_attention(const std::vector<PartOfAttention>& parts);
 
-/// Attention as a composition of the library's operations, on any device, each sequence in as many slots as the longest
-/// has rows: the only place with padding. It is the reference for attention over rows.
+/// Attention composed of LibTorch's operations, for any device. Each sequence takes as many slots as the longest has
+/// rows: the only place with padding. It is the reference for attention over rows.
 class SlottedAttention {
  public:
-  /// As AttentionLayout.
+  /// Arguments as for AttentionLayout.
   SlottedAttention(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
                    const KeyRows& key_rows = {});
 
   /// `query` [query rows, d], `keys_values` [key rows, 2d] -> [query rows, d].
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
-  // Its parts, for who meets keys span by span.
+  // The parts of attend(), for callers whose keys come span by span.
 
-  /// [query rows, d] -> [sequences * heads, query slots, d / heads], scaled.
+  /// [query rows, d] -> [sequences * heads, query slots, d / heads], scaled by 1 / sqrt(d / heads).
   at::Tensor queries_by_head(const at::Tensor& query, std::int64_t heads) const;
-  /// `query` as queries_by_head() gives it.
+  /// `query` from queries_by_head(), `keys_values` [key rows, 2d].
   PartOfAttention attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
                                  const AttentionSite& site) const;
   /// [sequences * heads, query slots, d / heads] -> [query rows, d].
@@ -46,7 +47,8 @@ class SlottedAttention {
  private:
   at::Tensor bias(const dist::Rows& keys, bool causal, at::Device device) const;
   at::Tensor masked(const at::Tensor& logits, std::int64_t heads) const;
-  /// By head, of `query` as queries_by_head() gives it.
+  /// Output [sequences * heads, query slots, d / heads] and logits [sequences * heads, query slots, key slots]. `query`
+  /// from queries_by_head().
   std::pair<at::Tensor, at::Tensor> output_and_logits(const at::Tensor& query, const at::Tensor& keys_values,
                                                       const AttentionSite& site) const;
   at::Tensor drop(const at::Tensor& weights, const AttentionSite& site) const;
@@ -56,10 +58,10 @@ class SlottedAttention {
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has
   std::int64_t key_slots_ = 0;
-  at::Tensor query_row_of_slot_;  // [sequences * query slots] int64; any row in a slot that is empty
+  at::Tensor query_row_of_slot_;  // [sequences * query slots] int64; an arbitrary row for an empty slot
   at::Tensor slot_of_query_row_;  // [query rows] int64
-  at::Tensor key_row_of_slot_;    // [sequences * key slots] int64; any row in a slot that is empty
-  at::Tensor slot_of_key_;        // [keys] int64; undefined where they fill all slots
+  at::Tensor key_row_of_slot_;    // [sequences * key slots] int64; an arbitrary row for an empty slot
+  at::Tensor slot_of_key_;        // [keys] int64; undefined if they fill all slots
   at::Tensor bias_;               // [sequences, 1, query slots or 1, key slots] float32; undefined: all seen
   std::shared_ptr<const QueryIdentities> identities_;  // for dropout
 };

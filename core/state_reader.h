@@ -7,14 +7,15 @@
 
 namespace ut::core {
 
-/// What a checkpoint's state says, which somebody may have written by hand. Each function throws base::BadInput, naming
-/// file and field, where the field is of another kind; where there is none it gives `otherwise`.
+/// Reads a checkpoint's state, which may have been edited by hand. Each function returns `otherwise` if there is no
+/// such field, and throws base::BadInput, naming file and field, if the field is of another kind.
 class StateReader {
  public:
+  /// `state` must outlive this.
   StateReader(const nlohmann::json& state, const std::filesystem::path& checkpoint);
 
   std::string text(const std::string& field, const std::string& otherwise) const;
-  /// At least `least`.
+  /// A whole number; throws base::BadInput also if it is below `least`.
   std::int64_t whole(const std::string& field, std::int64_t otherwise, std::int64_t least = 0) const;
   double number(const std::string& field, double otherwise) const;
 

@@ -39,11 +39,11 @@ class FeedForward final : public Transition {
   at::Tensor bias2_;    // [d]
 };
 
-/// How far a filter of so many positions looks: in a decoder back alone.
+/// How far a filter of `width` positions looks; if causal, only back.
 Reach reach_of(std::int64_t width, bool causal) { return {causal ? width - 1 : width / 2, causal ? 0 : width / 2}; }
 
-/// Two convolutions of one filter a channel over neighbouring positions, 3 and then 5, an affine map of each position
-/// after both, a ReLU between.
+/// Two convolutions over neighbouring positions, of width 3 and then 5, with one filter per channel. Each is followed
+/// by an affine map of each position; a ReLU comes in between.
 class ConvolutionTransition final : public Transition {
  public:
   ConvolutionTransition(Parameters& parameters, const std::string& name, const ModelOptions& options, bool causal)

@@ -13,7 +13,7 @@
 namespace ut::core {
 namespace {
 
-/// The memory of the sequences with these numbers alone.
+/// The memory of only the sequences with these numbers.
 Memory memory_of(const Memory& memory, const std::vector<std::int64_t>& sequences) {
   const auto [rows, places] = dist::rows_of_sequences(memory.rows, sequences);
   Memory part{{}, rows};
@@ -23,14 +23,14 @@ Memory memory_of(const Memory& memory, const std::vector<std::int64_t>& sequence
   return part;
 }
 
-/// The share's sequences, numbered as the memory has them.
+/// The numbers of the share's sequences in the memory.
 std::vector<std::int64_t> numbers_of(const base::Span& mine) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(mine.end - mine.begin));
   std::iota(numbers.begin(), numbers.end(), mine.begin);
   return numbers;
 }
 
-/// What both kinds of decoders have read, and what they count.
+/// What both kinds of decoders have in common: the sources that were read, and counts of steps.
 class OfSources : public PrefixDecoder {
  public:
   OfSources(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates)
@@ -44,7 +44,7 @@ class OfSources : public PrefixDecoder {
  protected:
   const UniversalTransformer& model() const { return model_; }
   const Memory* memory() const { return memory_ ? &*memory_ : nullptr; }
-  void count(const at::Tensor& updates) { updates_.push_back(updates); }  // nobody waits for a device here
+  void count(const at::Tensor& updates) { updates_.push_back(updates); }  // does not wait for a device
 
  private:
   const UniversalTransformer& model_;
@@ -53,7 +53,7 @@ class OfSources : public PrefixDecoder {
   std::vector<at::Tensor> updates_;
 };
 
-/// Decodes this rank's sequences alone, each position once.
+/// Decodes only this rank's sequences, and computes each position once.
 class CachedDecoder final : public OfSources {
  public:
   CachedDecoder(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates,
@@ -87,7 +87,7 @@ class CachedDecoder final : public OfSources {
   std::vector<std::int64_t> ids_;  // [places]
 };
 
-/// One pass over all positions so far for each symbol: for halting that depends on all of them.
+/// Goes over all positions so far for each symbol: for halting that depends on all of them.
 class WholePrefixes final : public OfSources {
  public:
   WholePrefixes(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates,
@@ -101,7 +101,7 @@ class WholePrefixes final : public OfSources {
 
   at::Tensor next(const Prefixes& prefixes) override {
     take(prefixes);
-    const std::int64_t length = prefixes.length + 1;  // rows of each
+    const std::int64_t length = prefixes.length + 1;  // rows of each prefix
     std::vector<std::int64_t> sources;
     for (const std::int64_t place : prefixes.place) sources.push_back(place / width_);
     const Batch batch = batch_of(prefixes, sources, length);
@@ -138,7 +138,7 @@ class WholePrefixes final : public OfSources {
     }
   }
 
-  /// The decoder's share of the prefixes, shifted by one: `length` rows each.
+  /// A batch of this rank's rows of the prefixes, shifted by one; each prefix has `length` rows on all ranks together.
   Batch batch_of(const Prefixes& prefixes, const std::vector<std::int64_t>& sources, std::int64_t length) {
     dist::Sequences sequences;
     for (const std::int64_t source : sources) sequences.ids.push_back(ids_[static_cast<std::size_t>(source)]);

@@ -7,9 +7,10 @@
 
 namespace ut::core {
 
-/// A Universal Transformer that has read a batch's sources: each position is decoded once, with what earlier ones left
-/// in a cache at each step; where halting goes by the mean over a sequence, all ranks go over all positions again for
-/// each symbol. Model, batch and group must outlive it. Collective.
+/// Reads a batch's sources with a Universal Transformer and returns a decoder of their outputs. It computes each
+/// position once, using what earlier ones left in a cache at each step. If the decoder halts by the mean over a
+/// sequence, all ranks instead compute all positions again for each symbol. Model, batch and group must outlive it.
+/// Collective.
 std::unique_ptr<PrefixDecoder> make_universal_decoder(const UniversalTransformer& model, const Batch& batch,
                                                       const Steps& steps, const DecodingShare& share);
 

@@ -17,24 +17,26 @@ class UniversalTransformer final : public Model {
   UniversalTransformer(const ModelOptions& options, std::uint64_t seed, at::Device device = at::kCPU);
 
   base::Span early_elements() const override;
-  /// Gives the decoder's gradients to `synchronisation` while the encoder's are made.
+  /// Gives the decoder's gradients to `synchronisation` while the encoder's are being computed.
   Prediction forward(const Batch& batch, const Steps& steps, const DropoutKey& dropout,
                      dist::GradientSynchronisation* synchronisation = nullptr) const override;
   std::unique_ptr<PrefixDecoder> begin_decoding(const Batch& batch, const Steps& steps,
                                                 const DecodingShare& share) const override;
-  /// Where halting goes by the mean over a sequence.
+  /// True if the decoder halts by the mean over a sequence.
   bool decodes_together() const override;
 
-  // The parts of forward(), for decoding and for who wants to look inside.
+  // The parts of forward(), for decoding and for callers that look inside.
 
-  /// What the encoder makes of the source rows, of H^0 as embed_source() gives it. Collective, as forward().
+  /// Applies the encoder to H^0 of the source rows, `embedded` [source rows, d], as embed_source() gives it.
+  /// Collective, like forward().
   StackOutput encode(const at::Tensor& embedded, const Batch& batch, std::int64_t steps, const DropoutKey& dropout,
                      const StepObserver& observer = {}) const;
-  /// What the decoder makes of the target rows; no `memory` where it is alone. Collective, as forward().
+  /// Applies the decoder to H^0 of the target rows, `embedded` [target rows, d]. `memory`: null without an encoder.
+  /// Collective, like forward().
   StackOutput decode(const at::Tensor& embedded, const Memory* memory, const Batch& batch, std::int64_t steps,
                      const DropoutKey& dropout) const;
 
-  // Where there is one.
+  // Only if there is one.
   const Recurrence& encoder() const { return *encoder_; }
   Recurrence& encoder() { return *encoder_; }
   const Recurrence& decoder() const { return *decoder_; }

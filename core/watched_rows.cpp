@@ -10,7 +10,8 @@
 namespace ut::core {
 namespace {
 
-/// Equation 1, before the values: `visible` [query rows, key rows] -> [heads, query rows, key rows] float64.
+/// The weights of equation 1, before the values: [heads, query rows, key rows] float64. `visible` [query rows, key
+/// rows] bool.
 at::Tensor weights_of(const at::Tensor& query, const at::Tensor& keys_values, std::int64_t heads,
                       const at::Tensor& visible) {
   const std::int64_t d = query.size(1);
@@ -77,7 +78,7 @@ class WatchedRows final : public CurrentRows {
     return causal ? same.logical_and(local().position.unsqueeze(1).ge(keys.position.unsqueeze(0))) : same;
   }
 
-  /// Keys and values of all rows as they are seen in this step, of which those of running and just halted rows are new.
+  /// Keys and values of all rows as they are seen in this step. Those of running and just halted rows are `fresh`.
   at::Tensor keep(std::size_t layer, const at::Tensor& fresh) {
     if (kept_.size() <= layer) kept_.resize(layer + 1, at::zeros({all_.count(), fresh.size(1)}, fresh.options()));
     const at::Tensor numbers = at::cat({numbers_, copied_}).to(fresh.device());
@@ -103,8 +104,8 @@ class WatchedRows final : public CurrentRows {
   const dist::Rows* memory_;
   std::function<void(const SeenAttention&)> look_;
   std::int64_t step_ = 0;
-  at::Tensor numbers_;                            // [local rows] int64: of all rows
-  at::Tensor copied_;                             // [rows] int64: that halted in the step before
+  at::Tensor numbers_;                            // [local rows] int64: their numbers in all_
+  at::Tensor copied_;                             // [rows] int64: numbers of those that halted in the step before
   std::vector<at::Tensor> kept_;                  // [layers][all rows, 2d]
   std::optional<AttentionLayout> memory_layout_;  // of the layer whose turn it is
 };

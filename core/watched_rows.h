@@ -14,7 +14,7 @@ namespace ut::core {
 struct SeenAttention {
   std::int64_t step;  // from 1
   std::size_t layer;
-  bool over_memory;        // a decoder's, over the encoder's rows; else a stack's over itself
+  bool over_memory;        // a decoder's attention over the encoder's rows; else self-attention
   dist::Rows queries;      // the rows that this step revised
   at::Tensor query;        // [query rows, d]
   at::Tensor keys_values;  // [key rows, 2d]: of all rows that the stack began with, halted ones as others see them; or
@@ -23,8 +23,8 @@ struct SeenAttention {
   at::Tensor weights;      // [heads, query rows, key rows] float64, 0 where a query does not see a key; without dropout
 };
 
-/// The same rows, where `look` is told of every attention. Only for one rank. `rows` as make_whole_rows() and
-/// make_running_rows() give them at their start, with the `all`, `causal` and `memory` that they were made with.
+/// The same rows, but `look` is called with every attention. Only for one rank. `rows`: fresh from make_whole_rows() or
+/// make_running_rows(). `all`: the rows of their exchange. `causal`, `memory`: as they were made with.
 std::shared_ptr<StackRows> watch_attention(std::shared_ptr<StackRows> rows, const dist::Rows& all, bool causal,
                                            const dist::Rows* memory, std::function<void(const SeenAttention&)> look);
 

@@ -7,8 +7,8 @@
 
 namespace ut::core {
 
-/// All rows of the exchange's sequences at every step. `memory`: the rows of the memory, in a decoder. The exchange
-/// must live as long as this.
+/// All rows of the exchange's sequences in every step. `memory`: the rows of the memory, in a decoder with an encoder;
+/// else null. The exchange must outlive the result.
 std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
                                            const dist::Rows* memory);
 

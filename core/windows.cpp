@@ -12,7 +12,7 @@
 namespace ut::core {
 namespace {
 
-/// Rows that are met, numbered in the order in which they are met first.
+/// Numbers rows in the order in which they are first met.
 class MetRows {
  public:
   explicit MetRows(std::size_t rows) : number_(rows, -1) {}
@@ -38,7 +38,7 @@ Windows windows_over(const dist::KnownRows& known, at::Device device, const dist
                      std::span<const std::int64_t> number, const Reach& first, const Reach& second) {
   const auto* position = local.position.const_data_ptr<std::int64_t>();
   MetRows inner(number.size());
-  MetRows looked_at(number.size());  // by the first; others are not kept for the backward pass
+  MetRows looked_at(number.size());  // by the first convolution; others are not kept for the backward pass
   std::vector<std::int64_t> first_table;
   std::vector<std::int64_t> second_table;
   std::vector<std::int64_t> inner_offsets{0};
@@ -49,7 +49,7 @@ Windows windows_over(const dist::KnownRows& known, at::Device device, const dist
       for (auto at = from - reach.before; at <= from + reach.after; ++at)
         table.push_back(at < begin || at >= end ? -1 : among.number(at));
     };
-    std::int64_t next = begin;  // the first row that was not yet looked at by the second
+    std::int64_t next = begin;  // the first row that the second convolution has not looked at yet
     for (auto row = local.offsets[sequence]; row < local.offsets[sequence + 1]; ++row) {
       const std::int64_t here = begin + position[row];
       for (next = std::max(next, here - second.before); next < std::min(end, here + second.after + 1); ++next) {

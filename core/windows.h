@@ -19,16 +19,16 @@ struct Reach {
   std::int64_t width() const { return before + 1 + after; }
 };
 
-/// What two convolutions one after the other look at.
+/// What two successive convolutions look at.
 struct Windows {
   dist::Neighbours first;
-  dist::Rows inner;  // where the first is needed
-  /// What the first gives [inner rows, c] -> what the second, of the local rows, looks at.
+  dist::Rows inner;  // the rows for which the first is computed
+  /// The first's output [inner rows, c] -> what the second looks at for the local rows.
   std::function<dist::Neighbours(const at::Tensor&)> second;
 };
 
-/// The windows of `local` rows over `known` ones: number[row] is the number by which those give each of the rows
-/// `seen`, all positions of the same sequences, from 0.
+/// The windows of `local` rows. `seen`: all positions, from 0, of the same sequences. `known` gives rows of these by
+/// number, number[row] being that of row `row` of `seen`.
 Windows windows_over(const dist::KnownRows& known, at::Device device, const dist::Rows& local, const dist::Rows& seen,
                      std::span<const std::int64_t> number, const Reach& first, const Reach& second);
 

@@ -7,7 +7,7 @@
 
 namespace ut::core {
 
-/// What a block of either backward pass shares.
+/// What the threads of a block share in either backward pass.
 template <class Tiles, class Number>
 struct SharedInBackward {
   typename Tiles::QueryRows queries;
@@ -17,12 +17,12 @@ struct SharedInBackward {
   typename Tiles::Weights weights;
   typename Tiles::Weights gradients;
   Number log_sum[queries_of_tile];
-  // The product of an output and its gradient, which is the mean, by weight, of the weights' gradients: what the
-  // backward of softmax takes from each, d logit = weight (d weight - mean).
+  // The dot product of an output and its gradient. It equals the weighted mean of the weights' gradients, which the
+  // backward pass of softmax subtracts: d logit = weight (d weight - mean).
   Number mean[queries_of_tile];
 };
 
-/// The logits of a tile and the gradients of its weights.
+/// Computes the logits of a tile and the gradients of its weights.
 template <class Number, class Given, int max_columns, class Shared>
 constexpr void multiply_both(const AttentionTiles<Number, Given, max_columns>& tiles, int count, std::int64_t key_tile,
                              int thread, Shared& shared) {
@@ -31,7 +31,7 @@ constexpr void multiply_both(const AttentionTiles<Number, Given, max_columns>& t
   tiles.multiply(shared.given, shared.values, count, extent, thread, shared.gradients);
 }
 
-/// From these to the weights as dropout leaves them, and the gradients of the logits.
+/// Turns logits into the weights after dropout, and gradients of weights into those of logits.
 template <class Number, class Given, int max_columns, class Shared>
 constexpr void backward_through_softmax(const AttentionTiles<Number, Given, max_columns>& tiles,
                                         const typename AttentionTiles<Number, Given, max_columns>::Queries& queries,
@@ -50,7 +50,7 @@ constexpr void backward_through_softmax(const AttentionTiles<Number, Given, max_
   });
 }
 
-/// The backward pass to the queries. A block sees to a tile of them in one head.
+/// The backward pass to the queries. A block computes a tile of them in one head.
 template <class Number, class Given, int max_columns>
 struct AttentionBackwardToQueries {
   using Tiles = AttentionTiles<Number, Given, max_columns>;
@@ -58,9 +58,9 @@ struct AttentionBackwardToQueries {
   TileRows<const Number> output;    // [query rows, heads * columns]
   TileRows<const Number> log_sum;   // [query rows, heads]
   TileRows<const Given> gradient;   // [query rows, heads * columns]: of the output
-  TileRows<Number> mean;            // [query rows, heads]: filled with the output's product with it
+  TileRows<Number> mean;            // [query rows, heads]: filled with the dot products of output and gradient
   TileRows<Number> query_gradient;  // [query rows, heads * columns]
-  bool query_filled;                // whether that is added to; else nothing is in it yet
+  bool query_filled;                // whether to add to query_gradient; else it is not initialised
   std::int64_t query_tiles;
 
   struct Shared : SharedInBackward<Tiles, Number> {
@@ -141,7 +141,7 @@ struct AttentionBackwardToQueries {
   }
 };
 
-/// The backward pass to keys and values, after that to the queries. A block sees to a tile of them in one head.
+/// The backward pass to keys and values, after the one to the queries. A block computes a tile of them in one head.
 template <class Number, class Given, int max_columns>
 struct AttentionBackwardToKeys {
   using Tiles = AttentionTiles<Number, Given, max_columns>;
@@ -151,7 +151,7 @@ struct AttentionBackwardToKeys {
   TileRows<const Number> mean;      // [query rows, heads]
   TileRows<Number> key_gradient;    // [key rows, heads * columns]
   TileRows<Number> value_gradient;  // [key rows, heads * columns]
-  bool keys_filled;                 // whether these are added to; else nothing is in the keys' rows yet
+  bool keys_filled;                 // whether to add to these two; else the keys' rows are not initialised
   std::int64_t key_tiles;
 
   using Shared = SharedInBackward<Tiles, Number>;
@@ -188,7 +188,7 @@ struct AttentionBackwardToKeys {
 
  private:
   static constexpr int stages_of_tile = 4;
-  static constexpr int keys_of_thread = keys_of_tile / threads_down;  // one after the other
+  static constexpr int keys_of_thread = keys_of_tile / threads_down;  // consecutive
 
   constexpr void begin(std::int64_t block, int thread, Registers& registers, Shared& shared) const {
     tiles.load_keys(tiles.key_rows, block / tiles.heads, block % tiles.heads, thread, shared.keys);

@@ -11,10 +11,11 @@
 #include "core/kernels/gpu_attention.h"
 #include "core/kernels/tiled_spans.h"
 
-// What core/kernels/gpu_attention.h does, as work of blocks, for whoever runs them: kernels, and, on the host, tests.
+// The functions of core/kernels/gpu_attention.h as work for blocks of threads. Kernels run it and, on the host, tests.
 namespace ut::core {
 
-/// visit(an integral constant): the least number of columns that there are blocks for, of which a head has `columns`.
+/// Calls visit() with an integral constant: the smallest max_columns that blocks are compiled for and that is at least
+/// `columns`, those of a head.
 template <class Number, class Visit>
 void with_head_columns(std::int64_t columns, const Visit& visit) {
   if (columns <= 32) return visit(std::integral_constant<int, 32>());
@@ -22,7 +23,7 @@ void with_head_columns(std::int64_t columns, const Visit& visit) {
   if constexpr (most_head_columns < Number >> 64) visit(std::integral_constant<int, 128>());
 }
 
-/// What is computed of numbers of this type is of which: dist::accumulation_type().
+/// The type in which numbers of type `Given` are computed with: dist::accumulation_type().
 template <class Given>
 struct Exact {
   using Type = Given;
@@ -41,7 +42,7 @@ TileRows<Number> tile_rows_to_fill(const at::Tensor& rows, std::int64_t first = 
   return {rows.mutable_data_ptr<Number>() + first, rows.stride(0)};
 }
 
-/// Whether heads of so many columns begin in all rows where four numbers can be read at once.
+/// Whether heads of `columns` columns begin, in all rows, at addresses where four numbers can be read at once.
 template <class Given>
 bool is_in_fours(const at::Tensor& rows, std::int64_t columns) {
   const auto address = reinterpret_cast<std::uintptr_t>(rows.const_data_ptr<Given>());
@@ -66,7 +67,7 @@ AttentionTiles<Number, Given, max_columns> attention_tiles(const at::Tensor& que
           .in_fours = is_in_fours<Given>(query, columns) && is_in_fours<Given>(keys_values, columns)};
 }
 
-/// gpu_attend(): run(blocks).
+/// gpu_attend(), by calling run(blocks).
 template <class Given, class Run>
 void attend_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                       const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum,
@@ -82,7 +83,8 @@ void attend_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, co
   });
 }
 
-/// gpu_attend_backward(): run(blocks), and after all of them run(others). `mean` [query rows, heads] is filled.
+/// gpu_attend_backward(), by calling run(blocks) twice; all of the first blocks must finish before the others start.
+/// `mean` [query rows, heads] is filled.
 template <class Given, class Run>
 void attend_backward_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                                const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,

@@ -7,19 +7,19 @@
 
 namespace ut::core {
 
-/// The way there: online softmax, as in FlashAttention. A block sees to a tile of queries in one head, and the keys
-/// pass in tiles. Of each query it keeps the largest logit m so far, s = the sum of exp(logit - m), and o = the sum of
-/// exp(logit - m) value; a tile with a larger logit m' first scales s and o by exp(m - m') (`factor`). At the end the
-/// output is o / s and log_sum = m + log s. With `met_before` these are merged with what earlier keys gave, each
-/// weighed by exp of its log_sum. Dropout takes weights out of o, not out of s. A tile's stages: its keys are loaded;
-/// logits; the largest, and values are loaded; weights; they are added up.
+/// The forward pass: online softmax, as in FlashAttention. A block computes a tile of queries in one head and goes
+/// through the keys tile by tile. For each query it keeps the largest logit m so far, s = the sum of exp(logit - m),
+/// and o = the sum of exp(logit - m) value; a tile with a larger logit m' first scales s and o by exp(m - m')
+/// (`factor`). At the end the output is o / s and log_sum = m + log s. With `met_before` these are merged with the
+/// results over earlier keys, each weighted by exp of its log_sum. Dropout takes weights out of o, not out of s. The
+/// stages of a tile: load keys; compute logits; find the largest logit and load values; compute weights; add up.
 template <class Number, class Given, int max_columns>
 struct AttentionForward {
   using Tiles = AttentionTiles<Number, Given, max_columns>;
   Tiles tiles;
   TileRows<Number> output;   // [query rows, heads * columns]
   TileRows<Number> log_sum;  // [query rows, heads]
-  bool met_before;           // whether these two are over any keys so far; else nothing is in them yet
+  bool met_before;           // whether these two hold results over earlier keys; else they are not initialised
   std::int64_t query_tiles;
 
   struct Shared {
@@ -30,7 +30,7 @@ struct AttentionForward {
     Number part_sum[parts_of_query][queries_of_tile];
     Number most_logit[queries_of_tile];
     Number sum[queries_of_tile];
-    Number factor[queries_of_tile];  // of what was there before a tile
+    Number factor[queries_of_tile];  // by which a tile scales what earlier tiles gave
   };
   struct Registers {
     Number output[queries_of_tile / threads_down][Tiles::of_thread];
@@ -86,12 +86,12 @@ struct AttentionForward {
     tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool is_seen, bool) {
       Number& logit = Tiles::number(shared.weights[query], column);
       if (!is_seen) logit = Tiles::nothing;
-      if (logit > most_logit || logit != logit) most_logit = logit;  // what is not a number stays that
+      if (logit > most_logit || logit != logit) most_logit = logit;  // NaN stays NaN
     });
     shared.part_most[thread % parts_of_query][query] = most_logit;
   }
 
-  /// The largest logit so far, this tile's among them.
+  /// The largest logit so far, including this tile's.
   static constexpr Number most_so_far(int query, const Shared& shared) {
     Number most_logit = shared.most_logit[query];
     for (const auto& part : shared.part_most)
@@ -126,10 +126,10 @@ struct AttentionForward {
     shared.most_logit[thread] = most_so_far(thread, shared);
   }
 
-  /// What was met before, and what was met here, in the shares that they have of all.
+  /// The shares that the results over earlier keys and over these keys have in the merged result.
   struct Shares {
     Number before;
-    Number here;  // of what is not yet divided by its sum
+    Number here;  // includes the division by these keys' sum, still to be done
     Number log_sum;
   };
   constexpr Shares shares(std::int64_t row, std::int64_t head, int query, const Shared& shared) const {

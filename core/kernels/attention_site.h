@@ -6,12 +6,12 @@
 
 namespace ut::core {
 
-/// How attention is done in one place of a step.
+/// How attention is computed in one place of a step.
 struct AttentionSite {
   std::int64_t heads;
   double dropout_rate;  // of weights
   DropoutKey dropout;
-  bool recomputed = false;  // where weights would be kept for the backward pass, it makes them again
+  bool recomputed = false;  // the backward pass recomputes weights that would otherwise be kept for it
 };
 
 }  // namespace ut::core

@@ -6,32 +6,32 @@
 
 #include "core/kernels/row_draw.h"
 
-// Attention of rows over rows (equations 1 to 3, before W^O), there and back, as blocks of threads compute it that have
-// a tile of the weights in common, in stages: on devices, with a wait of all after each. What one thread keeps from
-// stage to stage is in its `Registers`, what a block shares is in `Shared`. Each block writes what no other does, so
-// sums come in the same order in every run. constexpr, so that it is compiled for the host too, where tests go through
-// blocks, stages and threads one after the other.
+// Attention of rows over rows (equations 1 to 3, before W^O), forward and backward, as work for blocks of threads that
+// share a tile of the weights. A block works in stages; on devices its threads wait for one another after each stage.
+// What one thread keeps from stage to stage is in its `Registers`, what a block shares is in `Shared`. Each block
+// writes what no other does, so sums come in the same order in every run. constexpr, so that it is compiled for the
+// host too, where tests run blocks, stages and threads one after the other.
 namespace ut::core {
 
 constexpr int threads_of_tile = 128;
 constexpr int queries_of_tile = 32;
-constexpr int keys_of_tile = columns_of_block;  // of successive positions: dropout draws for these together
+constexpr int keys_of_tile = columns_of_block;  // of successive positions, for which dropout draws together
 constexpr int threads_across = 16;              // a block's threads as a rectangle
 constexpr int threads_down = threads_of_tile / threads_across;
-constexpr int parts_of_query = threads_of_tile / queries_of_tile;  // threads that go through one query's weights
+constexpr int parts_of_query = threads_of_tile / queries_of_tile;  // threads that share one query's weights
 constexpr std::int64_t lanes_of_part = lanes_of_block / parts_of_query;
 
-/// The most columns of a head: what a block shares has to fit where it runs.
+/// The most columns of a head: what a block shares has to fit into a device's shared memory.
 template <class Number>
 constexpr std::int64_t most_head_columns = sizeof(Number) > sizeof(float) ? 64 : 128;
 
-/// So many numbers that are read and written at once.
+/// Four numbers that are read and written at once.
 template <class Number>
 struct alignas(4 * sizeof(Number)) Four {
   Number of[4];
 };
 
-/// Some columns of rows where kernels run.
+/// Some columns of rows, in the memory that kernels read.
 template <class Number>
 struct TileRows {
   Number* data;
@@ -40,8 +40,8 @@ struct TileRows {
   constexpr Number* row(std::int64_t number) const { return data + number * stride; }
 };
 
-/// Of a tile of keys: whose sequence's it is, the position of its first column, columns up to that of its last key, and
-/// a bit for each that is a key's.
+/// What a tile of keys has in TileTables::key_tiles: its sequence, the position of its first column, the number of
+/// columns up to its last key, and a bit for each column that has a key.
 constexpr int numbers_of_key_tile = 4;
 
 /// Where each sequence's queries and keys stand, and who may see whom. All tables are int64.
@@ -49,15 +49,16 @@ struct TileTables {
   const std::int64_t* query_offsets;       // [sequences + 1]: first row
   const std::int64_t* query_tile_offsets;  // [sequences + 1]: first tile
   const std::int64_t* key_tile_offsets;    // [sequences + 1]: first tile
-  const std::int64_t* query_tiles;         // [query tiles]: whose sequence's each is
+  const std::int64_t* query_tiles;         // [query tiles]: the sequence of each
   const std::int64_t* key_tiles;           // [key tiles, numbers_of_key_tile]
-  const std::int64_t* key_rows;  // [key tiles, keys_of_tile]: the row of each column's key; -1: no key is there
+  const std::int64_t* key_rows;  // [key tiles, keys_of_tile]: the row of each column's key; -1: there is no key
   const std::int64_t* sequence;  // [query rows]: identities
   const std::int64_t* position;  // [query rows]; they ascend in a sequence
   bool causal;                   // a query sees the keys of positions up to its own
 };
 
-/// The first of begin to end - 1 for which it is so, as it then is for all after it; else the end.
+/// The first number from `begin` to `end` - 1 for which is_so() is true, else `end`. After that number it must stay
+/// true.
 template <class IsSo>
 constexpr std::int64_t first_for_which(std::int64_t begin, std::int64_t end, const IsSo& is_so) {
   while (begin < end) {
@@ -70,7 +71,8 @@ constexpr std::int64_t first_for_which(std::int64_t begin, std::int64_t end, con
   return begin;
 }
 
-/// What all ways have in common. Of a head's columns there are at most `max_columns`; what is given is of type `Given`.
+/// What the forward and backward passes have in common. A head has at most `max_columns` columns. Inputs are of type
+/// `Given`; computations are in type `Number`.
 template <class Number, class Given, int max_columns>
 struct AttentionTiles {
   TileTables tables;
@@ -80,22 +82,22 @@ struct AttentionTiles {
   std::int64_t heads;
   std::int64_t columns;     // of a head
   Number scale;             // of logits
-  RowDraw draw;             // of no row yet
-  std::int64_t first_head;  // that dropout counts
+  RowDraw draw;             // not bound to a row yet
+  std::int64_t first_head;  // the number that head 0 here has for dropout
   Number kept_scale;        // of weights that dropout keeps
-  bool in_fours;            // whether four of a row's columns that are given can be read at once
+  bool in_fours;            // whether four columns of an input row can be read at once
 
-  static constexpr int of_thread = max_columns / threads_across;  // columns
+  static constexpr int of_thread = max_columns / threads_across;  // columns of a head that one thread computes
   static constexpr Number nothing = -std::numeric_limits<Number>::infinity();
 
-  /// Rows of a tile; four numbers more than they have, so that threads side by side read from different banks.
+  /// Rows of a tile, each longer by four numbers, so that neighbouring threads read from different memory banks.
   using QueryRows = Four<Number>[queries_of_tile][max_columns / 4 + 1];
   using KeyRows = Four<Number>[keys_of_tile][max_columns / 4 + 1];
   using Weights = Four<Number>[queries_of_tile][keys_of_tile / 4 + 1];
 
   struct Queries {
     std::int64_t sequence;  // its number among those here
-    std::int64_t first;     // row
+    std::int64_t first;     // the first query's row
     int count;
   };
   constexpr Queries queries_of(std::int64_t tile) const {
@@ -115,7 +117,7 @@ struct AttentionTiles {
     return !tables.causal || position <= tables.position[query_row];
   }
 
-  /// A bit for each column of a tile whose key this query sees.
+  /// A bit for each column of a key tile whose key this query sees.
   constexpr std::uint64_t seen_of(std::int64_t key_tile, std::int64_t query_row) const {
     const auto keys = static_cast<std::uint64_t>(of_key_tile(key_tile, 3));
     if (!tables.causal) return keys;
@@ -124,7 +126,7 @@ struct AttentionTiles {
     return last >= keys_of_tile - 1 ? keys : keys & ((std::uint64_t{2} << last) - 1);
   }
 
-  /// How many of a sequence's key tiles, from its first, some of these queries see.
+  /// How many of their sequence's key tiles, from its first, any of these queries sees.
   constexpr std::int64_t key_tiles_of(const Queries& queries) const {
     const std::int64_t begin = tables.key_tile_offsets[queries.sequence];
     const std::int64_t last = queries.first + queries.count - 1;
@@ -132,7 +134,7 @@ struct AttentionTiles {
                            [&](std::int64_t key_tile) { return !sees(last, first_position(key_tile)); }) -
            begin;
   }
-  /// The first of a key tile's sequence's query tiles that sees any of its keys; where none does, the end of these.
+  /// The first query tile of the key tile's sequence that sees any of its keys; the sequence's end if none does.
   constexpr std::int64_t first_query_tile_of(std::int64_t key_tile) const {
     const std::int64_t sequence = sequence_of(key_tile);
     return first_for_which(tables.query_tile_offsets[sequence], tables.query_tile_offsets[sequence + 1],
@@ -142,7 +144,8 @@ struct AttentionTiles {
                            });
   }
 
-  /// Fills a tile's rows with a head's columns, times `factor`; zeros where row_of(place) is negative, and beyond.
+  /// Fills a tile's rows with a head's columns, times `factor`. row_of(place) is the row for a place of the tile.
+  /// Places with a negative row, and columns beyond the head's, become zero.
   template <class From, int all_places, int fours, class RowOf>
   constexpr void load(const TileRows<const From>& from, std::int64_t head, Number factor, int thread,
                       const RowOf& row_of, Four<Number> (&rows)[all_places][fours]) const {
@@ -181,7 +184,7 @@ struct AttentionTiles {
   }
 
   /// This thread's share of queries x keys^T: every threads_down-th query and every threads_across-th key, from its own
-  /// first ones on. What is beyond `count` queries or `extent` keys is undefined.
+  /// first ones on. Products beyond `count` queries or `extent` keys are undefined.
   constexpr void multiply(const QueryRows& left, const KeyRows& right, int count, int extent, int thread,
                           Weights& products) const {
     if (count <= threads_down) return multiply_down<1>(left, right, extent, thread, products);
@@ -219,12 +222,12 @@ struct AttentionTiles {
     return row[column / 4].of[column % 4];
   }
 
-  /// The column of a head that is a thread's `j`th: those that are read at once lie together.
+  /// The column of a head that is a thread's `j`th. Columns that are read at once are adjacent.
   static constexpr int at_once = of_thread < 4 ? of_thread : 4;
   static constexpr int column_of(int thread, int j) {
     return (thread % threads_across + threads_across * (j / at_once)) * at_once + j % at_once;
   }
-  /// A thread's columns of a row of a tile.
+  /// Reads a thread's columns of a row of a tile.
   template <int fours>
   static constexpr void read_columns(const Four<Number> (&row)[fours], int thread, Number (&of_columns)[of_thread]) {
     for (int j = 0; j < of_thread; j += at_once) {
@@ -239,8 +242,7 @@ struct AttentionTiles {
     }
   }
 
-  /// sums += weights * the keys' rows: a thread's share, of queries as far from one another as there are threads one
-  /// below the other, and its columns.
+  /// sums += weights * the keys' rows, for a thread's share: every threads_down-th query, and the thread's columns.
   template <int down>
   static constexpr void add_rows_of_keys(const Weights& weights, const KeyRows& rows, int extent, int thread,
                                          Number (&sums)[queries_of_tile / threads_down][of_thread]) {
@@ -262,8 +264,8 @@ struct AttentionTiles {
     add_rows_of_keys<queries_of_tile / threads_down>(weights, rows, extent, thread, sums);
   }
 
-  /// visit(column of the tile, whether this query sees it, whether dropout keeps it): the share of a query's weights
-  /// that is this thread's. Of queries that are none, nothing.
+  /// Calls visit(column of the tile, whether this query sees it, whether dropout keeps it) for the thread's share of a
+  /// query's weights. Does nothing if the thread's query is beyond the tile's.
   template <class Visit>
   constexpr void for_each_weight(const Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
                                  const Visit& visit) const {

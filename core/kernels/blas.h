@@ -9,7 +9,7 @@
 
 namespace ut::core {
 
-/// BLAS's gemm for these numbers.
+/// The type of BLAS's gemm function for numbers of this type.
 template <class Number>
 using BlasGemm = void(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
                       const Number* alpha, const Number* a, const int* stride_a, const Number* b, const int* stride_b,
@@ -23,7 +23,8 @@ BlasGemm<double> dgemm_;
 }
 // NOLINTEND(readability-identifier-naming)
 
-/// gemm() by one of these. To it a row is a column, so that what it computes is the transposed product.
+/// gemm() by one of these functions. What we store as a row is a column to BLAS, so it is made to compute the
+/// transposed product. Throws std::runtime_error if a size is too large for an int.
 template <class Number>
 void blas_gemm(BlasGemm<Number>* function, std::int64_t rows, std::int64_t columns, std::int64_t inner, Number scale,
                const Factor<Number>& a, const Factor<Number>& b, Number kept, MatrixRows<Number> c) {

@@ -86,7 +86,7 @@ at::Tensor known_rows(const at::Tensor& rows, const at::Tensor& received) {
   return received.defined() ? at::cat({rows, received}) : rows.contiguous();
 }
 
-/// Of the library's operations.
+/// depthwise(), composed of LibTorch's operations.
 at::Tensor composed(const dist::Neighbours& seen, const at::Tensor& kernel) {
   const at::Tensor known = known_rows(seen.rows, seen.received);
   const at::Tensor zeros = at::zeros({1, known.size(1)}, known.options());
@@ -99,7 +99,7 @@ at::Tensor composed(const dist::Neighbours& seen, const at::Tensor& kernel) {
 
 at::Tensor depthwise(const dist::Neighbours& seen, const at::Tensor& kernel) {
   if (!has_row_kernels(seen.rows.device())) return composed(seen, kernel);
-  const at::Tensor rows = seen.rows.detach();  // kept by others too: so no copy is kept for the backward pass
+  const at::Tensor rows = seen.rows.detach();  // others keep it too, so keeping it for the backward pass needs no copy
   const at::Tensor received = seen.received.defined() ? seen.received.detach() : at::Tensor();
   const at::Tensor weights = kernel.detach();
   std::vector<at::Tensor> inputs{kernel, seen.rows};

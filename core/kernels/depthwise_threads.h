@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-// What core/kernels/depthwise.h says, as one thread of many computes it: on devices. constexpr, so that it is compiled
-// for the host too, where tests go through all threads one after the other.
+// The convolution of core/kernels/depthwise.h, as work for single threads of a device. constexpr, so that it is
+// compiled for the host too, where tests run all threads one after the other.
 namespace ut::core {
 
-/// result[row] = sum over places of kernel[place] * known[table[row, place]]. A thread sees to one element.
+/// result[row] = sum over places of kernel[place] * known[table[row, place]]. A thread computes one element.
 template <class Number>
 struct DepthwiseThreads {
   const Number* known;        // [known rows, columns]
@@ -30,7 +30,7 @@ struct DepthwiseThreads {
   }
 };
 
-/// The kernel's gradient, of `rows_at_once` rows by one thread for each of its elements.
+/// Partial sums of the kernel's gradient: a thread computes one of its elements over `rows_at_once` rows.
 template <class Number>
 struct DepthwiseKernelThreads {
   const Number* known;        // [known rows, columns]

@@ -39,8 +39,8 @@ at::Tensor kept_on_host(const at::Tensor& x, double rate, const RowDraw& draw, c
   return result;
 }
 
-/// The same where it can be learned through: the backward pass draws again, so that no mask is kept. On a device
-/// without kernels for it the mask is made on the host. `identities_on(device)`: in tables that are read there.
+/// The same, differentiable: the backward pass draws again, so that no mask is kept. For a device without row kernels
+/// the mask is made on the host. `identities_on(device)`: identities in tables that can be read there.
 template <class IdentitiesOn>
 at::Tensor drop(const at::Tensor& x, double rate, const DropoutKey& key, const IdentitiesOn& identities_on) {
   const auto forward_and_backward = [=, draw = row_draw(key, rate)](const at::Tensor& values) {

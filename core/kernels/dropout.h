@@ -11,7 +11,7 @@
 
 namespace ut::core {
 
-/// The places of a stack at which random numbers are drawn: dropout's, and noise in the halting unit's stead.
+/// The places of a stack at which random numbers are drawn: for dropout, and for noise instead of a halting unit.
 enum class Site : std::uint32_t {
   input,
   self_attention_weights,
@@ -23,19 +23,19 @@ enum class Site : std::uint32_t {
   halting,
 };
 
-/// Bits of DropoutKey::place that its parts have, from the lowest; the last is the stack's. What needs more would draw
-/// another's numbers.
+/// How many bits of DropoutKey::place its parts have, from the lowest; the one left is the stack's. A part that needed
+/// more would draw the numbers of another place.
 constexpr int site_bits = 4;
 constexpr int layer_bits = 8;
 constexpr int step_bits = 19;
 
 /// What dropout's random numbers are keyed on, beside the row's identity and the column: seed, update, stack, step,
-/// layer and site. So they do not depend on which rank holds the row, nor on what was drawn before.
+/// layer and site. So they depend neither on which rank holds the row nor on what was drawn before.
 struct DropoutKey {
-  std::uint64_t update = 0;  // seed and update
-  bool active = false;       // false outside training
-  std::uint32_t place = 0;
-  std::int64_t first_head = 0;  // of attention weights that are of some heads only
+  std::uint64_t update = 0;     // a hash of seed and update
+  bool active = false;          // false outside training
+  std::uint32_t place = 0;      // stack, step, layer and site
+  std::int64_t first_head = 0;  // the number of head 0 of attention weights that are of some heads only
 
   static DropoutKey for_update(std::uint64_t seed, std::int64_t update);
   DropoutKey with_stack(std::uint32_t stack) const { return with(stack, site_bits + layer_bits + step_bits); }
@@ -50,22 +50,22 @@ struct DropoutKey {
   DropoutKey with(std::uint32_t part, int bit) const { return {update, active, place | part << bit, first_head}; }
 };
 
-/// Who the rows of attention weights are.
+/// The identities of the rows of attention weights.
 struct QueryIdentities {
   std::vector<std::int64_t> sequence;   // [sequences * query slots]
   std::vector<std::int64_t> position;   // [sequences * query slots]
   std::vector<std::int64_t> first_key;  // [sequences]: the position of the first key slot
-  at::Tensor on_device = {};            // the three one after the other, int64, where a device's kernels read them
+  at::Tensor on_device = {};            // the three one after the other, int64, on a device whose kernels read them
 };
 
-/// What decides which of a row's columns are kept, of no row yet.
+/// Decides which of a row's columns are kept. Not bound to a row yet: RowDraw::of_row() does that.
 RowDraw row_draw(const DropoutKey& key, double rate);
 
-/// Who the rows are, in tables that are read on `device` and live as long as `rows` or a copy of it.
+/// The rows' identities, in tables that can be read on `device` and live as long as `rows` or a copy of it.
 RowIdentities identities_of(const dist::Rows& rows, at::Device device);
 
-/// Sets each element to zero with probability `rate`, to a 65536th, and divides the rest by 1 - rate. `x` [rows,
-/// columns].
+/// Sets each element of `x` [rows, columns] to zero with probability `rate`, to the nearest 65536th, and divides the
+/// rest by 1 - rate. Returns `x` itself if `key` is not active.
 at::Tensor dropout(const at::Tensor& x, double rate, const DropoutKey& key, const dist::Rows& rows);
 
 /// The same for attention weights [sequences, heads, query slots, key slots]. Key slot j of sequence s is its position

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(threads_of_tile) run_blocks(Blocks blocks) {
   }
 }
 
-/// Launches work of blocks on a device.
+/// A function that launches work for blocks of threads on a device.
 auto launcher_on(at::Device device) {
   return [device](const auto& blocks) {
     using Blocks = std::decay_t<decltype(blocks)>;
@@ -36,7 +36,7 @@ auto launcher_on(at::Device device) {
   };
 }
 
-/// What the block with the most of it shares.
+/// The shared memory of the block that needs the most.
 template <class Number>
 std::int64_t shared_bytes(std::int64_t columns) {
   std::int64_t bytes = 0;

@@ -6,21 +6,22 @@
 #include "core/kernels/gradient_of_rows.h"
 #include "core/kernels/tiled_spans.h"
 
-/// Attention over rows by kernels of CUDA devices, on the current stream: the weights are never stored, dropout's draws
-/// are the host's, and sums come in the same order in every run. Of queries, keys and values, and the output's
-/// gradient, all of float32, float64 or bfloat16; the rest is of dist::accumulation_type() of that. A row's columns are
-/// one after the other.
+/// Attention over rows by CUDA kernels, on the current stream. The weights are never stored, dropout draws the same
+/// numbers as on the host, and sums come in the same order in every run. Queries, keys, values and the output's
+/// gradient are all float32, float64 or bfloat16; everything else is of dist::accumulation_type() of that. A row's
+/// columns are contiguous.
 namespace ut::core {
 
-/// Whether heads of so many columns have kernels on this device.
+/// Whether this device has kernels for heads of `columns_of_head` columns that compute in `type`.
 bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head);
 
-/// Attends with `query` [query rows, d] to `keys_values` [key rows, 2d] as well: `output` [query rows, d] and `log_sum`
-/// [query rows, heads] are over what was met before, or, unless `met_before`, have nothing in them yet.
+/// Attends with `query` [query rows, d] to `keys_values` [key rows, 2d], and merges the result into `output` [query
+/// rows, d] and `log_sum` [query rows, heads]. With `met_before` these hold the results over earlier keys; else they
+/// are not initialised.
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                 const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum);
 
-/// The backward pass of that to one part of what was met, from the gradient of the output over all.
+/// The backward pass of that to one part of the keys and values, from the gradient of the output over all parts.
 void gpu_attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                          const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
                          const at::Tensor& gradient, const GradientOfRows& query_gradient,

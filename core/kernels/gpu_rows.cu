@@ -32,7 +32,7 @@ __global__ void run_stages(Teams teams) {
   }
 }
 
-/// In as many blocks as `count` threads or teams need, of which a block has `of_block`.
+/// Launches as many blocks as `count` threads or teams need, with `of_block` of them in a block.
 template <class Work>
 void launch_blocks(void (*kernel)(Work), const Work& work, std::int64_t count, std::int64_t of_block,
                    at::Device device) {
@@ -48,13 +48,13 @@ void launch(const Threads& threads, at::Device device) {
   launch_blocks(run<Threads>, threads, threads.threads(), threads_of_block, device);
 }
 
-/// A team for each row.
+/// Launches a team for each row.
 template <class Teams>
 void launch_teams(const Teams& teams, at::Device device) {
   launch_blocks(run_stages<Teams>, teams, teams.rows, teams_of_block, device);
 }
 
-/// Does element's work to all of `like`, whose last dimension is a row's columns.
+/// Calls `element` for all elements of `like`, whose last dimension is a row's columns.
 template <class Identities, class Element>
 void launch_dropout(const at::Tensor& like, const RowDraw& draw, const Identities& identities, const Element& element) {
   const std::int64_t columns = like.size(-1);

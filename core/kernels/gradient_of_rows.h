@@ -4,13 +4,14 @@
 
 namespace ut::core {
 
-/// A gradient, and whether it is added to; else nothing is in it yet.
+/// A gradient: to be added to if `filled`, else not initialised and to be written.
 struct GradientOfRows {
   at::Tensor rows;
   bool filled;
 };
 
-/// Of dist::accumulation_type() of `like`; with nothing in it where all is going to be `written`, else zeros.
+/// A gradient of the sizes of `like`, in its dist::accumulation_type(): not initialised if all of it is going to be
+/// `written`, else zeros.
 GradientOfRows new_gradient(const at::Tensor& like, bool written);
 
 }  // namespace ut::core

@@ -27,13 +27,13 @@ MatrixRows<Number> columns_to_fill(const at::Tensor& rows, std::int64_t first) {
   return {rows.mutable_data_ptr<Number>() + first, rows.stride(0)};
 }
 
-/// Numbers from one query's weights to the next's, for so many keys.
+/// The distance, in numbers, from one query's weights to the next's for this many keys.
 std::int64_t row_room(std::int64_t keys) {
   return static_cast<std::int64_t>(whole_vectors(static_cast<std::size_t>(keys)));
 }
 
-/// Some of one sequence's blocks of queries, in one head: every `parts`-th, so that under a causal mask all parts have
-/// as much to see.
+/// Some of one sequence's blocks of queries, in one head: every `parts`-th block, so that under a causal mask all parts
+/// have about as much work.
 struct Share {
   struct Pair {
     std::size_t sequence;
@@ -43,7 +43,8 @@ struct Share {
   std::int64_t parts;
 };
 
-/// The weights of one sequence's queries in one head: what both ways go through, a block of queries at a time.
+/// What the forward and the backward pass have in common: they go through the weights of one sequence's queries in one
+/// head, a block of queries at a time.
 class Weights {
  public:
   Weights(const RowSpans& spans, const AttentionSite& site, std::int64_t columns)
@@ -53,8 +54,8 @@ class Weights {
         draw_(row_draw(site.dropout, rate_)),
         columns_(columns) {}
 
-  /// How many parts the queries of a sequence are worked on in: as many as give every thread a share, where there are
-  /// fewer sequences and heads than threads.
+  /// Into how many parts the queries of a sequence are split: enough to give every thread a share if there are fewer
+  /// pairs of sequence and head than threads.
   std::int64_t parts() const {
     std::int64_t longest = 0;
     for (const base::Span& queries : spans_.queries) longest = std::max(longest, queries.end - queries.begin);
@@ -63,7 +64,7 @@ class Weights {
     return std::min(blocks, (at::get_num_threads() + pairs() - 1) / pairs());
   }
 
-  /// visit(share, room for `buffers` blocks of weights), each share once, on any thread.
+  /// Calls visit(share, room for `buffers` blocks of weights) once for each share, on any thread.
   template <class Number, class Visit>
   void for_each_share(std::int64_t parts, std::int64_t buffers, const Visit& visit) const {
     std::int64_t longest = 0;
@@ -79,7 +80,7 @@ class Weights {
     });
   }
 
-  /// visit(first query row, how many, keys that one of them sees).
+  /// Calls visit(first query row, number of queries, number of keys that any of them sees) for each block.
   template <class Visit>
   void for_each_block(const Share& share, const Visit& visit) const {
     const base::Span queries = spans_.queries[share.pair.sequence];
@@ -118,8 +119,9 @@ class Weights {
     }
   }
 
-  /// A query's weights from its logits, and as dropout leaves them (`dropped` is `weights` where there is none), of the
-  /// `seen` keys that others of its block see.
+  /// Turns a query's logits, in `weights`, into its weights; `dropped` becomes the weights after dropout (it is
+  /// `weights` if there is none). Both are [seen], the keys that any query of the block sees; keys that this one does
+  /// not see get 0.
   template <class Number>
   void make_again(std::size_t sequence, std::int64_t row, std::int64_t head, Number log_sum, std::int64_t seen,
                   Number* weights, Number* dropped) const {
@@ -146,7 +148,7 @@ class Weights {
   std::int64_t columns_;  // of a head
 };
 
-/// Of a head's columns the rows of one sequence's keys: from keys.row on, every keys.stride-th.
+/// The rows of one sequence's keys: from keys.row on, every keys.stride-th.
 template <class Rows>
 auto of_keys(const Rows& rows, const KeySpan& keys) {
   return Rows{rows.row(keys.row), rows.stride * keys.stride};
@@ -155,7 +157,7 @@ auto of_keys(const Rows& rows, const KeySpan& keys) {
 template <class Number>
 constexpr Number of_none = -std::numeric_limits<Number>::infinity();  // the logarithm of a sum over nothing
 
-/// output, log_sum: over what was met before and `part`, log_sum_of_part.
+/// Merges `part` and log_sum_of_part, over some keys, into `output` and log_sum, over the keys met before.
 template <class Number>
 void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_of_part, std::int64_t columns) {
   if (log_sum_of_part == of_none<Number>) return;
@@ -172,7 +174,7 @@ void fill(const MatrixRows<Number>& rows, std::int64_t count, std::int64_t colum
   for (std::int64_t row = 0; row < count; ++row) std::fill_n(rows.row(row), columns, number);
 }
 
-/// `met_before`: whether output and log_sum are over any keys so far; else nothing is in them yet.
+/// `met_before`: whether output and log_sum hold results over earlier keys; else they are not initialised.
 template <class Number>
 void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans, const AttentionSite& site,
             bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
@@ -223,11 +225,11 @@ struct BackwardOfHead {
   std::int64_t keys;     // of the sequence
   MatrixRows<const Number> q, k, v, out, log_sum, given;
   MatrixRows<Number> to_q, to_k, to_v;
-  bool queries_filled;  // what is added to, else written
+  bool queries_filled;  // whether to_q is added to, else written; likewise to_k and to_v
   bool keys_filled;
   Number* scratch;
 
-  /// Of `count` queries, none of which sees more than the first `seen` keys.
+  /// For `count` queries from row `first` on, none of which sees more than the first `seen` keys.
   void backward(std::int64_t first, std::int64_t count, std::int64_t seen) {
     if (seen < keys) fill_keys();
     if (seen == 0 && !queries_filled) fill(to_q.from(first), count, columns, Number{0});
@@ -252,7 +254,7 @@ struct BackwardOfHead {
     keys_filled = true;
   }
 
-  /// With nothing, where nothing has been added to them.
+  /// Sets the gradients of keys and values to zero if nothing has been written to them.
   void fill_keys() {
     if (keys_filled) return;
     fill(to_k, keys, columns, Number{0});
@@ -269,7 +271,7 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
   const std::int64_t columns = query.size(1) / site.heads;
   const Weights of(spans, site, columns);
   const std::int64_t parts = of.parts();
-  std::vector<GradientOfRows> to_keys_values = {keys_values_gradient};  // of each part, added up in the end
+  std::vector<GradientOfRows> to_keys_values = {keys_values_gradient};  // of each part, summed at the end
   for (std::int64_t part = 1; part < parts; ++part)
     to_keys_values.push_back(new_gradient(keys_values, spans.key_count() == keys_values.size(0)));
   of.for_each_share<Number>(parts, of.drops() ? 3 : 2, [&](const Share& share, Number* scratch) {

@@ -8,11 +8,11 @@
 #include "core/kernels/gradient_of_rows.h"
 #include "core/kernels/row_spans.h"
 
-/// Attention over rows on the host's cores, a block of queries at a time, whose weights alone are there. All is float32
-/// or float64; a row's columns are one after the other. As gpu_attention.h.
+/// The functions of gpu_attention.h on the host's cores. They work on a block of queries at a time, and only its
+/// weights are in memory. All tensors are float32 or float64; a row's columns are contiguous.
 namespace ut::core {
 
-/// Queries of a sequence whose weights are there at the same time.
+/// Queries of a sequence whose weights a thread has in memory at the same time.
 constexpr std::int64_t queries_at_once = 64;
 
 void host_attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,

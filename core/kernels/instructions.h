@@ -2,10 +2,10 @@
 
 namespace ut::core {
 
-/// Sets of vector instructions that kernels are written for, each with those before it.
+/// Sets of vector instructions that kernels are written for; each includes those before it.
 enum class Instructions { plain, avx2, avx512f };
 
-/// Of those that this processor has.
+/// The best set that this processor has.
 Instructions best_instructions();
 
 }  // namespace ut::core

@@ -12,7 +12,7 @@ constexpr std::size_t words = words_of_lane;
 constexpr std::size_t block = columns_of_block;
 namespace philox = base::philox4x32;
 
-// All columns of a block. `call` is its first.
+// Dropout of all columns of a block of columns. `call` is the block's first call of Philox.
 
 void keep_block_plainly(const RowDraw& row, std::uint32_t call, float scale, const float* from, float* to) {
   const std::uint32_t first = call / lanes_of_block * columns_of_block;
@@ -22,11 +22,11 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t call, float scale, con
     });
 }
 
-// GCC 12 takes the undefined operands within its own header for an oversight.
+// GCC 12 warns of undefined operands that its own header uses on purpose.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
-/// Eight counters in the lower halves of 64 bits each; what comes to stand in the upper halves is never looked at.
+/// Eight counters at a time, each in the lower half of 64 bits. What gets into the upper halves is never used.
 __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t call, float scale,
                                                           const float* from, float* to) {
   __m512i c0 =
@@ -38,7 +38,7 @@ __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, st
   const __m512i m2 = _mm512_set1_epi64(philox::multiplier_2);
   auto low = static_cast<std::uint32_t>(row.key);
   auto high = static_cast<std::uint32_t>(row.key >> 32);
-  constexpr int exclusive_or = 0x96;  // of three
+  constexpr int exclusive_or = 0x96;  // the truth table of an exclusive or of three operands
   for (int round = 0; round < philox::rounds; ++round, low += philox::key_step_low, high += philox::key_step_high) {
     const __m512i p0 = _mm512_mul_epu32(c0, m0);
     const __m512i p2 = _mm512_mul_epu32(c2, m2);
@@ -128,7 +128,7 @@ void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> 
   const auto keep_block = way_with(instructions);
   std::array<float, block> part;
   for (std::size_t column = first; !from.empty();) {
-    const std::size_t before = column % block;  // columns of its block that are not wanted
+    const std::size_t before = column % block;  // columns of the block before the first wanted one
     const std::size_t count = std::min(block - before, from.size());
     const auto call = static_cast<std::uint32_t>(column / block * lanes_of_block);
     if (count == block) {

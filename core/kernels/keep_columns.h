@@ -8,8 +8,9 @@
 
 namespace ut::core {
 
-/// What a row's draw drops becomes zero; the other columns are multiplied by `scale`. `from` are the columns from
-/// `first` on; so many are written to `to`. `to` may be `from`. The same bits with all instructions.
+/// Dropout of some columns of a row: those that `row` drops become zero, the others are multiplied by `scale`. `from`
+/// has the row's columns from `first` on; as many are written to `to`, which may be `from`. The bits are the same with
+/// all instructions.
 void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> from, float scale, float* to,
                   Instructions instructions = best_instructions());
 void keep_columns(const RowDraw& row, std::size_t first, std::span<const double> from, double scale, double* to,

@@ -6,12 +6,12 @@
 
 namespace ut::core {
 
-/// In which of the rows of keys and values that are attended to each key stands.
+/// In which row of the keys and values that are attended to each key stands.
 class KeyRows {
  public:
-  /// Each in the row of its own number.
+  /// Each key in the row of its own number.
   KeyRows() = default;
-  /// `rows` [keys]; none are kept of what is that order after all.
+  /// `rows` [keys]: each key's row. If they are in order after all, nothing is kept.
   KeyRows(std::vector<std::int64_t> rows) : rows_(std::move(rows)) {
     std::int64_t key = 0;
     while (key < std::ssize(rows_) && rows_[static_cast<std::size_t>(key)] == key) ++key;

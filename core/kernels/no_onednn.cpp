@@ -1,4 +1,4 @@
-// float32's products by LibTorch's BLAS, where oneDNN has no kernels of its own for the processor.
+// float32 products by LibTorch's BLAS, for processors for which oneDNN has no kernels of its own.
 
 #include <string>
 

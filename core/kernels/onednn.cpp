@@ -1,4 +1,4 @@
-// float32's products by oneDNN, whose vectors are as wide as the processor's, whoever made it.
+// float32 products by oneDNN, which uses vectors as wide as the processor's, whoever made the processor.
 
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@
 namespace ut::core {
 namespace {
 
-// As the library's header has them; LibTorch brings one of another version, which would come first.
+// Declared as in oneDNN's header, because LibTorch brings that of another version, which would be included instead.
 using Sgemm = int(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                   const float* a, std::int64_t stride_a, const float* b, std::int64_t stride_b, float beta, float* c,
                   std::int64_t stride_c);
@@ -24,8 +24,8 @@ struct Library {
   Version version;
 };
 
-/// Kept apart from the oneDNN inside of LibTorch: linked to both, each would call some functions of the other's
-/// version.
+/// Loads oneDNN apart from the one inside LibTorch: if the program were linked to both, each would call some functions
+/// of the other's version. Throws std::runtime_error.
 Library load() {
   void* handle = dlopen(UT_ONEDNN_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (handle == nullptr) {

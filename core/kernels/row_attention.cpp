@@ -13,7 +13,7 @@
 namespace ut::core {
 namespace {
 
-/// The caller's, made where it is undefined.
+/// The caller's gradient `rows`, which is created if it is undefined.
 GradientOfRows gradient_in(at::Tensor& rows, const at::Tensor& like, bool written) {
   if (rows.defined()) return {rows, true};
   const GradientOfRows made = new_gradient(like, written);
@@ -21,14 +21,14 @@ GradientOfRows gradient_in(at::Tensor& rows, const at::Tensor& like, bool writte
   return made;
 }
 
-/// The same rows in this type, whose columns are one after the other.
+/// The same rows in this type, with contiguous columns.
 at::Tensor rows_in_order(const at::Tensor& rows, at::ScalarType type) {
   const at::Tensor typed = rows.detach().to(type);
   return typed.stride(1) == 1 ? typed : typed.contiguous();
 }
 
-/// In which type what is given is read: on the host the one that is computed with, which kernels of devices make of
-/// each number that they read.
+/// The type in which kernels read an input: on the host the type of the computation; on devices the input's own, which
+/// kernels convert number by number.
 at::ScalarType type_read(const at::Tensor& given) {
   return given.is_cpu() ? dist::accumulation_type(given.scalar_type()) : given.scalar_type();
 }

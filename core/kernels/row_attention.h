@@ -9,35 +9,36 @@
 
 namespace ut::core {
 
-/// Whether heads of so many columns, of queries of this type, can be attended with so on this device.
+/// Whether RowAttention can be used on this device for queries of this type with heads of `columns_of_head` columns.
 bool has_row_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head);
 
-/// Attention of query rows over key rows (equations 1 to 3, before W^O), the keys in one or several parts. No more of
-/// the weights is ever there than a block of queries needs; the backward pass makes them again, and draws dropout's
-/// numbers again. All is computed in dist::accumulation_type().
+/// Attention of query rows over key rows (equations 1 to 3, before W^O), with the keys in one or several parts. Only
+/// the weights of a block of queries are ever in memory; the backward pass computes them, and draws dropout's numbers,
+/// again. All is computed in dist::accumulation_type().
 class RowAttention {
  public:
   /// `query` [query rows, d].
   RowAttention(const at::Tensor& query, const AttentionSite& site);
 
-  /// Attends to `keys_values` [key rows, 2d], a row's key beside its value, as well.
+  /// Attends to one more part: `keys_values` [key rows, 2d], each row's key beside its value.
   void meet(const at::Tensor& keys_values, const RowSpans& spans);
 
-  /// Over all that was met, as the query's type. [query rows, d]
+  /// The heads' outputs [query rows, d] over all parts met so far, in the query's type.
   at::Tensor output() const;
 
-  /// The backward pass to one part, from the output's gradient: adds to the gradients of the query and of that part,
-  /// which are of dist::accumulation_type() of the query's, and made where they are undefined.
+  /// The backward pass to one part, from the output's gradient [query rows, d], when all parts have been met. Adds to
+  /// the gradients of the query and of that part, which are of dist::accumulation_type(), or creates them if they are
+  /// undefined.
   void backward(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
                 at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const;
 
  private:
   at::ScalarType type_;  // of the query as given
   AttentionSite site_;
-  at::Tensor query_;    // [query rows, d], of the exact type where that is what is computed with
+  at::Tensor query_;    // [query rows, d], in the type in which kernels read it
   at::Tensor output_;   // [query rows, d]
   at::Tensor log_sum_;  // [query rows, heads]: the logarithm of the sum of exp(logit)
-  bool met_ = false;    // any keys so far
+  bool met_ = false;    // whether any keys were met
 };
 
 }  // namespace ut::core

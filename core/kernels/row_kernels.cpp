@@ -5,19 +5,19 @@
 #include <cmath>
 #include <cstdint>
 
-// Written as templates that are compiled into functions for several sets of instructions. CMake says with which options
-// GCC makes vector instructions of them.
+// Templates that are compiled into functions for several sets of instructions. CMake sets the options with which GCC
+// vectorises them.
 namespace ut::core {
 namespace {
 
-/// As many numbers side by side as sums are taken over, whatever the processor's vectors hold.
+/// A vector of `lanes` numbers, whatever the processor's vectors hold.
 template <class Number>
 struct Side {
   using Lanes __attribute__((vector_size(lanes * sizeof(Number)))) = Number;
   using Anywhere __attribute__((vector_size(lanes * sizeof(Number)), aligned(alignof(Number)), may_alias)) = Number;
 };
 
-/// Of all lanes: more and more of them by turning them about one another.
+/// Joins all lanes into one number: each lane with the one 8, then 4, 2 and 1 lanes away.
 template <class Number, class Join>
 [[gnu::always_inline]] inline Number joined(typename Side<Number>::Lanes& all, const Join& join) {
   using Lanes = typename Side<Number>::Lanes;
@@ -43,7 +43,7 @@ template <class Number>
                                                         std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column) {
     const Number sum = x[column] + bias[column];
-    x[column] = sum < 0 ? Number{0} : sum;  // not a number stays that
+    x[column] = sum < 0 ? Number{0} : sum;  // NaN stays NaN
   }
 }
 
@@ -68,7 +68,7 @@ template <class Number>
   for (std::size_t column = 0; column < columns; ++column) x[column] = x_share * x[column] + y_share * y[column];
 }
 
-/// By powers of two and a polynomial, to the last bits of a float; x from -87 to some tens.
+/// exp(x) by a power of two and a polynomial, accurate to the last bits of a float; x from -87 to some tens.
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float rounds = 12582912;  // 1.5 * 2^23: adding it leaves the integer in the last bits
   const float shifted = x * 1.44269504F + rounds;
@@ -86,7 +86,7 @@ template <class Number>
 }
 [[gnu::always_inline]] inline double exponential(double x) { return std::exp(x); }
 
-/// Of whole vectors.
+/// The largest number; `columns` is a multiple of `lanes`.
 template <class Number>
 [[gnu::always_inline]] inline Number largest_of(const Number* x, std::size_t columns) {
   using Anywhere = typename Side<Number>::Anywhere;
@@ -103,10 +103,10 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline void exponentials_of(Number* x, std::size_t columns, Number subtracted) {
-  constexpr Number least = sizeof(Number) == sizeof(float) ? -87 : -708;  // whose exponential is a normal number
+  constexpr Number least = sizeof(Number) == sizeof(float) ? -87 : -708;  // its exponential is still a normal number
   for (std::size_t column = 0; column < columns; ++column) {
     const Number difference = x[column] - subtracted;
-    x[column] = exponential(difference < least ? least : difference);  // not a number stays that
+    x[column] = exponential(difference < least ? least : difference);  // NaN stays NaN
   }
 }
 
@@ -195,7 +195,7 @@ template <class Number>
   for (std::size_t column = 0; column < columns; ++column) sum[column] += x[column] * y[column];
 }
 
-/// With all of a column's places at once, whose sum stays in a register.
+/// Goes over all places of a column at once, so that the sum stays in a register.
 template <std::size_t places, class Number>
 [[gnu::always_inline]] inline void sum_of_so_many(const Factors<Number>* at, Number* __restrict result,
                                                   std::size_t columns) {

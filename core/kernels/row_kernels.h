@@ -7,12 +7,12 @@
 
 namespace ut::core {
 
-/// Rows of so many columns that a thread takes at least.
+/// The fewest rows of `columns` columns that are given to a thread.
 inline std::int64_t rows_at_once(std::int64_t columns) { return 1 + 16384 / std::max<std::int64_t>(1, columns); }
 
-// Loops over one row, in vector instructions where the processor has them.
+// Loops over one row, in vector instructions if the processor has them.
 
-constexpr std::size_t lanes = 16;  // sums and maxima are taken over so many columns side by side
+constexpr std::size_t lanes = 16;  // sums and maxima are taken over this many columns side by side
 
 /// x = max(0, x + bias)
 void add_bias_and_relu(float* x, const float* bias, std::size_t columns);
@@ -31,7 +31,7 @@ void add_row(const double* x, double* sum, std::size_t columns);
 void mix_rows(float* x, float x_share, const float* y, float y_share, std::size_t columns);
 void mix_rows(double* x, double x_share, const double* y, double y_share, std::size_t columns);
 
-/// x = (x - mean) / sqrt(variance + epsilon); returns what it was multiplied by.
+/// x = (x - mean) / sqrt(variance + epsilon); returns 1 / sqrt(variance + epsilon).
 float normalise(float* x, std::size_t columns, float epsilon);
 double normalise(double* x, std::size_t columns, double epsilon);
 
@@ -39,14 +39,14 @@ double normalise(double* x, std::size_t columns, double epsilon);
 void scale_and_add(const float* x, const float* scale, const float* bias, float* result, std::size_t columns);
 void scale_and_add(const double* x, const double* scale, const double* bias, double* result, std::size_t columns);
 
-/// result: the backward pass from `gradient`, that of scale * normalised + bias, to what was normalised, which then was
-/// multiplied by `factor`.
+/// result = the gradient of what was normalised. `gradient`: that of scale * normalised + bias. `factor`: what
+/// normalise() returned.
 void normalise_backward(const float* normalised, float factor, const float* scale, const float* gradient, float* result,
                         std::size_t columns);
 void normalise_backward(const double* normalised, double factor, const double* scale, const double* gradient,
                         double* result, std::size_t columns);
 
-/// What a filter multiplies at one place: a row, and its own numbers there.
+/// What is multiplied at one place of a filter: a row, and the filter's numbers there.
 template <class Number>
 struct Factors {
   const Number* row;
@@ -61,12 +61,12 @@ void sum_of_products(std::span<const Factors<double>> places, double* result, st
 void add_products(const float* x, const float* y, float* sum, std::size_t columns);
 void add_products(const double* x, const double* y, double* sum, std::size_t columns);
 
-/// Columns that the rows of what follows need room for: to the next whole vector, for what lies beyond a row's own
-/// columns is overwritten, so that no number is worked on alone.
+/// `columns` rounded up to whole vectors. Functions below that need room for that many overwrite what lies beyond a
+/// row's own columns, so that they work on whole vectors only.
 constexpr std::size_t whole_vectors(std::size_t columns) { return (columns + lanes - 1) / lanes * lanes; }
 
-/// x = softmax(x), x with room for whole_vectors(columns); returns the logarithm of the sum of exponentials. At least
-/// one column.
+/// x = softmax(x), x with room for whole_vectors(columns); returns the logarithm of the sum of exp(x). At least one
+/// column.
 float softmax(float* x, std::size_t columns);
 double softmax(double* x, std::size_t columns);
 
@@ -77,8 +77,9 @@ void exponentials(double* x, std::size_t columns, double log_sum);
 float dot(const float* x, const float* y, std::size_t columns);
 double dot(const double* x, const double* y, std::size_t columns);
 
-/// gradient = dropped * gradient - mean * weights: the backward pass through a softmax that gave these weights, of
-/// which dropout then made `dropped`, by which the gradient of what they weigh comes in.
+/// gradient = dropped * gradient - mean * weights: the backward pass through dropout and softmax. `weights`: the
+/// softmax. `dropped`: what dropout made of it. `mean`: the dot product of the attention's output and its gradient.
+/// `gradient`: that of `dropped` before, that of the logits after.
 void softmax_backward(const float* weights, const float* dropped, float mean, float* gradient, std::size_t columns);
 void softmax_backward(const double* weights, const double* dropped, double mean, double* gradient, std::size_t columns);
 

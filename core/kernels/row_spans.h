@@ -14,11 +14,11 @@
 
 namespace ut::core {
 
-/// The keys of one sequence, as rows with the same distance from each to the next; their positions ascend.
+/// The keys of one sequence, in evenly spaced rows; their positions ascend.
 struct KeySpan {
   /// Keys of successive positions.
   struct Run {
-    std::int64_t first;     // key
+    std::int64_t first;     // the first key, counted in the sequence
     std::int64_t position;  // its position
     std::int64_t count;
   };
@@ -36,12 +36,12 @@ struct RowSpans {
   std::vector<std::int64_t> sequence = {};  // [query rows]: identities
   std::vector<std::int64_t> position = {};  // [query rows]
   bool causal = false;                      // a query sees the keys of positions up to its own
-  std::optional<TiledSpans> tiled = {};     // instead of the others, where the rows are not the host's
+  std::optional<TiledSpans> tiled = {};     // instead of the others, if the rows are on a device
 
   std::int64_t key_count() const;
 };
 
-/// Nothing where a sequence's keys are not evenly spaced, on the host.
+/// Arguments as for AttentionLayout. On the host null if a sequence's keys are not in evenly spaced rows.
 std::shared_ptr<const RowSpans> row_spans(const dist::Rows& queries, const dist::Rows& keys, bool causal,
                                           const KeyRows& key_rows = {}, at::Device device = at::kCPU);
 

@@ -6,13 +6,14 @@
 
 #include "core/kernels/row_threads.h"
 
-// What the threads of a team compute that have a row in common, in stages: on devices, with a wait of all after each.
-// constexpr, so that it is compiled for the host too, where tests go through stages and threads one after the other.
+// Work for teams of threads that have a row in common, in stages; on devices all threads wait for one another after
+// each stage. constexpr, so that it is compiled for the host too, where tests run stages and threads one after the
+// other.
 namespace ut::core {
 
 constexpr std::int64_t threads_of_team = 32;
 
-/// What a team's threads tell one another: in each of two sums, every thread's part.
+/// What a team's threads share: for each of two sums, every thread's part.
 template <class Number>
 struct TeamSums {
   std::array<std::array<Number, threads_of_team>, 2> parts;
@@ -25,7 +26,7 @@ struct TeamSums {
   }
 };
 
-/// Visits the columns of a row that are this thread's: visit(column).
+/// Calls visit(column) for each of a row's columns that is this thread's.
 template <class Visit>
 constexpr void for_each_own(std::int64_t thread, std::int64_t columns, const Visit& visit) {
   for (std::int64_t column = thread; column < columns; column += threads_of_team) visit(column);
@@ -34,7 +35,7 @@ constexpr void for_each_own(std::int64_t thread, std::int64_t columns, const Vis
 /// Layer normalisation of x + dropout(y), all [rows, columns].
 template <class Number>
 struct NormalisedSumTeams {
-  DropoutThreads<RowIdentities, AddKept<Number>> sum;  // its threads' work, shared out in the team; into `normalised`
+  DropoutThreads<RowIdentities, AddKept<Number>> sum;  // into `normalised`; the team shares its threads' work
   const Number* scale;                                 // [columns]
   const Number* bias;                                  // [columns]
   Number epsilon;
@@ -87,7 +88,7 @@ struct NormalisedSumTeams {
   }
 };
 
-/// From the gradient of the output of that to the gradient of the sum, both [rows, columns].
+/// The backward pass of that, from the gradient of the output to that of the sum, both [rows, columns].
 template <class Number>
 struct NormalisedSumBackwardTeams {
   const Number* normalised;
@@ -129,7 +130,7 @@ struct NormalisedSumBackwardTeams {
   }
 };
 
-/// The gradients of scale and bias, of `rows_at_once` rows by one thread for each of their columns.
+/// Partial sums of the gradients of scale and bias: a thread computes one column over `rows_at_once` rows.
 template <class Number>
 struct ScaleAndBiasThreads {
   const Number* normalised;  // [rows, columns]

@@ -4,17 +4,17 @@
 
 #include "core/kernels/row_draw.h"
 
-// What one thread computes where each of a grid of threads has its own small part: on devices. constexpr, so that it is
-// compiled for the host too, where tests go through all threads one after the other.
+// Work for a device's grid of threads, each of which has its own small part. constexpr, so that it is compiled for the
+// host too, where tests run all threads one after the other.
 namespace ut::core {
 
-/// Who a row of a matrix is.
+/// A row of a matrix, as dropout identifies it.
 struct DrawnRow {
   RowDraw draw;
-  std::int64_t first_column;  // of the columns that dropout counts, the row's first
+  std::int64_t first_column;  // the number that the row's first column has for dropout
 };
 
-/// Rows [rows, columns]. The tables are where they are read.
+/// Identities of the rows of a matrix [rows, columns]. The tables are in memory that the threads can read.
 struct RowIdentities {
   const std::int64_t* sequence;  // [rows]
   const std::int64_t* position;  // [rows]
@@ -25,7 +25,8 @@ struct RowIdentities {
   }
 };
 
-/// Attention weights [sequences, heads, query slots, key slots], of which a row is one query's in one head.
+/// Identities of the rows of attention weights [sequences, heads, query slots, key slots]: a row is one query in one
+/// head.
 struct WeightIdentities {
   const std::int64_t* sequence;   // [sequences * query slots]
   const std::int64_t* position;   // [sequences * query slots]
@@ -43,7 +44,7 @@ struct WeightIdentities {
   }
 };
 
-/// Dropout of elements of a matrix [rows, columns]: a thread sees to the columns that one call of Philox decides.
+/// Dropout of elements of a matrix [rows, columns]: a thread does the columns that one call of Philox decides.
 template <class Identities, class Element>
 struct DropoutThreads {
   RowDraw draw;
@@ -70,7 +71,7 @@ struct DropoutThreads {
   }
 };
 
-// Elements of DropoutThreads.
+// Types for DropoutThreads::element.
 
 /// to = dropout(from)
 template <class Number>
@@ -106,12 +107,12 @@ struct ReluKeep {
 
   constexpr void operator()(std::int64_t number, std::int64_t column, bool is_kept) const {
     const Number sum = x[number] + bias[column];
-    const Number positive = sum < 0 ? Number{0} : sum;  // not a number stays that
+    const Number positive = sum < 0 ? Number{0} : sum;  // NaN stays NaN
     x[number] = is_kept ? scale * positive : Number{0};
   }
 };
 
-/// result = output <= 0 ? 0 : scale * gradient. A thread sees to one element.
+/// result = output <= 0 ? 0 : scale * gradient. A thread does one element.
 template <class Number>
 struct ScaleWherePositiveThreads {
   const Number* output;

@@ -4,19 +4,19 @@
 
 #include "core/kernels/row_kernels.h"
 
-// Written as templates that are compiled into functions for several sets of instructions.
+// Templates that are compiled into functions for several sets of instructions.
 namespace ut::core {
 namespace {
 
 constexpr std::int64_t lanes_at_most = 16;  // of a vector
-constexpr std::int64_t room = 8192;         // numbers on the stack, for b laid out anew
-constexpr std::int64_t most_work = 524288;  // products of two numbers
+constexpr std::int64_t room = 8192;         // numbers on the stack, for a copy of b in another layout
+constexpr std::int64_t most_work = 524288;  // multiplications of two numbers
 
 std::int64_t in_whole_vectors(std::int64_t columns) {
   return (columns + lanes_at_most - 1) / lanes_at_most * lanes_at_most;
 }
 
-/// a as a tile reads it, number by number: from row to row, and from one inner index to the next.
+/// Factor a, which a tile reads number by number: the distances to the next row and to the next inner index.
 struct Left {
   const float* data;
   std::int64_t to_next_row;
@@ -39,7 +39,7 @@ struct Vector {
   static constexpr std::int64_t lanes = bytes / sizeof(float);
 };
 
-/// c [rows, columns], of so many whole vectors but the last, which has `of_last` columns in c and all of them in b.
+/// A tile of c: `rows` rows of `vectors` vectors. Of the last vector only `of_last` columns are in c; in b it is whole.
 template <int bytes, int rows, int vectors>
 [[gnu::always_inline]] inline void multiply_tile(const Product& product, const Left& a,
                                                  const MatrixRows<const float>& b, const MatrixRows<float>& c,
@@ -77,7 +77,7 @@ template <int bytes, int rows, int vectors>
   }
 }
 
-/// All rows, `at_once` of them and then, of the rest, half as many.
+/// All rows: `at_once` of them at a time, and the rest half as many at a time, and so on.
 template <int bytes, int vectors, int at_once>
 [[gnu::always_inline]] inline void multiply_rows(const Product& product, std::int64_t rows, const Left& a,
                                                  const MatrixRows<const float>& b, const MatrixRows<float>& c,
@@ -90,7 +90,7 @@ template <int bytes, int vectors, int at_once>
       multiply_rows<bytes, vectors, at_once / 2>(product, rows - done, a.from(done), b, c.from(done), of_last);
 }
 
-/// All columns, up to `max_vectors` vectors of them at a time; b has room for whole ones.
+/// All columns, up to `max_vectors` vectors of them at a time; the rows of b are whole vectors.
 template <int bytes, int at_once, std::int64_t max_vectors>
 [[gnu::always_inline]] inline void multiply_all(const Product& product, std::int64_t rows, std::int64_t columns,
                                                 const Left& a, const MatrixRows<const float>& b,
@@ -103,7 +103,7 @@ template <int bytes, int at_once, std::int64_t max_vectors>
     const std::int64_t of_last = vectors == left ? columns - first - (vectors - 1) * lanes : lanes;
     const MatrixRows<const float> from{b.data + first, b.stride};
     const MatrixRows<float> to{c.data + first, c.stride};
-    if (vectors == 1)  // as many sums again, or a sum would wait for its last product
+    if (vectors == 1)  // twice as many rows, or a sum would wait for its last product
       multiply_rows<bytes, 1, 2 * at_once>(product, rows, a, from, to, of_last);
     else if (vectors == 2)
       multiply_rows<bytes, 2, at_once>(product, rows, a, from, to, of_last);
@@ -115,12 +115,12 @@ template <int bytes, int at_once, std::int64_t max_vectors>
 
 constexpr std::int64_t rows_of_block = 8;
 
-/// Eight rows' next four numbers become four rows of eight.
+/// Transposes four numbers, from `first` on, of eight rows into four rows of eight.
 [[gnu::always_inline]] inline void transpose_block(const float* const* rows, std::int64_t first,
                                                    const MatrixRows<float>& made) {
   using Four = Vector<16>::Anywhere;
   using Eight = Vector<32>::Anywhere;
-  Vector<32>::Type joined[4];  // each of these rows and the one that is four below
+  Vector<32>::Type joined[4];  // each of the first four rows, and the row four below
 #pragma GCC unroll 4
   for (int row = 0; row < 4; ++row)
     joined[row] =
@@ -138,7 +138,8 @@ constexpr std::int64_t rows_of_block = 8;
   }
 }
 
-/// The matrix whose columns these are: [inner, made.stride], of which those beyond its own may be anything finite.
+/// `made` [inner, made.stride] becomes the transpose of `b` [columns, inner]. Beyond its columns may be anything
+/// finite.
 [[gnu::always_inline]] inline void lay_out_transposed(const MatrixRows<const float>& b, std::int64_t columns,
                                                       std::int64_t inner, const MatrixRows<float>& made) {
   std::int64_t column = 0;
@@ -154,7 +155,7 @@ constexpr std::int64_t rows_of_block = 8;
   for (std::int64_t index = 0; index < inner; ++index) std::fill(made.row(index) + column, made.row(index + 1), 0.0F);
 }
 
-/// The same columns, in whole vectors.
+/// `made` becomes a copy of `b` [inner, columns], with zeros up to whole vectors.
 [[gnu::always_inline]] inline void lay_out(const MatrixRows<const float>& b, std::int64_t columns, std::int64_t inner,
                                            const MatrixRows<float>& made) {
   for (std::int64_t index = 0; index < inner; ++index) {
@@ -191,7 +192,7 @@ void multiply_plainly(const Product& product, std::int64_t rows, std::int64_t co
   multiply_laid_out<16, 4, 2>(product, rows, columns, a, b, c);
 }
 
-/// One row, where to lay b out anew would take longer than the product.
+/// The product for a single row: to copy b into another layout would take longer than the product.
 void multiply_row_transposed(const Product& product, std::int64_t columns, const float* a,
                              const MatrixRows<const float>& b, float* c) {
   for (std::int64_t column = 0; column < columns; ++column) {

@@ -26,7 +26,7 @@ void add_queries(const dist::Rows& queries, std::int64_t sequence, Tables& table
   tables.query_tile_offsets.push_back(std::ssize(tables.query_tiles));
 }
 
-/// A tile for each block of positions of which there is a key.
+/// Adds a tile for each block of positions that has a key.
 void add_keys(const dist::Rows& keys, std::int64_t sequence, const KeyRows& key_rows, Tables& tables) {
   const auto index = static_cast<std::size_t>(sequence);
   const auto* position = keys.position.const_data_ptr<std::int64_t>();

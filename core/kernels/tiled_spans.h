@@ -18,7 +18,7 @@ class TiledSpans {
   TiledSpans(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
              const KeyRows& key_rows);
 
-  /// Readable as long as this is there.
+  /// Valid as long as this lives.
   TileTables tables() const;
   std::int64_t query_tiles() const { return query_tiles_; }
   std::int64_t key_tiles() const { return key_tiles_; }
@@ -29,8 +29,8 @@ class TiledSpans {
   std::int64_t query_tiles_ = 0;
   std::int64_t key_tiles_ = 0;
   std::int64_t keys_;
-  std::vector<std::int64_t> begins_;  // of each table in the one that has all
-  at::Tensor all_;                    // int64
+  std::vector<std::int64_t> begins_;  // where each table begins in all_
+  at::Tensor all_;                    // int64: the tables, one after the other
 };
 
 }  // namespace ut::core

@@ -11,11 +11,11 @@
 namespace ut::core {
 namespace {
 
-constexpr std::int64_t most_sequences = 65535;    // the third dimension of a grid
-constexpr std::int64_t most_flash_columns = 192;  // of more there is no backward pass on GPUs with 99 KiB a block
-constexpr std::int64_t aligned_bytes = 16;        // where a head may begin
+constexpr std::int64_t most_sequences = 65535;    // the limit of a grid's third dimension
+constexpr std::int64_t most_flash_columns = 192;  // with more, GPUs with 99 KiB per block have no backward pass
+constexpr std::int64_t aligned_bytes = 16;        // a head begins at a multiple of this
 
-/// What _efficient_attention_forward calls its masks.
+/// The numbers that _efficient_attention_forward has for masks.
 enum class Mask : std::int64_t { none, causal_from_top_left };
 
 bool have_sequences(const dist::Rows& rows) {

@@ -9,25 +9,25 @@
 
 namespace ut::core {
 
-/// The library's attention over sequences of different lengths, without padding. CUDA devices alone have it.
+/// LibTorch's kernels for attention over sequences of different lengths, without padding. Only CUDA devices have them.
 enum class VarlenKernel {
   none,
   flash,             // bfloat16
   memory_efficient,  // float32 too
 };
 
-/// Which of them is for rows on this device, in this type, with so many columns a head. None draws dropout's numbers as
-/// we do, so there is none where weights are dropped.
+/// Which of them can be used for rows on this device, in this type, with `columns_of_head` columns per head. None draws
+/// dropout's numbers as we do, so the answer is `none` if weights are dropped.
 VarlenKernel varlen_kernel(at::Device device, at::ScalarType type, std::int64_t columns_of_head, bool drops_weights);
 
-/// Whether these rows meet in a way that they know: every sequence has queries and keys; causal: and these are the
-/// same.
+/// Whether these kernels can be used for such rows: every sequence has queries and keys and, if causal, they are at the
+/// same positions.
 bool fits_varlen(const dist::Rows& queries, const dist::Rows& keys, bool causal);
 
 /// Attention of query rows over the key rows of the same sequence, by one of these kernels.
 class VarlenAttention {
  public:
-  /// As AttentionLayout, of rows that fit.
+  /// Arguments as for AttentionLayout; the rows must fit.
   VarlenAttention(const dist::Rows& queries, const dist::Rows& keys, bool causal, at::Device device,
                   const KeyRows& key_rows = {});
 
