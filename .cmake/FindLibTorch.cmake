@@ -1,17 +1,17 @@
-# Finds LibTorch without the package file that comes with it, which insists on the CUDA toolkit wherever the wheel was
-# built with CUDA. Here the CPU build links libtorch_cpu and libc10 alone: libtorch and libtorch_cuda, and with them
-# gigabytes of CUDA's libraries, are left out.
+# Finds LibTorch without the package file that comes with it, which insists on the CUDA toolkit if the wheel was built
+# with CUDA. Here the CPU build links only libtorch_cpu and libc10. libtorch and libtorch_cuda, and with them gigabytes
+# of CUDA's libraries, are left out.
 #
 # Reads     UT_CUDA, CMAKE_PREFIX_PATH, Torch_DIR (see locate_libtorch.cmake)
 # Defines   LibTorch_FOUND, LibTorch_VERSION, LibTorch_DIRECTORY
-#           target LibTorch::cpu     tensors and autograd on the CPU, the OpenMP run time that they use
-#           target LibTorch::cuda    with UT_CUDA: the same, and CUDA tensors, the CUDA run time, NCCL, to be linked
+#           target LibTorch::cpu     tensors and autograd on the CPU, and the OpenMP run time that they use
+#           target LibTorch::cuda    with UT_CUDA: the same, and CUDA tensors, the CUDA run time and NCCL, to be linked
 #           LibTorch_CUDA_INCLUDES   with UT_CUDA: directories of their headers
 #           LibTorch_NVCC            with UT_CUDA: the compiler of kernels
 include(${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake)
 include(FindPackageHandleStandardArgs)
 
-# Looked for again when what was found is gone, or was found for the other kind of build.
+# Looks again if what was found is gone, or was found for the other kind of build.
 if(NOT LibTorch_DIRECTORY OR NOT EXISTS "${LibTorch_DIRECTORY}/lib"
    OR (DEFINED LibTorch_FOR_CUDA AND NOT LibTorch_FOR_CUDA STREQUAL UT_CUDA))
   locate_libtorch(located)
@@ -37,7 +37,7 @@ endif()
 
 set(libtorch_lib "${LibTorch_DIRECTORY}/lib")
 
-# Both ABIs of std::string make symbols of their own names, so linking one call tells which one LibTorch was built with.
+# Symbols have different names in the two ABIs of std::string, so linking one call tells which one LibTorch has.
 if(NOT DEFINED LibTorch_CXX11_ABI OR NOT LibTorch_CXX11_ABI_OF STREQUAL LibTorch_DIRECTORY)
   unset(LibTorch_CXX11_ABI CACHE)
   include(CheckCXXSourceCompiles)
@@ -65,7 +65,7 @@ endif()
 
 if(NOT TARGET LibTorch::cpu)
   add_library(LibTorch::cpu INTERFACE IMPORTED)
-  # Where they really lie: the set-up's two LibTorches share them, so one build's objects serve the other.
+  # By their real path: the set-up's two LibTorches share headers, so one build's objects serve the other.
   file(REAL_PATH "${LibTorch_DIRECTORY}/include" libtorch_include)
   target_include_directories(LibTorch::cpu SYSTEM INTERFACE "${libtorch_include}"
                                                             "${libtorch_include}/torch/csrc/api/include")
@@ -87,7 +87,7 @@ if(NOT TARGET LibTorch::cpu)
 endif()
 
 if(UT_CUDA AND NOT TARGET LibTorch::cuda)
-  # The headers and libraries of CUDA: the toolkit where there is one, else what the wheel installs beside itself.
+  # CUDA's headers and libraries: what the wheel installs beside itself or, if that is missing, a toolkit's.
   get_filename_component(libtorch_beside "${LibTorch_DIRECTORY}/../nvidia" ABSOLUTE)
   find_path(
     LibTorch_CUDA_INCLUDE crt/host_defines.h
@@ -115,11 +115,11 @@ if(UT_CUDA AND NOT TARGET LibTorch::cuda)
     list(APPEND LibTorch_CUDA_INCLUDES "${libtorch_beside}/cu13/include")
   endif()
   add_library(LibTorch::cuda INTERFACE IMPORTED)
-  # torch_cuda registers its kernels when it is loaded; no symbol of ours asks for it.
+  # torch_cuda registers its kernels when it is loaded, but no symbol of ours asks for it.
   target_link_libraries(
     LibTorch::cuda
     INTERFACE LibTorch::cpu "-Wl,--no-as-needed,${libtorch_lib}/libtorch_cuda.so,--as-needed"
               "${libtorch_lib}/libc10_cuda.so" "${LibTorch_NCCL}" "${LibTorch_CUDART}")
-  # What torch_cuda itself needs lies in a dozen folders that only its own search path names.
+  # The libraries that torch_cuda itself needs are in a dozen folders that only its own search path names.
   target_link_options(LibTorch::cuda INTERFACE -Wl,--unresolved-symbols=ignore-in-shared-libs)
 endif()

@@ -1,8 +1,8 @@
-# Adds a test for every suite of a program of tests, when ctest begins: the cases of a suite run in one process, so what
-# a suite sets up, and LibTorch's start, is paid once.
+# Adds a test for every suite of a test program, when ctest begins. The cases of a suite run in one process, so the
+# suite's set-up and LibTorch's start are paid once.
 #
-# Reads     program, prefix (of the tests' names), timeout (seconds), environment, and of suites, as regular
-#           expressions, two_cores (those whose ranks wait for one another), alone (those that compare times)
+# Reads     program, prefix (of the tests' names), timeout (seconds), environment, and two regular expressions of
+#           suites: two_cores (those whose ranks wait for one another), alone (those that compare times)
 if(NOT EXISTS "${program}")
   return() # only some programs were built
 endif()
@@ -17,7 +17,8 @@ foreach(suite IN LISTS suites)
   add_test("${prefix}${name}" "${program}" "--gtest_filter=${suite}*" --gtest_brief=1)
   set_tests_properties("${prefix}${name}" PROPERTIES TIMEOUT ${timeout} ENVIRONMENT "${environment}")
   if(two_cores AND name MATCHES "${two_cores}")
-    # Begun before those of one core, which fill what is left: the other way round two cores are free at the end alone.
+    # These start before tests of one core, which fill what is left. The other way round, two cores would be free only
+    # at the end.
     set_tests_properties("${prefix}${name}" PROPERTIES PROCESSORS 2 COST 500)
   endif()
   if(alone AND name MATCHES "${alone}")

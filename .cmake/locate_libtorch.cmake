@@ -1,11 +1,11 @@
-# Where LibTorch is. Included by FindLibTorch.cmake, and run by itself by ./quickstart to learn whether set-up is
-# needed at all:
+# Locates LibTorch. FindLibTorch.cmake includes this file; ./quickstart runs it by itself to learn whether LibTorch must
+# be installed at all:
 #   cmake -DUT_CUDA=OFF -P .cmake/locate_libtorch.cmake     prints the torch directory, or fails
 
 # The version that the set-up script installs and the code is written for.
 set(UT_LIBTORCH_VERSION 2.11.0)
 
-# Sets `result` to the version of the LibTorch in `directory`, or to nothing where there is none.
+# Sets `result` to the version of the LibTorch in `directory`, or to nothing if there is none.
 function(libtorch_version directory result)
   set(found "")
   foreach(header include/torch/headeronly/version.h include/torch/csrc/api/include/torch/version.h)
@@ -18,8 +18,8 @@ function(libtorch_version directory result)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to the compiler of kernels for the LibTorch in `directory`: of CUDACXX, beside that, of a CUDA toolkit;
-# or to nothing where there is none.
+# Sets `result` to the compiler of kernels for the LibTorch in `directory`: that of CUDACXX, the one beside LibTorch or
+# that of a CUDA toolkit; to nothing if there is none.
 function(locate_nvcc directory result)
   set(found_nvcc NOTFOUND)
   find_program(
@@ -35,8 +35,8 @@ function(locate_nvcc directory result)
   set(${result} "${found_nvcc}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to the first complete LibTorch: of CMAKE_PREFIX_PATH or Torch_DIR, of python3, of the user's cache.
-# What a person named is taken whatever its version; the others are passed over where theirs does not fit.
+# Sets `result` to the first complete LibTorch, looking in CMAKE_PREFIX_PATH and Torch_DIR, then at python3's, then in
+# the user's cache. One that the user named is taken whatever its version; others are passed over if theirs is wrong.
 function(locate_libtorch result)
   set(library libtorch_cpu.so)
   if(UT_CUDA)
@@ -84,7 +84,8 @@ function(locate_libtorch result)
       message(STATUS "Passing over LibTorch ${version} at ${directory}: ${UT_LIBTORCH_VERSION} is needed")
       continue()
     endif()
-    # The wheel has CUDA's libraries in itself whatever was installed beside it; NCCL says that all of them are there.
+    # The wheel always has libtorch_cuda, whatever was installed beside it. NCCL's header shows that CUDA's libraries
+    # are there, too.
     locate_nvcc("${directory}" nvcc)
     set(beside "${directory}/../nvidia")
     if(UT_CUDA AND EXISTS "${beside}" AND NOT (nvcc AND EXISTS "${beside}/nccl/include/nccl.h"))

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What `ut plan` predicts beside what `ut bench` measures, as a Markdown table; REPEATS of both in turn, medians of
-# each.
+# Prints what `ut plan` predicts beside what `ut bench` measures, as a Markdown table. Both run REPEATS times, in turn;
+# the table has the medians.
 #
 #   cluster/plan_check.sh                                      meshes of 1, 2 and 4 ranks on this machine
-#   LAUNCH_SLOW="netrun.sh {}" cluster/plan_check.sh           and those of 2 and 4 ranks over another launcher's links
+#   LAUNCH_SLOW="netrun.sh {}" cluster/plan_check.sh           also 2 and 4 ranks over another launcher's links
 #
-# Variables: UT (build/release/ut), REPEATS (3), ITERATIONS (10), LAUNCH and LAUNCH_SLOW (what starts {} ranks of a
-# program; without LAUNCH ut does, with --ranks), SLOW_NAME (what the table calls those links).
+# Variables: UT (build/release/ut), REPEATS (3), ITERATIONS (10), LAUNCH and LAUNCH_SLOW (the command that starts {}
+# ranks of a program; without LAUNCH, `ut` starts them, with --ranks), SLOW_NAME (the name of those links in the table).
 set -euo pipefail
 case ${1-} in
   "") ;;
@@ -46,7 +46,7 @@ settings() {
   echo "d 128, ponder 3 | $SLOW_NAME | 4 | 4 | $small $halting 3"
 }
 
-# run LINKS RANKS arguments…: the program on so many ranks
+# run LINKS RANKS arguments…: runs the program on RANKS ranks
 run() {
   local links=$1 ranks=$2 launch=$LAUNCH
   shift 2
@@ -58,7 +58,7 @@ run() {
   fi
 }
 
-# value EXPRESSION: of the JSON object `json` on standard input
+# value EXPRESSION: prints the value of EXPRESSION, in which `json` is the JSON object on standard input
 value() { python3 -c 'import json, sys; json = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 median() { python3 -c 'import statistics, sys; print(statistics.median(map(float, sys.argv[1:])))' "$@"; }
 
@@ -70,7 +70,7 @@ settings | while IFS='|' read -r name links ranks shared options; do
   shared=$(xargs <<<"$shared")
   predicted=() measured=()
   chosen="max((one['shards'], one['update_s']) for one in json['candidates'] if one['sequence_parallel'] == $shared \
-and one['exchange'] in ('none', 'broadcast') and one['sends'] == 'keys-values')[1]"  # zigzag where there is a decoder
+and one['exchange'] in ('none', 'broadcast') and one['sends'] == 'keys-values')[1]"  # zigzag if there is a decoder
   for ((repeat = 0; repeat < REPEATS; ++repeat)); do
     predicted+=("$(run "$links" "$ranks" plan $options --vocab 64 --threads 1 --json </dev/null | value "$chosen")")
     measured+=("$(run "$links" "$ranks" bench $options --vocab 64 --threads 1 --iterations "$ITERATIONS" \

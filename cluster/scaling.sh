@@ -1,27 +1,32 @@
 #!/usr/bin/env bash
-# How training scales: runs `ut bench` over a grid of meshes, sizes and exchange forms; writes one table and a chart.
+# Measures how training scales: runs `ut bench` over a grid of meshes, sizes and exchange forms, and writes a table and
+# a chart.
 #
-#   cluster/scaling.sh --out DIR              every setting, in turn, several times over; then the report
+#   cluster/scaling.sh --out DIR              every setting in turn, several times over; then the report
 #   cluster/scaling.sh --list                 the settings, one a line, numbered from 0
 #   cluster/scaling.sh --out DIR --one N      setting N alone (cluster/scaling.sbatch: one job of an array)
 #   cluster/scaling.sh --out DIR --report     the report alone: DIR/scaling.csv, scaling.md, scaling.svg
 #
-# What is run is set by variables:
+# Variables set what is run:
 #   UT          the program (build/release/ut)
 #   RANKS       numbers of ranks ("1 2")
 #   SIZES       models, as d-model:heads:ffn:steps ("256:4:1024:6")
-#   BATCH       sequences of one rank in weak, of all ranks in strong scaling (32)
-#   LENGTH      positions of a sequence where the batch is shared (40)
-#   LONG        positions of a sequence that is cut ("1024"), LONG_BATCH of which are an update (2)
-#   EXCHANGES   forms of exchange; "default" is what ut takes by itself ("default")
-#   REPEATS     times that each setting is run (5), of ITERATIONS updates (10)
-#   LAUNCH      what starts RANKS ranks of a program, as "srun --mpi=pmix -n {}"; without it `ut` does, with --ranks
+#   BATCH       number of sequences: per rank in weak scaling, in all in strong scaling (32)
+#   LENGTH      positions of a sequence if the ranks share the batch (40)
+#   LONG        positions of a sequence that is cut over the ranks (1024)
+#   LONG_BATCH  number of such sequences in an update (2)
+#   EXCHANGES   exchange forms; "default" is the one that `ut` takes by itself ("default")
+#   REPEATS     how often each setting is run (5)
+#   ITERATIONS  updates of each run (10)
+#   LAUNCH      the command that starts {} ranks of a program, such as "srun --mpi=pmix -n {}"; without it, `ut` starts
+#               them, with --ranks
 #   MORE        further options of ut bench ("--threads 1")
 #
-# Kinds of scaling: weak-data, the batch grows with the ranks; strong-data, it is the same; strong-sequence, the ranks
-# share the positions of the same sequences; weak-sequence, the sequences grow with the ranks.
+# Kinds of scaling: weak-data, the batch grows with the ranks; strong-data, the batch stays the same; strong-sequence,
+# the ranks share the positions of the same sequences; weak-sequence, the sequences grow with the ranks.
 #
-# What DIR has of a setting, MORE and ITERATIONS included, is not run again; another UT or LAUNCH needs another DIR.
+# A setting whose results are in DIR already, with the same MORE and ITERATIONS, is not run again. Another UT or LAUNCH
+# needs another DIR.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -55,7 +60,7 @@ while (($#)); do
   esac
 done
 
-# check NAME PATTERN WHAT: that the variable is as it needs to be.
+# check NAME PATTERN WHAT: refuses the variable unless it matches the pattern.
 check() {
   [[ ${!1} =~ ^($2)$ ]] || { echo "scaling.sh: $1: \"${!1}\" given, needs $3" >&2; exit 2; }
 }
@@ -81,8 +86,8 @@ settings() {
   done
 }
 
-# run_setting NUMBER REPEAT: one measurement, kept as a file; one that is there is not made again. A number means
-# another setting when the variables are others: the file is named by what is run.
+# run_setting NUMBER REPEAT: makes one measurement and keeps it in a file, unless that file is there already. With other
+# variables the same number is another setting, so the file is named after what is run.
 run_setting() {
   local result setting sum kind size ranks shared exchange measured line
   local -a options more launch command
@@ -132,14 +137,14 @@ count=$(settings | wc -l)
 was_there=$([[ -d $out ]] && echo yes || true)
 [[ $action == report ]] || mkdir -p "$out/results" 2>/dev/null ||
   { echo "scaling.sh: --out $out: cannot be made, needs a directory that you may write to" >&2; exit 2; }
-failed=0 # what one setting cannot do, as heads that more ranks than heads share, others can
+failed=0 # one setting may fail, such as `heads` with more ranks than heads, and the others still run
 case $action in
   one)
     [[ $number =~ ^[0-9]+$ && 10#$number -lt $count ]] ||
       { echo "scaling.sh: --one: $number given, needs 0 to $((count - 1)), see --list" >&2; exit 2; }
     for ((repeat = 1; repeat <= REPEATS; ++repeat)); do run_setting "$((10#$number))" "$repeat" || failed=1; done
     ;;
-  all) # every setting once, then every setting again: what changes over time is spread over all of them
+  all) # every setting once, then every setting again, so that what changes over time affects all alike
     for ((repeat = 1; repeat <= REPEATS; ++repeat)); do
       for ((number = 0; number < count; ++number)); do run_setting "$number" "$repeat" || failed=1; done
     done

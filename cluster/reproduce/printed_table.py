@@ -1,4 +1,4 @@
-"""A table as text: the paper's numbers beside ours, and notes of how ours came about."""
+"""A table as text: the paper's numbers beside ours, and notes on how ours were made."""
 
 import math
 import statistics
@@ -9,7 +9,7 @@ FAILED = 5  # error in % above which a task of bAbI counts as failed
 
 
 def merit(score, loss):
-    """Greater for the better by validation: of equal scores, as in `ut train`, that with the lower loss."""
+    """A key, greater for the better result by validation: of equal scores, as in `ut train`, the one of lower loss."""
     return score or 0, -math.inf if loss is None else -loss
 
 
@@ -20,14 +20,14 @@ def best_first(runs):
 
 
 class Spread(list):
-    """A number of several seeds: formatted, it is their mean ± their standard deviation."""
+    """A number for several seeds, which is formatted as their mean ± standard deviation."""
 
     def __format__(self, how):
         return f"{statistics.mean(self):{how}} ± {statistics.stdev(self):{how}}"
 
 
 def flat(values, before=""):
-    """{"a": {"b": 1}} -> {"a/b": 1}, and the error beside each accuracy."""
+    """The items of {"a": {"b": 1}} as those of {"a/b": 1}, with the error beside each accuracy."""
     for name, value in values.items():
         if isinstance(value, dict):
             yield from flat(value, f"{before}{name}/")
@@ -43,7 +43,7 @@ def error(evaluation):
 
 
 def shown(seeds, how):
-    """Of evaluations, the best first."""
+    """A cell's text. `seeds`: their evaluations, the best first."""
     numbers = [dict(flat(evaluation)) for evaluation in seeds]
     best = how.format_map(numbers[0])
     if len(seeds) == 1:
@@ -54,11 +54,11 @@ def shown(seeds, how):
 
 
 def shown_errors(tasks):
-    """Of each task's evaluations, the best first."""
+    """A cell's text for several tasks. `tasks`: for each, its seeds' evaluations, the best first."""
     errors = [[error(evaluation) for evaluation in seeds] for seeds in tasks]
     best = [seeds[0] for seeds in errors]
     text = f"{statistics.mean(best):.2f} ({sum(one > FAILED for one in best)}/{len(best)})"
-    if any(len(seeds) == 1 for seeds in errors):  # of a part of the tasks nothing follows for all of them
+    if any(len(seeds) == 1 for seeds in errors):  # a spread over part of the tasks would say nothing of all
         return text
     deviations = [statistics.stdev(seeds) for seeds in errors]
     every = [one for seeds in errors for one in seeds]
@@ -71,7 +71,7 @@ def learned(errors):
 
 
 def tasks_of(evaluation, given):
-    """A joint run's evaluation has a group for each task."""
+    """The evaluations of the tasks that a cell shows. A joint run's evaluation has a group for each task."""
     groups = evaluation.get("groups", {}) if evaluation else {}
     if "group" in given:
         return [groups[given["group"]]] if given["group"] in groups else []
@@ -81,14 +81,14 @@ def tasks_of(evaluation, given):
 
 
 def other_settings(runs, given):
-    """Those that what a row has in a column was made with, each once, with those that are shipped now."""
+    """The settings of a cell's results that differ from those shipped now, each once, with the shipped ones."""
     evaluation = given.get("evaluation", "test")
     every = (change for run in runs if run.concerns(given) for change in run.other_settings(evaluation))
     return list(dict.fromkeys(every))
 
 
 def made_by_name(runs, given):
-    """The results of the runs that a row has in a column, of each its seeds', the best first."""
+    """A cell's results by the names of its runs: for each run those of its seeds, the best first."""
     by_name = {}
     for run in runs:
         if run.concerns(given):
@@ -97,8 +97,8 @@ def made_by_name(runs, given):
 
 
 def cell(runs, given):
-    """What a row has in a column, as text; with a * where it was made with other settings than those shipped now."""
-    if not any(run.concerns(given) for run in runs):  # the row is not of these runs
+    """A cell's text, with a * if its results were made with other settings than those shipped now."""
+    if not any(run.concerns(given) for run in runs):  # the row has no such run
         return "–"
     made = made_by_name(runs, given)
     if not made:
@@ -114,7 +114,7 @@ def cell(runs, given):
 
 
 def columns_of(table, rows, runs):
-    """Those that concern the runs, with their heads; the paper's beside ours where it has any number."""
+    """The columns that concern the runs, with their heads; beside ours the paper's, if it has any number."""
     yield ["", *(row["name"] for row in rows)]
     for place, column in enumerate(table["columns"]):
         if any(run.concerns(column) for run in runs):
@@ -125,7 +125,8 @@ def columns_of(table, rows, runs):
 
 
 def errors_in_common(table, rows, runs):
-    """A line for each row that has made other runs of a column than the row with most: both, in what they share."""
+    """A line for each row that has made other runs of a column than the row with most runs. It compares the two in the
+    runs that both have."""
     for column in table["columns"]:
         if "combine" not in column:
             continue
@@ -170,7 +171,7 @@ def print_table(table, options):
 
 
 def note(row, made):
-    """How the results of a row came about."""
+    """A line on how the results of a row were made."""
     results = [run.result() for run in made]
     seeds = sorted({run.seed for run in made})
     parameters = sorted({result["parameters"] for result in results if "parameters" in result})
@@ -193,13 +194,13 @@ def note(row, made):
 
 
 def trained_with(result):
-    """The settings that differ from the program's own; none are known of the oldest results."""
+    """The settings that differ from the program's defaults; the oldest results have none recorded."""
     return result.get("settings", {}).get("train", {})
 
 
 def flops_of(result):
-    """An update's: where positions that halt take no more part, with as many steps as they took on average; else the
-    bounds."""
+    """The FLOPs of an update: if halted positions leave (act-copy), with as many steps as positions took on average;
+    else the bounds."""
     bounds = result.get("flops_per_update", [])
     of_step = result.get("flops_per_step")
     ponder = next((made["ponder"] for made in result["evaluations"].values() if made and "ponder" in made), None)

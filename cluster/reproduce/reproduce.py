@@ -1,33 +1,45 @@
 #!/usr/bin/env python3
-"""The papers' tables, trained again: every row by its settings file, several seeds, the paper's numbers beside ours.
+"""Trains every row of the papers' tables by its settings file, with several seeds; prints the papers' numbers and ours.
 
-usage: reproduce.py TABLE… [options] [-- options of `ut train`]      --list, --report and --one also without a table
+usage: reproduce.py TABLE… [options] [-- options of `ut train`]      --list, --report and --one need no table
 
   --size NAME     small (two cores, up to two and a half hours a run; the default) or paper (a cluster)
   --row NAME      only the row whose settings file is NAME.conf; may be given again
-  --run NAME      only this of the rows' runs; may be given again
-  --seeds N       seeds of each run (3)
-  --out DIR       where runs are kept (build/reproduce): DIR/TABLE/SIZE/ROW/RUN/seed-N
-  --data DIR      where the data sets lie that `ut data fetch` has brought (data)
+  --run NAME      only this run of the rows; may be given again
+  --seeds N       number of seeds of each run (3)
+  --out DIR       where runs are kept (build/reproduce), as DIR/TABLE/SIZE/ROW/RUN/seed-N
+  --data DIR      where the data sets are that `ut data fetch` has fetched (data)
   --settings DIR  where the tables are (beside this program)
-  --list          the runs, numbered from 0; nothing is trained
-  --one N         run N of the list alone (cluster/reproduce/reproduce.sbatch: one job of an array)
-  --report        the tables alone, from what is there
+  --list          list the runs, numbered from 0; train nothing
+  --one N         make only run N of the list (cluster/reproduce/reproduce.sbatch: one job of an array)
+  --report        only print the tables, from the results that are there
 
-What is done is not done again, and a run that was stopped goes on, with the options that are given then. Variables:
-UT, the program (build/release/ut); LAUNCH, what starts it on ranks, as "srun --mpi=pmix" (without it the options
---ranks N after -- say). Exit code 1: a run failed; 2: bad input, or no run has its data; 75: stopped by Ctrl-C, TERM or
-USR1, with a checkpoint where it was training; with --one that of `ut` where it fails. Standard library alone.
+Finished runs are not repeated. A run that was stopped continues, with the options given this time.
 
-A table is a directory beside this file: SIZE/ROW.conf (options of `ut train`) and table.json: "runs" (options of
-training, more of them for the small size, those of each evaluation, which of these are "optional" as the data may lack
-their split, data, which of its files are needed, what `ut data` makes of it first, or "copies": of which of its files,
-by which names, the run's own data is made), "columns" (run, evaluation, and which of its numbers to "show"), "rows"
-(settings, and the paper's numbers). A table "of" another shows that one's runs in another way: its rows say which run,
-its columns which settings. What there is of "each" number from 1 has {} in the number's place. Of a cell's seeds the
-best by validation is shown, of equal ones that with the lower loss; beside it, where there are several, the mean ±
-standard deviation of all and, of errors, how many are learned: not above 5 %. A * marks what was made with other
-settings than those shipped now, as far as its result.json says with which; a line below the table names them.
+Variables: UT, the program (build/release/ut); LAUNCH, the command that starts it on ranks, such as "srun --mpi=pmix"
+(without it, --ranks N after -- starts them).
+
+Exit codes: 1, a run failed; 2, bad input, or no run has its data; 75, stopped by Ctrl-C, TERM or USR1, with a
+checkpoint if it was training. With --one, the exit code of `ut` if that fails.
+
+A table is a directory beside this file, with SIZE/ROW.conf (options of `ut train`) and table.json:
+
+  "runs"     options of "train", further ones for a size ("small", "paper"), those of each evaluation ("evaluate"),
+             which evaluations are "optional" because the data may lack their split; the "data", which of its "files"
+             are needed, what `ut data` makes of it first ("prepare"); or "copies": from which of its files, under
+             which names, the run's own data is made
+  "columns"  run, evaluation, and which of its numbers to "show"
+  "rows"     settings, and the paper's numbers
+
+A table "of" another shows that one's runs in another way: its rows say which run, its columns which settings. An entry
+with "each": N stands for N entries, numbered from 1, with the number in place of {}.
+
+A cell shows the seed that is best by validation (of equal ones, the one with the lower loss). If there are several
+seeds, the mean ± standard deviation of all follow and, for errors, how many have learned: an error of at most 5 %. A *
+marks numbers made with other settings than those shipped now, as far as their result.json has the settings; a line
+below the table names them.
+
+Needs only Python's standard library.
 """
 
 import argparse
@@ -36,7 +48,7 @@ import pathlib
 import signal
 import sys
 
-sys.dont_write_bytecode = True  # the clone may be others', or the same for all nodes
+sys.dont_write_bytecode = True  # the clone may belong to others, or be the same for all nodes
 from printed_table import print_table
 from stop import Stop
 from tables import read_tables
@@ -110,11 +122,11 @@ def main():
 
 
 def make_all(runs):
-    """What there is to say at the end. A run that fails does not keep the others from being made, unless somebody
-    stopped it."""
+    """Makes the runs; returns the trouble to report at the end, if any. If a run fails, the others are still made,
+    unless somebody stopped it or its trouble is that of all runs."""
     failed, without_data = 0, 0
     for run in runs:
-        run.result()  # a damaged one is told before anything is trained
+        run.result()  # a damaged one is reported before anything is trained
     for run in runs:
         try:
             run.make()

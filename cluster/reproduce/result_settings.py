@@ -8,13 +8,13 @@ import subprocess
 from stop import Stop
 from trouble import no_program
 
-# Options that say where and how a run is made; what comes of it is the same, and so they are no settings of a result.
+# Options that say where and how a run is made. They do not change its result, so they are not settings of a result.
 NO_SETTINGS = set("""data run-dir seed config resume checkpoint quiet log-every ranks sequence-parallel exchange
 exchange-sends shards threads hostfile timeout device communicator share-gpus balance recompute check-ranks
 evaluation-batch stop-signals sentencepiece""".split())
-# Of these, what an evaluation is started with like the training before it.
+# Of these, the options that an evaluation takes over from the training before it.
 START = "ranks sequence-parallel threads hostfile timeout device communicator share-gpus".split()
-# Options that set others of their source where these are not given, too; of `dropout` a run records only these.
+# Options that also set others, unless their source gives these, too. In place of `dropout`, a run records these rates.
 DROPOUT = "residual-dropout", "attention-dropout", "transition-dropout", "input-dropout"
 FOLLOWED = {"decoder-steps": "steps", "decoder-halting": "halting", "precision": "dtype",
             **dict.fromkeys(DROPOUT, "dropout")}
@@ -24,13 +24,13 @@ CHOICES = {("variant", "tensor2tensor"): {"norm": "pre", "residual": "signal-in"
 
 
 def config_lines(path):
-    """The options of a file `name = value`, by name."""
+    """The options in a file of lines `name = value`, by name."""
     lines = (line.split("#")[0].partition("=") for line in path.read_text().splitlines())
     return {name.strip(): value.strip() for name, equals, value in lines if equals}
 
 
 def told_in(words):
-    """What options of `ut` set, by name: those given in words before those of the files that --config names."""
+    """What the words of a command line of `ut` set, by name; words take precedence over the files of --config."""
     configured, given = {}, {}
     name = ""
     for word in words:
@@ -43,25 +43,25 @@ def told_in(words):
 
 
 def settings_of(words):
-    """Those of them that are settings of a result."""
+    """The settings of a result that the words set, by name."""
     return {name: value for name, value in told_in(words).items() if name not in NO_SETTINGS}
 
 
 def start_of(words):
-    """Those of them that say how ranks are started, as options."""
+    """The options among the words that say how ranks are started, as words again."""
     told = {name: value for name, value in told_in(words).items() if name in START and value != "false"}
     return [f"--{name}" if value in ("", "true") else f"--{name}={value}" for name, value in told.items()]
 
 
 def rates_told(settings):
-    """Settings of one source, with the rates that its `dropout` sets in its place."""
+    """The settings of one source, with `dropout` replaced by the rates that it sets."""
     rates = dict.fromkeys(DROPOUT, settings["dropout"]) if "dropout" in settings else {}
     return {**rates, **{name: value for name, value in settings.items() if name != "dropout"}}
 
 
 @functools.cache
 def defaults(ut):
-    """Of the options of `ut train`, by name, as its help says them."""
+    """The defaults of `ut train`, by option, as its help prints them."""
     try:
         said = subprocess.run([ut, "train", "--help"], stdout=subprocess.PIPE, text=True).stdout
     except OSError as error:
@@ -74,7 +74,7 @@ def defaults(ut):
 
 
 def not_given(record, usual):
-    """What options are where nobody gives them beside those of a run's record that set others."""
+    """The values of options that nobody gives: the usual ones, or those that other options of a run's record set."""
     for choice, others in CHOICES.items():
         if choice in record.items():
             usual = {**usual, **others}
@@ -82,11 +82,11 @@ def not_given(record, usual):
 
 
 def changes(made, now):
-    """How settings that something was made with differ from those that are shipped, which are in parentheses."""
+    """How the settings that something was made with differ from those shipped now, which are in parentheses."""
     made = rates_told(made)
     both = {name: (made.get(name, "default"), now.get(name, "default")) for name in {**made, **now}}
     changed = {name: values for name, values in both.items() if in_number(values[0]) != in_number(values[1])}
-    if len({changed.get(rate) for rate in DROPOUT}) == 1:  # in one word
+    if len({changed.get(rate) for rate in DROPOUT}) == 1:  # all rates alike
         changed = {name.replace(DROPOUT[0], "dropout"): changed[name] for name in changed if name not in DROPOUT[1:]}
     return [f"{name} {then} ({shipped})" for name, (then, shipped) in changed.items()]
 

@@ -1,4 +1,4 @@
-"""Stops that somebody asks for, by Ctrl-C, TERM or USR1."""
+"""Stops that somebody asks for by Ctrl-C, TERM or USR1."""
 
 import fcntl
 import signal
@@ -7,8 +7,8 @@ import time
 
 
 class Stop:
-    """Whether somebody has asked for a stop, and the program that is to know. It is told by USR1, whatever came here:
-    that is what mpirun and srun hand to the ranks, and what `ut train` takes from its start on."""
+    """Whether somebody has asked for a stop, and the program that must know. The program gets USR1, whatever signal
+    came here: mpirun and srun pass USR1 on to the ranks, and `ut train` handles it from its start on."""
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
     asked, program = False, None
@@ -21,20 +21,21 @@ class Stop:
 
     @classmethod
     def run(cls, command, errors):
-        """The program's exit code, negative for a signal, and what it printed."""
+        """Runs a program. Returns its exit code, negative for a signal, and what it printed."""
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as cls.program:
-            if cls.asked:  # while it was started
+            if cls.asked:  # while the program was being started
                 cls.ask()
             while True:
                 try:
                     printed, _ = cls.program.communicate(timeout=1)
                     return cls.program.returncode, printed
                 except subprocess.TimeoutExpired:
-                    pass  # Python calls ask() here for a signal that came amid a read or just before one
+                    pass  # Python calls ask() here for a signal that came during a read or just before it
 
 
 def lock(path):
-    """The file, open, which no other job has until it is closed; or somebody has asked for a stop."""
+    """Opens and locks the file: no other job has it until it is closed. Returns without the lock if somebody has asked
+    for a stop."""
     file = open(path, "w")
     while not Stop.asked:
         try:

@@ -1,4 +1,4 @@
-"""What tables there are, and what their table.json describe."""
+"""The tables, as their table.json describe them."""
 
 import json
 
@@ -26,7 +26,7 @@ def read_table(known, name):
 
 
 def each(of):
-    """What is described once stands for as many as its "each" says, with a number for {} in its words."""
+    """The numbers of the entries that a description stands for, as many as its "each" says; {} is a number's place."""
     return range(1, of.get("each", 1) + 1)
 
 
@@ -43,7 +43,7 @@ def numbered_runs(runs):
 
 
 def numbered_rows(rows):
-    """The paper's numbers of "each" row are a list for each column that has any."""
+    """The rows. Those with "each" have the paper's numbers as a list for each column that has any."""
     for row in rows:
         for number in each(row):
             paper = [of[number - 1] if isinstance(of, list) else of for of in row.get("paper", [])]

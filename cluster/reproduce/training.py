@@ -1,4 +1,4 @@
-"""One run of a table: trained, evaluated, and what came of it kept."""
+"""One run of a table: it is trained and evaluated, and its result kept."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from trouble import BAD_INPUT, NoData, STOPPED, Trouble, Unusable, no_program
 
 
 def last_words(log, begin):
-    """The last line of ut's own in a log, from a place on; as " (…)"."""
+    """The last line in a log, from a place on, that is ut's own; as " (…)"."""
     with open(log, errors="replace") as lines:
         lines.seek(begin)
         own = [line for line in lines if line.startswith("ut: ")]
@@ -20,7 +20,7 @@ def last_words(log, begin):
 
 
 def blames(said, given):
-    """Whether ut's last words are of an option of those given for all runs alike."""
+    """Whether ut's last words name one of the options given for all runs alike."""
     names = [word.partition("=")[0] for word in given if word.startswith("--")]
     return any(said.startswith((f" ({name}:", f" ({name} ")) for name in names)
 
@@ -34,7 +34,7 @@ def launcher():
 
 
 def wrong_in(result):
-    """What of a result is not as this program writes it; or nothing."""
+    """What in a result is not as this program writes it; empty if nothing."""
     if not isinstance(result, dict):
         return "no JSON object"
     kinds = {"evaluations": dict, "settings": dict, "hours": (int, float), "validation": (int, float, type(None))}
@@ -84,7 +84,7 @@ class Run:
         return next((directory / file for file in needed if not any(directory.glob(file))), None)
 
     def own_data(self):
-        """Where files are called otherwise, a place of its own: the data set stays as it was fetched."""
+        """The run's data. If its files need other names, it is a copy: the data set stays as it was fetched."""
         return self.directory / "data" if self.copies else self.options.data / self.data
 
     def copy_data(self):
@@ -102,19 +102,19 @@ class Run:
                 "--run-dir", str(self.directory)]
 
     def asked(self):
-        """The evaluations by name, with options of `ut evaluate`."""
+        """The evaluations by name, each with its options of `ut evaluate`."""
         return self.described.get("evaluate", {"test": ["--split", "test"]})
 
     def trained_settings(self, usual):
-        """What is set for the run, by name, as its own record has it: it may have been begun with other settings, and
-        with some that nothing sets now."""
+        """The run's settings, by name, from its own record: it may have been begun with other settings than those now,
+        and with some that nothing sets now."""
         record = config_lines(self.directory / "options.conf")
         now, usual = settings_of(self.train_options()), not_given(record, usual)
         return {name: value for name, value in record.items() if name not in NO_SETTINGS
                 and (name in now or in_number(value) != in_number(usual.get(name, "")))}
 
     def other_settings(self, evaluation):
-        """How those that its evaluation was made with differ from those that are shipped now, where that is known."""
+        """How the settings that its evaluation was made with differ from those shipped now, if they are known."""
         result = self.result()
         if result is None or "settings" not in result or result["evaluations"].get(evaluation) is None:
             return []
@@ -129,7 +129,7 @@ class Run:
         missing = self.missing_data()
         if missing is not None:
             raise NoData(f"{self}: not run, no {missing} (see `ut data fetch`)")
-        usual = defaults(self.options.ut)  # `ut` is there, then, before anything else is done
+        usual = defaults(self.options.ut)  # before anything else is done: fails if there is no `ut`
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             self.copy_data()
@@ -149,11 +149,11 @@ class Run:
         written.rename(self.directory / "result.json")
 
     def has_checkpoint(self):
-        """Not by the pointer `latest`, which comes after the first one: a kill may come between them."""
+        """Does not ask the pointer `latest`, which is written after the first checkpoint: a kill may come between."""
         return any(path.is_dir() and path.suffix != ".tmp" for path in self.directory.glob("checkpoints/update-*"))
 
     def prepare(self):
-        """Makes the file that the data lacks, by a command of `ut data`; one of an array's jobs for all."""
+        """Makes the file that the data lacks, by a command of `ut data`. One job of an array makes it for all."""
         prepare = self.described.get("prepare")
         if not prepare:
             return
@@ -171,7 +171,7 @@ class Run:
                 self.ut(*by, launch=False)
 
     def evaluate(self, name, given):
-        """None where the data has no such split, and need not have it."""
+        """Returns None if the data has no such split and need not have it."""
         try:
             said = self.ut("evaluate", "--run-dir", str(self.directory), "--json", *given,
                            *start_of(self.options.more))
@@ -203,7 +203,7 @@ class Run:
                    code if code > 0 else 128 - code)
 
     def told(self):
-        """What the run says of itself: validation, updates and hours to its end, FLOPs, parameters and mesh."""
+        """What the run has recorded: validation, updates and hours to its end, FLOPs, parameters and mesh."""
         lines = [json.loads(line) for line in open(self.directory / "metrics.jsonl")]
         log = (self.directory / "reproduce.log").read_text()
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
@@ -212,7 +212,7 @@ class Run:
         newest = checkpoints / (checkpoints / "latest").read_text().strip()
         state = json.loads((newest / "state.json").read_text())  # metrics.jsonl may have scores of other examples, too
         told = {"validation": state.get("best_score"),
-                "validation_loss": state.get("best_loss"),  # None as well where it is not finite
+                "validation_loss": state.get("best_loss"),  # None also if it is not finite
                 "updates": max(line["update"] for line in lines),
                 "hours": max(line.get("hours", 0) for line in lines),
                 "flops_per_update": sizes.get("flops_per_update", []),  # least and most: positions may halt
@@ -224,12 +224,12 @@ class Run:
 
 
 def trained(tables):
-    """The tables whose runs these are, each once."""
+    """The tables that have the runs which these tables show, each once."""
     return {table["of"]["name"]: table["of"] for table in tables}.values()
 
 
 def refuse_unknown(tables, options):
-    """Rows and runs that were asked for and are in none of the tables."""
+    """Refuses rows and runs that were asked for and are in none of the tables."""
     rows = {row["settings"]: None for table in trained(tables) for row in table["rows"]}
     runs = {name: None for table in trained(tables) for name in table["runs"]}
     for kind, asked, known in (("row", options.row, rows), ("run", options.run, runs)):

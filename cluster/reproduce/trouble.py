@@ -1,10 +1,10 @@
-"""What goes wrong: a line for the person, and what to exit with."""
+"""What goes wrong: a line for the user, and an exit code."""
 
-BAD_INPUT, STOPPED = 2, 75  # what ut exits with: bad input; somebody asked it to stop
+BAD_INPUT, STOPPED = 2, 75  # ut's exit codes: bad input; somebody asked it to stop
 
 
 class Trouble(Exception):
-    """A line for the person, and what to exit with."""
+    """A line for the user, and an exit code."""
 
     def __init__(self, message, code=BAD_INPUT):
         super().__init__(message)
@@ -16,7 +16,7 @@ class NoData(Trouble):
 
 
 class Unusable(Trouble):
-    """What keeps every other run from being made or shown, too."""
+    """Trouble that keeps every other run from being made or shown, too."""
 
 
 def no_program(variable, program, error):

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Tokens a second of `ut bench` and of a good PyTorch program, one after the other, ROUNDS times over: medians and their
-# ratio as a Markdown table; and what `ut bench` says of products, memory and bytes.
+# Compares tokens per second of `ut bench` and of a good PyTorch program, the peer. They run in turn, ROUNDS times; a
+# Markdown table shows the medians and their ratio. Also prints what `ut bench` measures of products, memory and bytes.
 #
 #   tests/bench/compare.sh                 all rows
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
-# Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; one that has torch),
-# ROUNDS (7), ITERATIONS (5; updates of a round), PEER_HALT_BIAS (without it the one with which the peer's mean ponder
-# time is ours is looked for; its ponder times are printed), CUDA_VISIBLE_DEVICES (both take a GPU where they see one;
-# empty: the CPU).
+# Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; it needs torch), ROUNDS (7),
+# ITERATIONS (5; updates of a round), PEER_HALT_BIAS (default: searched so that the peer's mean ponder time equals ours;
+# the peer's ponder times are printed), CUDA_VISIBLE_DEVICES (both programs take a GPU if they see one; empty: the CPU).
 # Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -68,7 +67,7 @@ while read -r name; do
   break
 done < <(rows | cut -d ' ' -f 1)
 
-# ours RANKS OPTIONS, theirs RANKS OPTIONS: tokens a second of one round
+# ours RANKS OPTIONS, theirs RANKS OPTIONS: tokens per second of one round
 ours() {
   "$UT" bench $2 --ranks "$1" --vocab 64 --dropout 0.1 --threads 1 --iterations "$ITERATIONS" --json | tokens
 }
@@ -86,13 +85,13 @@ if "peer" in result and ponder:
     print(f"the peer pondered for {ponder:.2f} steps in the last update", file=sys.stderr)
 print(result["tokens_per_s"])'
 }
-# halt_bias OPTIONS PONDER: with which the peer takes so many steps in the middle one of the updates that are timed (its
-# ponder time changes from each to the next), found by halving
+# halt_bias OPTIONS PONDER: finds, by bisection, the bias with which the peer's ponder time is PONDER in the middle of
+# the timed updates (its ponder time changes from update to update)
 halt_bias() {
   python3 - "$2" "$PYTHON" "$PEER" $1 --iters $(((ITERATIONS + 1) / 2)) --warmup 2 <<'PYTHON'
 import json, subprocess, sys
 wanted, command = float(sys.argv[1]), sys.argv[2:]
-low, high = -5.0, 5.0  # the larger, the sooner it halts
+low, high = -5.0, 5.0  # a larger bias halts sooner
 for _ in range(10):
     bias = (low + high) / 2
     ran = subprocess.run([*command, f"--halt-bias={bias}"], stdout=subprocess.PIPE, check=True, text=True)
@@ -135,14 +134,14 @@ print(f"| {sys.argv[1]} | {statistics.median(mine):.0f} | {statistics.median(oth
 PYTHON
 done
 
-# measured KEY OPTIONS: what `ut bench` says under a key (a/b: b within a)
+# measured KEY OPTIONS: the value that `ut bench` prints under KEY (a/b: key b within a)
 measured() {
   "$UT" bench --d-model "$D" --heads "$HEADS" --ffn "$FFN" --batch "$BATCH" --length "$LENGTH" --vocab 64 --threads 1 \
     --dropout 0.1 --iterations "$ITERATIONS" --json $2 </dev/null | python3 -c "
 import functools, json, sys
 print(functools.reduce(lambda value, key: value[key], '$1'.split('/'), json.load(sys.stdin)))"
 }
-# several KEY OPTIONS: of ROUNDS rounds the median, the least and the most
+# several KEY OPTIONS: median, least and most of ROUNDS rounds
 several() {
   for ((round = 0; round < ROUNDS; ++round)); do measured "$1" "$2"; done | python3 -c '
 import statistics, sys
