@@ -53,7 +53,7 @@ def median_of(runs, value):
 
 
 def row_of(setting, runs):
-    """What several runs of a setting come to: medians; of one run its quartiles are those of its updates."""
+    """The medians over several runs of a setting. The quartiles of a single run are those of its updates."""
     benches = [run["bench"] for run in runs]
     times = [bench["median_step_s"] for bench in benches]
     if len(times) > 1:
@@ -71,7 +71,7 @@ def row_of(setting, runs):
 
 
 def setting_of(result):
-    """What runs have in common that are runs of the same."""
+    """The values that runs of the same setting have in common."""
     options = result["bench"]["options"]
     return {**{name: result[name] for name in ("kind", "size", "ranks", "sequence_parallel", "exchange")},
             **{name: options[name] for name in ("batch", "length", "iterations")}, "more": result.get("more", "")}
@@ -91,14 +91,14 @@ def make_rows(results):
 
 
 def sequences(row):
-    """How many of which length: what grows with the ranks for one rank."""
+    """The batch, as number and length of sequences; what grows with the ranks is given per rank."""
     batch = row["batch"] // (row["ranks"] if row["kind"] == "weak-data" else 1)
     return f"{batch} × {row['length'] // (row['ranks'] if row['kind'] == 'weak-sequence' else 1)}"
 
 
 def curve_of(row, rows):
-    """The name of the curve that the row is a point of; what not all of this kind, model and exchange have alike is a
-    part of it."""
+    """The name of the curve that the row belongs to: kind, model, exchange, and what differs between rows that share
+    these."""
     alike = [other for other in rows if all(other[name] == row[name] for name in ("kind", "size", "exchange"))]
     parts = [f"{row['kind']} {row['size']}" + (f" {row['exchange']}" if row["exchange"] != "none" else "")]
     for detail in (sequences, lambda row: row["more"], lambda row: f"--iterations {row['iterations']}"):
@@ -108,8 +108,8 @@ def curve_of(row, rows):
 
 
 def efficiency(row, rows):
-    """Against the fewest ranks of the same curve: the work of a second and rank, relative. Where sequences grow, a row
-    attends to more, so that rows are not work: not said."""
+    """Work per second and rank, relative to the fewest ranks of the same curve. None where sequences grow: a row then
+    attends to more, so rows do not measure work."""
     if row["kind"] == "weak-sequence":
         return None
     first = min((other for other in rows if other["curve"] == row["curve"]), key=lambda other: other["ranks"])
