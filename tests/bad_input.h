@@ -6,7 +6,7 @@
 
 namespace ut::tests {
 
-/// The message of the BadInput that `action` throws; empty where it throws none.
+/// The message of the BadInput that `action` throws; empty if it throws none.
 template <typename Action>
 std::string bad_input(Action action) {
   try {

@@ -22,7 +22,7 @@ def sinusoid(rows, d, kind):
     return torch.stack([angle.sin(), angle.cos()], 1 if kind == "halves" else 2).flatten(1)
 
 
-class Model(dict):  # of the parameters, by name
+class Model(dict):  # the parameters by name
     def __init__(self, directory):
         super().__init__((n, t.double()) for n, t in read_safetensors(directory + "/model.safetensors").items())
         config = json.load(open(directory + "/config.json"))
@@ -81,18 +81,18 @@ class Model(dict):  # of the parameters, by name
         times = self[learned] * math.sqrt(self.d) if learned in self else sinusoid(steps, self.d, kind)
         halting = self.options["halting" if stack == "encoder" else "decoder-halting"]
         copies, unit = halting == "act-copy", stack + ".halting"
-        probability = state.new_zeros(len(state))  # that has been given away
-        running = before = torch.ones(len(state)).bool()  # in this step; act-copy: in the one before
+        probability = state.new_zeros(len(state))  # the sum of the weights so far
+        running = before = torch.ones(len(state)).bool()  # in this step, and (act-copy) in the one before
         mean, signal = torch.zeros_like(state), positions
         for step in range(steps):
-            signal = torch.where(before[:, None], positions + times[step], signal)  # a halted row keeps its first
+            signal = torch.where(before[:, None], positions + times[step], signal)  # fixed one step after a row's last
             if halting == "none":
                 state = mean = self.block(stack, state, signal, running, memory)
                 continue
             proposed = ((state + signal) @ self[unit + ".kernel"] + self[unit + ".bias"]).sigmoid()[:, 0]
             if self.options["act-kind"] == "global":
                 proposed = proposed.mean().expand(len(state))
-            last = copies and step + 1 == steps  # which the weight that is left goes to
+            last = copies and step + 1 == steps  # takes the remaining weight
             goes = running & (probability + proposed <= self.options["halting-threshold"]) & (not last)
             weight = (torch.where(goes, proposed, 1 - probability) * running)[:, None]
             probability = probability + weight[:, 0]
@@ -144,7 +144,7 @@ if __name__ == "__main__":
         made = [model.logits(*pair) for pair in itertools.zip_longest(cut("source"), cut("target"))]
         wanted = examples["logits"]
         if "pointer" in model:
-            wanted = wanted[wanted > wanted.amax(1, True) - 87]  # without what fills up passages of fewer words
+            wanted = wanted[wanted > wanted.amax(1, True) - 87]  # drop the filler of passages of fewer words
             len(wanted) == sum(map(len, made)) or sys.exit(f"{directory}: different words of a passage are one symbol")
-        made = torch.cat(made)[examples.get("read_rows", slice(None))]  # a language model's words that are asked for
+        made = torch.cat(made)[examples.get("read_rows", slice(None))]  # a language model: only the words asked for
         print(f"{(made - wanted).abs().max().item():.3g} at most from the logits of {directory}")

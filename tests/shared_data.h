@@ -12,8 +12,8 @@
 
 namespace ut::tests {
 
-/// Base of tests of published data, which is not in the repository: the archives that Suite::archives names, beside the
-/// sources in shared/data, unpacked once for all tests of the suite. These are skipped where one is not there.
+/// Base of tests on published data, which is not in the repository. The archives that Suite::archives names lie in
+/// shared/data beside the sources. They are unpacked once for the suite; if one is missing, all its tests are skipped.
 template <typename Suite>
 class SharedData : public testing::Test {
  protected:

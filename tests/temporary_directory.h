@@ -26,7 +26,7 @@ class TemporaryDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
-  /// Writes a file in it, making the directories above; gives its path.
+  /// Writes a file in it, makes the directories above the file, and returns its path.
   std::filesystem::path write(const std::string& name, const std::string& content) const {
     std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());

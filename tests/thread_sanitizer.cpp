@@ -1,5 +1,5 @@
-// Part of every program that is built with the thread sanitizer: what it does not see by itself, as libgomp, LibTorch
-// and MPI are not built with it.
+// Part of every program that is built with the thread sanitizer. libgomp, LibTorch and MPI are not built with it, so
+// the sanitizer has to be told how they synchronise.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -21,7 +21,7 @@ void run_body(void* given) {
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that libraries look for
 
-/// What is before a parallel region comes before all of its threads, and they before what is after it.
+/// Code before a parallel region happens before all its threads, and the threads happen before the code after it.
 extern "C" void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
   using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
   static const auto parallel = reinterpret_cast<Parallel>(dlsym(RTLD_NEXT, "GOMP_parallel"));

@@ -6,7 +6,7 @@
 
 namespace ut::tests {
 
-/// What is taken from the permissions of new files, until the end of the scope.
+/// Sets the process's umask until the end of the scope.
 class Umask {
  public:
   explicit Umask(mode_t mask) : before_(::umask(mask)) {}

@@ -20,10 +20,10 @@ TEST(Shown, WritesOutWhatATerminalWouldObey) {
 TEST(Shown, WritesOutWhatIsNotUtf8) {
   EXPECT_EQ(shown("caf\xe9!"), "caf\\xe9!");
   EXPECT_EQ(shown("\xc3"), "\\xc3");                             // cut short
-  EXPECT_EQ(shown("\xc0\xaf"), "\\xc0\\xaf");                    // longer than needed
-  EXPECT_EQ(shown("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");           // likewise
-  EXPECT_EQ(shown("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // half of a pair
-  EXPECT_EQ(shown("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last character
+  EXPECT_EQ(shown("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
+  EXPECT_EQ(shown("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");           // overlong
+  EXPECT_EQ(shown("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // half of a surrogate pair
+  EXPECT_EQ(shown("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last code point
 }
 
 TEST(Shown, LeavesOutTheMiddleOfMuchText) {

@@ -59,7 +59,7 @@ TEST(WriteFileWhole, WritesWhereLinksLeadWhereNothingIsYet) {
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link to it"));
 }
 
-/// As of two processes; locks are of descriptors.
+/// Threads stand for processes: the lock belongs to a descriptor, and each writer opens its own.
 TEST(WriteFileWhole, OfSeveralAtOnceOneAfterTheOther) {
   const tests::TemporaryDirectory directory;
   const std::filesystem::path file = directory / "file";

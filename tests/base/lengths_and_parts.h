@@ -7,7 +7,7 @@
 
 namespace ut::base {
 
-/// check(length, parts) for many of them.
+/// Calls check(length, parts) for lengths 0 to 64 and 1 to 9 parts.
 template <class Check>
 void for_lengths_and_parts(const Check& check) {
   for (std::int64_t length = 0; length <= 64; ++length)

@@ -9,7 +9,7 @@
 namespace ut::base {
 namespace {
 
-/// What a shell makes of it.
+/// The word as a shell reads it.
 std::string read_by_shell(const std::string& word) {
   std::FILE* output = ::popen(("printf %s " + word).c_str(), "r");
   std::array<char, 256> text{};

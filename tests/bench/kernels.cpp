@@ -1,5 +1,5 @@
-// Each kernel of core/ beside LibTorch's own operations for the same: `kernels_bench`, one thread. Ours come with what
-// makes them give the same on every mesh; the library's draws from a generator.
+// `kernels_bench`: each kernel of core/ beside LibTorch's own operations for the same work, on one thread. Our kernels
+// include what makes results the same on every mesh; the library draws from a generator.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -44,14 +44,14 @@ dist::Rows rows_of_length(std::int64_t sequences, std::int64_t length) {
 
 DropoutKey dropout_key() { return DropoutKey::for_update(1, 2); }
 
-/// `work` on so many rows, again and again.
+/// Times `work`, which handles so many rows.
 void repeat(benchmark::State& state, std::int64_t rows, const std::function<void()>& work) {
   at::set_num_threads(1);
   for (auto _ : state) work();
   state.SetItemsProcessed(state.iterations() * rows);
 }
 
-/// `make` forward and backward, again and again.
+/// Times `make` and its backward pass.
 void forward_and_backward(benchmark::State& state, const std::function<at::Tensor()>& make) {
   const at::Tensor gradient = at::randn(make().sizes());
   repeat(state, gradient.size(0), [&] { make().backward(gradient); });
@@ -129,7 +129,7 @@ void depthwise_library(benchmark::State& state) {
   });
 }
 
-/// Ours adds the weight's gradient where it is kept; the library's comes as a tensor of its own, which is added then.
+/// Ours adds the weight's gradient in place; the library makes a tensor of it first, and adds that.
 void product_ours(benchmark::State& state) {
   const at::Tensor x = leaf({1280, d_model});
   const at::Tensor w = leaf({d_model, 4 * d_model});
@@ -143,8 +143,8 @@ void product_library(benchmark::State& state) {
   forward_and_backward(state, [&] { return at::addmm(bias, x, w); });
 }
 
-/// Products without a graph, each of its own factors. Arguments: how many, the rows and columns of each, its inner
-/// indices, whether the second factor lies transposed.
+/// Products without a graph, each with its own factors. Arguments: the number of products, the rows and columns of
+/// each, its inner size, whether the second factor is stored transposed.
 struct ManyProducts {
   explicit ManyProducts(const benchmark::State& state)
       : count(state.range(0)),
@@ -186,7 +186,7 @@ void tile_product_library(benchmark::State& state) {
   repeat(state, products.count * products.rows, [&] { at::bmm_out(products.made, products.a, b); });
 }
 
-/// Those of attention: queries by keys, weights by values.
+/// The sizes of attention: queries by keys, weights by values.
 void products_of_attention(benchmark::internal::Benchmark* product) {
   product->ArgNames({"products", "rows", "columns", "inner", "transposed"});
   constexpr std::int64_t columns = d_model / heads;
@@ -199,17 +199,17 @@ void products_of_attention(benchmark::internal::Benchmark* product) {
 }
 
 constexpr double label_smoothing = 0.1;
-constexpr std::int64_t no_label = -100;  // of the library
+constexpr std::int64_t no_label = -100;  // the library's ignore_index
 
 at::Tensor labels(std::int64_t rows, std::int64_t vocabulary) { return at::randint(vocabulary, {rows}, at::kLong); }
 
-/// Arguments: symbols of the vocabulary.
+/// Argument: symbols of the vocabulary.
 void loss_ours(benchmark::State& state) {
   const at::Tensor logits = leaf({1280, state.range(0)});  // [rows, vocabulary]
   const at::Tensor label = labels(1280, state.range(0));
   repeat(state, 1280, [&] { summed_cross_entropy(logits.clone(), label, label_smoothing).backward(); });
 }
-/// The library's spreads what is smoothed over all symbols, the label too, and leaves the constant in.
+/// The library spreads the smoothing over all symbols, the label included, and does not subtract the constant entropy.
 void loss_library(benchmark::State& state) {
   const at::Tensor logits = leaf({1280, state.range(0)});  // [rows, vocabulary]
   const at::Tensor label = labels(1280, state.range(0));
@@ -245,7 +245,7 @@ void attention_library(benchmark::State& state) {
   });
 }
 
-/// One query of each sequence, over what decoding has kept. Arguments: sequences, positions of each.
+/// One query per sequence, over the keys and values that decoding has cached. Arguments: sequences, positions of each.
 void decoding_attention_ours(benchmark::State& state) {
   const std::int64_t sequences = state.range(0);
   const std::int64_t positions = state.range(1);
@@ -274,7 +274,7 @@ void decoding_attention_library(benchmark::State& state) {
 
 constexpr std::int64_t halting_steps = 6;
 
-/// All that halting adds to so many steps: probabilities, books in float64, the mean of the states.
+/// All that halting adds to these steps: probabilities, book-keeping in float64, the mean of the states.
 void halting_ours(benchmark::State& state) {
   const auto group = dist::make_single_communicator();
   const auto exchange = dist::make_exchange(sequences_of_length(32, 40), *group);
@@ -300,7 +300,7 @@ void halting_library(benchmark::State& state) {
   const at::Tensor bias = leaf({1});
   const double threshold = HaltingOptions().threshold;
   forward_and_backward(state, [&] {
-    at::Tensor halting = at::zeros({1280});  // [rows], as all that follows but the mean
+    at::Tensor halting = at::zeros({1280});  // [rows], as all below except the mean
     at::Tensor remainders = at::zeros({1280});
     at::Tensor updates = at::zeros({1280});
     at::Tensor mean = at::zeros({1280, d_model});  // [rows, d_model]

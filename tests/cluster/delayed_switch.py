@@ -21,13 +21,13 @@ for name in sys.argv[2:]:
     ports.append(port)
 print("ready", flush=True)
 
-waiting = collections.deque()  # (when it is due, from which port, frame)
+waiting = collections.deque()  # (due time, source port, frame)
 while True:
     patience = None if not waiting else max(0.0, waiting[0][0] - time.monotonic())
     for port in select.select(ports, [], [], patience)[0]:
         try:
             waiting.append((time.monotonic() + delay, port, os.read(port, 65536)))
-        except OSError:  # the device is down, or there is nothing after all
+        except OSError:  # the device is down, or there is nothing to read after all
             time.sleep(0.001)
     while waiting and waiting[0][0] <= time.monotonic():
         _, source, frame = waiting.popleft()

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Hosts n1, n2, … for tests, to be used in a private machine: each with its own network, name, processes, /dev/shm and
-# ssh daemon, joined by a switch. They share all other files. This machine is `head`.
+# Hosts n1, n2, … for tests inside a private machine (private_machine.sh). Each has its own network, name, processes,
+# /dev/shm and ssh daemon; a switch joins them. They share all other files. This machine is `head`.
 
 readonly net=/mnt/net network=10.99.0
 
@@ -30,7 +30,7 @@ wait_until() {
   done
 }
 
-# Names, and how ssh goes from one to the other: without questions, with a key made for this.
+# Writes the hosts' names, and an ssh configuration with a new key and without questions.
 write_host_files() {
   local host
   {
@@ -78,7 +78,7 @@ start_host() {
   ip link set "port$1" master switch up
 }
 
-# on HOST COMMAND…: runs it there, without ssh.
+# on HOST COMMAND…: runs the command on the host, without ssh.
 on() {
   local pid
   pid=$(<"$net/$1.pid")
@@ -86,11 +86,11 @@ on() {
   nsenter -t "${pid% }" --net --uts --mount --pid --wd="$PWD" -- "$@"
 }
 
-# cut_link HOST: no byte passes any more between it and the others, and nobody is told. mend_link HOST undoes it.
+# cut_link HOST: silently drops all traffic between the host and the others. mend_link HOST undoes it.
 cut_link() { bridge link set dev "port${1#n}" state disabled; }
 mend_link() { bridge link set dev "port${1#n}" state forwarding; }
 
-# limit_rate RATE: every host's link carries at most so much each way (as tc writes it: 100mbit); off: no limit.
+# limit_rate RATE: limits every host's link, each way, to RATE (as tc writes it: 100mbit); off: no limit.
 limit_rate() {
   local link host
   for link in $net/n*.pid; do
@@ -107,10 +107,10 @@ limit_rate() {
 
 readonly delayed_network=10.98.0
 
-# delay_up DELAY_MS: a second network, $delayed_network.0/24, between n1 and n2, whose frames take so long each way.
+# delay_up DELAY_MS: makes a second network between n1 and n2, $delayed_network.0/24, with that delay each way.
 delay_up() {
   local host pid
-  rm -f $net/delay.log  # which says that the one before was ready
+  rm -f $net/delay.log  # an old one would say that the switch is ready
   python3 "$here/delayed_switch.py" "$1" far1 far2 >$net/delay.log 2>&1 &
   echo $! >$net/delay.pid
   wait_until 10 "delayed switch" grep -q ready $net/delay.log

@@ -25,8 +25,8 @@ wrong_host_files_are_refused_before_anything_starts() {
   [[ ! -e never ]] || fail "a run was begun"
 }
 
-# disturb COMMAND… -- DISTURBANCE…: what a training on n1 and n2 makes of it: it has to end within --timeout, here 10,
-# and a little, on both hosts, with code 1.
+# disturb COMMAND… -- DISTURBANCE…: disturbs a training on n1 and n2, which must then end on both hosts, with code 1,
+# within --timeout (here 10 s) and 6 s more.
 disturb() {
   local command=() end code=0
   while [[ $1 != -- ]]; do command+=("$1") && shift; done
@@ -56,7 +56,7 @@ stop_rank() { on n2 pkill -STOP -f 'run-dir disturbed'; }
 a_rank_that_hangs_is_named_under_a_persons_own_mpirun_too() {
   disturb mpirun --allow-run-as-root --quiet --host n1:2,n2 -n 3 --mca mpi_yield_when_idle 1 \
     "$ut" "${training[@]}" --max-updates 1000000 -- stop_rank
-  # Or, where it was stopped amid a transfer, into which ranks cannot look, only that one hangs.
+  # If the rank was stopped in the middle of a transfer, the others can only tell that one hangs.
   expect_said 1 '^ut: rank 0 on host n1, after update [0-9]+: waited 10 s [^:]*: (late: rank 2 on host n2|a rank hangs)'
 }
 

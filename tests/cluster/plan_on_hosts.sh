@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cluster/plan_check.sh on this machine and, over a link of RATE (200mbit), on two hosts that are made for it: the table
-# of README.md.   plan_on_hosts.sh PROGRAM [RATE]
+# Runs cluster/plan_check.sh on this machine and on two simulated hosts with a link of RATE (200mbit), for the table in
+# README.md.   plan_on_hosts.sh PROGRAM [RATE]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 private_machine "$@" --

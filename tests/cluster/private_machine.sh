@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced first by the tests of this folder: brings what they share, and runs the rest of the test in namespaces of its
-# own, where it may make hosts, start daemons and write to /mnt as it likes. All of it ends and vanishes with the test,
-# however that ends; two such tests do not see one another.
-#   private_machine ARGUMENT… -- PACKAGE…    the test's own arguments, and what it needs
+# own. There the test may make hosts, start daemons and write to /mnt. All of that vanishes when the test ends, however
+# it ends. Two such tests do not see each other.
+#   private_machine ARGUMENT… -- PACKAGE…    the test's own arguments, and the packages that it needs
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../quickstart" # need_packages
 source "$here/hosts.sh"
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-# Packages with services start them where systemd runs: not on a person's machine because of a test.
+# Installs packages without starting their services: a test must start none on a user's machine.
 need_packages_without_services() {
   local policy=/usr/sbin/policy-rc.d
   if [[ ! -e $policy ]]; then
@@ -36,7 +36,7 @@ private_machine() {
   unshare --net --mount --uts --pid --fork true ||
     fail "this machine allows no namespaces (unshare); leave the tests of clusters out with: ctest -LE cluster"
   (need_packages_without_services iproute2 python3 util-linux openssh-server openssh-client openmpi-bin "$@")
-  # The first process of a namespace takes no signal that it does not expect, so that it is killed from here.
+  # The first process of a namespace ignores signals that it has no handler for, so it is killed from here.
   UT_PRIVATE_MACHINE=1 setpriv --pdeathsig KILL unshare --net --mount --uts --pid --mount-proc --kill-child \
     bash "${command[@]}" &
   child=$!

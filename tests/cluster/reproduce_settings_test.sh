@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tables of cluster/reproduce as they are shipped: what columns and rows name is there, and `ut` takes the options
-# of every settings file, run and evaluation. Nothing is trained: `ut` looks at all options before it misses a host
-# file.
+# The tables of cluster/reproduce as shipped: everything that columns and rows name exists, and `ut` accepts the options
+# of every settings file, run and evaluation. Nothing is trained: `ut` is given a host file that does not exist, and
+# checks all options before it looks for that file.
 #   reproduce_settings_test.sh UT
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
@@ -81,7 +81,7 @@ def check_transformer(path):
 def chosen(runs):
     """So many that every settings file is among them, and every run but for its number."""
     seen = set()
-    for at_least in (2, 1):  # first those of which both are new
+    for at_least in (2, 1):  # first runs of which both are new
         for run in runs:
             new = {run.settings, re.sub(r"-\d+$", "-", run.name)} - seen
             if len(new) >= at_least:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The papers' tables in the README are those of the results that are shipped: every row, and of what it says of a row's
-# runs all but the remarks on their time.
+# The papers' tables in the README match the shipped results: every row, and every note on a row's runs except the
+# remarks on their time.
 #   reproduce_tables_test.sh UT
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
@@ -16,7 +16,7 @@ seen = 0
 wrong = []
 for line in report.split("\n"):
     note = re.match(r"(\*: made with .*|\S.*: \d+ runs?, seeds? .*? minutes?)\b", line)
-    if line.startswith("| ") and (line.count("not run") < 5 or line in rows):  # tasks that nobody has run stay out
+    if line.startswith("| ") and (line.count("not run") < 5 or line in rows):  # skip tasks that were never run
         seen += 1
         wrong += [] if line in rows else [line]
     elif note:

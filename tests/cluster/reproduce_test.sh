@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cluster/reproduce/reproduce.py on a made-up table of two rows, two runs and two seeds: what is printed, that nothing
-# is done twice, that a run goes on, how it is stopped, and what is said of what is missing.
+# cluster/reproduce/reproduce.py on a made-up table of two rows, two runs and two seeds: what it prints, that it does
+# nothing twice, that it resumes runs, how it is stopped, and what it says if something is missing.
 #   reproduce_test.sh UT
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
@@ -8,7 +8,7 @@ reproduce=$cluster/reproduce/reproduce.py
 
 more="--threads 1"
 made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- $more; }
-# expect CODE TEXT OPTION…: how it ends, and what it says.
+# expect CODE TEXT OPTION…: the exit code, and text that the output must contain.
 expect() {
   local code=0 said
   said=$(made_up "${@:3}" 2>&1) || code=$?
@@ -49,17 +49,17 @@ JSON
 
 [[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
 
-# A run that was begun goes on, and is not begun anew, also where a kill came between the first checkpoint and the
-# pointer to it: it ends where its own options and those given now say. Its cell says which are not the table's, with
-# those that were given only when it was begun; a score of other examples is none of its. One whose first checkpoint was
-# not finished is begun.
+# A run that was begun is resumed, not begun anew, even if a kill came between its first checkpoint and the pointer to
+# it. It ends as its own options and those given now say. Its cell names the options that differ from the table's,
+# including those given only when it was begun. A score on other examples does not count as the run's. A run whose first
+# checkpoint is unfinished is begun anew.
 begun=$place/out/digits/small/one/copy/seed-1
 "$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
   --dropout 0.3 --label-smoothing 0.2 --run-dir "$begun" --quiet >/dev/null
 rm "$begun/checkpoints/latest"
 echo '{"update": 7, "split": "validation", "accuracy": 2, "validation_loss": 0}' >>"$begun/metrics.jsonl"
 mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
-# resumes RUN: whether train.sbatch would go on with it.
+# resumes RUN: whether train.sbatch would resume it.
 resumes() {
   UT=echo UT_LAUNCHER=env SLURM_SUBMIT_DIR=$place bash "$cluster/train.sbatch" --run-dir "$1" | grep -q -- ' --resume$'
 }
@@ -99,7 +99,7 @@ spread = f"{statistics.mean(accuracies):.3f} ± {abs(accuracies[0] - accuracies[
 assert f"| Two steps | {best['evaluations']['test']['accuracy']:.3f}; {spread} |" in sys.argv[2]
 PYTHON
 
-# Settings that have changed since, in a file and in the table; what says where a run is made is none.
+# Settings that have changed since, in a file and in the table. Options that say where a run is made do not count.
 sed -i.whole '/ffn/d; s/heads = 2/heads = 4/; s/evaluate-every = 10/& # as before/; $a norm = pre' \
   "$place/tables/digits/small/two.conf"
 sed -i.whole 's/"--max-updates", "10"/"--max-updates", "12"/' "$place/tables/digits/table.json"
@@ -141,7 +141,7 @@ expect 0 "usage: reproduce.py" --help
 made_up --list 2>"$place/said" | true || true
 [[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
 
-# Files that lie apart, and are called otherwise, are a run's data.
+# A run's data may consist of files in other places and with other names.
 cp -r "$place/tables/stories" "$place/tables/apart"
 sed -i 's|"none", "files": "[^"]*"|"apart", "copies": {"qa1_train.txt": "some.txt", "qa1_test.txt": "more/test.txt"}|' \
   "$place/tables/apart/table.json"
@@ -152,9 +152,9 @@ expect 2 "apart one task-1 seed 1: not run, no $place/apart/more/test.txt" apart
 mv "$place"/whole/*_test.txt "$place/apart/more/test.txt"
 expect 0 "apart one task-1 seed 2" apart --run task-1 --data "$place"
 
-# What is wrong with a program, or with a result, is one line.
+# An error in a program or in a result gives one line.
 mkdir "$place/wrong"
-# expect_line TEXT OPTION…: ends with 2 and, but for names of runs, says only this.
+# expect_line TEXT OPTION…: ends with 2, and prints only this line besides the names of runs.
 expect_line() {
   local code=0
   made_up --out "$place/wrong" "${@:2}" >/dev/null 2>"$place/said" || code=$?
@@ -168,7 +168,7 @@ UT=$place expect_line "UT: $place: Permission denied, $needs_ut" digits --one 0
 UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` says, $needs_ut" digits
 more="--rank 2" expect_line "digits one copy seed 1: ut train ended with 2 (--rank: unknown option; *), see *" digits
 
-# Evaluations are started like the training before them.
+# Evaluations are started on as many ranks and threads as their training.
 cat >"$place/ut" <<SH
 #!/bin/sh
 echo "\$@" >>"$place/calls"
@@ -184,7 +184,7 @@ LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks"
 LAUNCH="srun '" expect_line "LAUNCH: srun ': No closing quotation, $needs_ranks" digits --one 0
 damaged=$place/wrong/digits/small/two/reverse/seed-2/result.json
 mkdir -p "${damaged%/*}"
-# expect_damaged WHAT CONTENT: as a run's result.
+# expect_damaged WHAT CONTENT: the message when a run's result has this content.
 expect_damaged() {
   echo "$2" >"$damaged"
   for option in "" --report --list; do
@@ -196,7 +196,7 @@ expect_damaged "no JSON object" '[]'
 expect_damaged "no validation" '{"evaluations": {}, "hours": 1}'
 expect_damaged "no evaluations, no settings" '{"settings": 0, "hours": 1, "validation": null}'
 
-# The same runs task by task: each alone with two seeds, and both of a joint run.
+# The same runs task by task: each task trained alone, and each task of a joint run.
 mkdir "$place/tables/stories-by-task"
 sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$place/tables/stories/table.json"
 cat >"$place/tables/stories-by-task/table.json" <<'JSON'
@@ -207,7 +207,7 @@ cat >"$place/tables/stories-by-task/table.json" <<'JSON'
           {"name": "joint, task {}", "each": 2, "run": "joint", "group": "task {}"},
           {"name": "joint, mean", "run": "joint", "combine": "errors"}]}
 JSON
-# made RUN SEED VALIDATION ACCURACY [GROUPS]: a result as if it had been trained.
+# made RUN SEED VALIDATION ACCURACY [GROUPS]: writes a result as if the run had been trained.
 made() {
   mkdir -p "$place/out/stories/small/one/$1/seed-$2"
   printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' \
@@ -234,8 +234,8 @@ printed=$(made_up stories-by-task --report --run task-2)
 [[ $printed == *"| task 2 |"* && $printed != *"task 1"* ]] || fail "more than the run that was asked for: $printed"
 diff <(made_up stories --list) <(made_up stories-by-task stories --list) || fail "runs that two tables show are two"
 
-# Rows that have not made the same runs are compared by those that all have; where positions halt, an update's FLOPs are
-# those of the steps that they took.
+# Rows with different runs are compared by the runs that all rows have. If positions halt, an update's FLOPs are those
+# of the steps that they took.
 mkdir -p "$place/tables/common/small"
 cat >"$place/tables/common/table.json" <<'JSON'
 {"title": "Common", "runs": {"t-{}": {"each": 3, "data": "none", "train": []}},
@@ -272,7 +272,7 @@ expect 1 "ut train ended with 2 (--heads" wrong --seeds 1
 expect 1 "2 of 4 runs failed" wrong --seeds 1
 expect 0 "| Two steps | 0." wrong --seeds 1 --report
 
-# A split that the data lacks is "no data" only where the table says that it may; else the run is not done.
+# A split that the data lacks is "no data" only if the table allows that; otherwise the run is not done.
 cp -r "$place/tables/digits" "$place/tables/splits"
 sed -i 's/"copy": {/&"evaluate": {"control": ["--split", "control"]}, /; s/"run": "copy"/&, "evaluation": "control"/' \
   "$place/tables/splits/table.json"
@@ -282,8 +282,9 @@ sed -i 's/"copy": {/&"optional": ["control"], /' "$place/tables/splits/table.jso
 expect 0 "splits one copy seed 1" splits --one 0
 expect 0 "| One step | no data | 0.25 |" splits --report
 
-# expect_stop TABLE SIGNAL CONDITION…: a table's runs, stopped in the first one once the condition holds, end with 75
-# and one line, and no other run is begun. As from a terminal, INT goes to the program and to what it has started.
+# expect_stop TABLE SIGNAL CONDITION…: stops a table's runs in the first one once the condition holds. They must end
+# with 75 and one line, and no other run may begin. As from a terminal, INT goes to the program and to what it has
+# started.
 expect_stop() {
   local code=0 run tries first=$place/out/$1/small/one/copy
   setsid env --default-signal=INT python3 "$reproduce" --settings "$place/tables" --out "$place/out" "$1" -- $more \
@@ -309,7 +310,7 @@ for signal in INT TERM; do
   diff <(grep '"loss"' "$metrics" | head -n -2) - <<<"$before" || fail "$signal: updates were lost"
 done
 
-# A stop is seen also amid what a program prints without end.
+# A stop is noticed even while a program prints without end.
 real=$UT
 UT=$place/talks
 cat >"$UT" <<TALKS
@@ -324,7 +325,7 @@ for try in 1 2 3 4 5; do
   expect_stop talks-$try TERM talks
 done
 
-# A program that takes long to evaluate, and to make what the data lacks.
+# A program that takes long to evaluate and to make missing data.
 UT=$place/slow
 cat >"$UT" <<SLOW
 #!/usr/bin/env bash
@@ -339,7 +340,7 @@ evaluates() { [[ -e $place/evaluates ]]; }
 cp -r "$place/tables/digits" "$place/tables/evaluated"
 expect_stop evaluated TERM evaluates
 
-# Runs that lack the same file make it once; what keeps them from that is said.
+# Runs that lack the same file make it once. If it cannot be made, the message says why.
 mkdir -p "$place/pieces"
 cp -r "$place/tables/digits" "$place/tables/pieces"
 sed -i 's/"copy": {/&"data": "pieces", "prepare": {"makes": "pieces.model", "by": ["sentencepiece"]}, /' \
@@ -348,7 +349,7 @@ for number in 0 1; do made_up pieces --data "$place" --one $number >/dev/null 2>
 wait
 [[ $(cat "$place/made") == made ]] || fail "two runs have made the same file"
 rm "$place"/pieces/*
-mkdir "$place/pieces/pieces.model.lock" # root may write anywhere, but to no directory
+mkdir "$place/pieces/pieces.model.lock" # not even root can open a directory for writing
 expect 2 "pieces.model.lock: Is a directory; first run, where it can be: ut data sentencepiece --data $place/pieces" \
   pieces --data "$place" --one 0
 echo "reproduce: as it should be"

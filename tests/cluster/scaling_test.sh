@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# cluster/scaling.sh and its report with models of no size: what is there is not run again, and what was run with other
-# variables is neither taken for it nor put into one number with it.
+# cluster/scaling.sh and its report with tiny models. Measurements that exist are not made again. Those made with other
+# variables are neither mistaken for them nor averaged with them.
 #   scaling_test.sh UT
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
 export SIZES=16:2:16:1 BATCH=2 LENGTH=6 LONG=8 LONG_BATCH=2 RANKS="1 2" REPEATS=1 ITERATIONS=1
 
-# expect_runs COUNT: the sweep makes so many measurements that were not there.
+# expect_runs COUNT: the sweep makes so many new measurements.
 expect_runs() {
   "$cluster/scaling.sh" --out "$place" >"$place/table" 2>"$place/said" || fail "it failed: $(cat "$place/said")"
   [[ $(grep -c 'run [0-9]$' "$place/said") == "$1" ]] || fail "not $1 runs: $(cat "$place/said")"
@@ -38,8 +38,8 @@ for curve in "weak-data 16:2:16:1, 2 × 7" "strong-sequence 16:2:16:1 default, -
   grep -qF "$curve" "$place/scaling.svg" || fail "the chart has no curve $curve"
 done
 
-# What cannot be run leaves the rest to be: with one head, two ranks have none to share. What says more than its result
-# is no result.
+# The rest is run even if a measurement fails: two ranks cannot share one head. Output with more than the result is no
+# result.
 rm -rf "$place/results"
 code=0
 RANKS="1 2" SIZES=16:1:16:1 EXCHANGES="heads default" "$cluster/scaling.sh" --out "$place" >"$place/table" \

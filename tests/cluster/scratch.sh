@@ -1,5 +1,5 @@
-# For tests of cluster/'s scripts, to be sourced: the program that the test was given is UT, `place` is a directory that
-# goes when the test ends, `cluster` where the scripts are.
+# Sourced by tests of cluster/'s scripts. UT is the program that the test was given, `place` a directory that is removed
+# when the test ends, `cluster` the directory of the scripts.
 UT=$(realpath "${1:?the program ut}")
 export UT
 cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../cluster" && pwd)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A link between two hosts that is narrow, or long: `ut bench` shows it. Times are compared, so nothing else may run.
+# `ut bench` shows a narrow or a long link between two hosts. Times are compared, so nothing else may run.
 #   slow_link_test.sh PROGRAM
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 readonly ut=$1
 private_machine "$@" --
 
-# exposed_exchange [NETWORK]: milliseconds of an update that two ranks on two hosts wait for each other's rows
+# exposed_exchange [NETWORK]: milliseconds that two ranks on two hosts wait for each other's rows in an update
 exposed_exchange() {
   expect_code 0 on n1 env ${1:+OMPI_MCA_btl_tcp_if_include=$1} timeout 60 "$ut" bench --encoder-only --d-model 64 \
     --heads 2 --ffn 64 --steps 2 --batch 2 --length 128 --iterations 5 --sequence-parallel 2 --threads 1 --json \
@@ -29,7 +29,7 @@ a_slowed_link_shows_in_the_time_of_exchanges() {
     delay_down
   done
   echo "exposed exchange: $free ms; at 100 and 20 Mbit/s ${rates[*]} ms; 2 and 10 ms away ${delays[*]} ms"
-  # Each of the four exchanges of an update is 64 KiB to either side: at least these times, however fast the machine.
+  # Each of an update's four exchanges sends 64 KiB each way, so it takes at least these times on any machine.
   awk -v times="$free ${rates[*]} ${delays[*]}" 'BEGIN {
     split(times, time, " ")
     narrow = time[2] > 8 && time[3] > 60 && time[3] > 2 * time[1]

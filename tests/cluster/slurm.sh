@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# A Slurm of its own on the hosts of hosts.sh: the controller on this machine, a node daemon on every host.
+# A private Slurm on the hosts of hosts.sh: the controller on this machine, a node daemon on every host.
 
 readonly slurm=/mnt/slurm
 export SLURM_CONF=$slurm/slurm.conf
 
-# slurm_up HOSTS CORES: after hosts_up HOSTS; every host has that many cores.
+# slurm_up HOSTS CORES: to be called after hosts_up HOSTS; every host gets that many cores.
 slurm_up() {
   local host
   mkdir -p $slurm/munge $slurm/state $slurm/log

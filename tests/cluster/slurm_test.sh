@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The batch scripts of cluster/ under a Slurm with two nodes: training, warnings, queueing again, a chain, a table of
-# the papers; srun without PMIx.   slurm_test.sh PROGRAM [TEST…]
+# The batch scripts of cluster/ under a Slurm with two nodes: training, warnings, requeueing, a chain, a table of the
+# papers; srun without PMIx.   slurm_test.sh PROGRAM [TEST…]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 source "$here/slurm.sh"
@@ -13,7 +13,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yi
 readonly train=$UT_HOME/cluster/train.sbatch chain=$UT_HOME/cluster/resume-chain.sbatch
 readonly with_mpirun="mpirun --quiet --bind-to none"
 
-# submit SCRIPT UPDATES RUN [sbatch option…]: prints the job's number. A training without end ends after 40 s.
+# submit SCRIPT UPDATES RUN [sbatch option…]: prints the job's number. An endless training is ended after 40 s.
 submit() {
   local script=$1 updates=$2 run=$3 hours=0.05
   ((updates < 1000000)) || hours=0.011
@@ -60,7 +60,7 @@ four_ranks_on_two_nodes_go_as_one_with_mpirun() {
   goes_as_one by-mpirun "$(UT_LAUNCHER=$with_mpirun submit "$train" 40 by-mpirun)"
 }
 
-# stops_and_goes_on RUN WARNING JOB: scancel warns the job in the middle; it is queued again, goes on, and is done.
+# stops_and_goes_on RUN WARNING JOB: scancel warns the job in the middle; it is requeued, resumes and completes.
 stops_and_goes_on() {
   local before
   wait_until 30 "updates of job $3" has_done "$1" 5
@@ -69,7 +69,7 @@ stops_and_goes_on() {
   expect_state "$3" PENDING 30
   before=$(updates_done "$1")
   [[ $before -lt 300 && -e $1/checkpoints/latest ]] || fail_of_job "$3" "no checkpoint in the middle: update $before"
-  # Slurm lets two minutes pass; what it needs is that the first run's daemons are gone, and another second.
+  # Slurm would wait two minutes. It needs only that the first run's daemons are gone, and one second more.
   wait_until 30 "end of the daemons of job $3" no_step_daemons
   sleep 1.1
   scontrol update jobid="$3" starttime=now
@@ -85,7 +85,7 @@ a_warned_job_is_queued_again_and_goes_the_same_way() {
   stops_and_goes_on warned "--batch --signal=USR1" "$(submit "$train" 300 warned)"
 }
 
-# As preemption does, within its time of grace.
+# As preemption does within its grace time.
 so_it_does_where_the_ranks_alone_are_warned() {
   stops_and_goes_on ranks-warned "--signal=TERM" "$(submit "$train" 300 ranks-warned)"
 }
@@ -96,7 +96,7 @@ so_it_does_with_mpirun_and_another_signal() {
   stops_and_goes_on warned-mpirun "--batch --signal=USR2" "$job"
 }
 
-# The first link has a minute, and Slurm itself warns it before that is over; the second is done by --max-hours.
+# The first link has a minute, and Slurm warns it before that is over. --max-hours ends the second.
 a_chain_goes_on_until_the_training_is_done() {
   local first second third done_by_first
   first=$(submit "$chain" 1000000 chain --job-name=one --time=1 --signal=B:USR1@58)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A small training run, whether two of them went the same way, and how a command ended.
+# A small training run, and functions that compare two runs and check how a command ended.
 
 export OMP_NUM_THREADS=1
 
@@ -9,7 +9,7 @@ readonly training=(
   --log-every 1 --evaluate-every 0 --checkpoint-every 10 --threads 1
 )
 
-# losses RUN: a line `update loss` for each update.
+# losses RUN: prints a line `update loss` for each update.
 losses() { sed -nE 's/^\{"update":([0-9]+),"loss":([^,]+),.*/\1 \2/p' "$1/metrics.jsonl"; }
 
 updates_done() { losses "$1" 2>/dev/null | tail -n 1 | cut -d ' ' -f 1; }
@@ -17,7 +17,7 @@ updates_done() { losses "$1" 2>/dev/null | tail -n 1 | cut -d ' ' -f 1; }
 # has_done RUN UPDATES
 has_done() { [[ $(updates_done "$1") -ge $2 ]]; }
 
-# expect_same_curve RUN REFERENCE: the same updates, each once, with losses that differ by less than 1e-9 of them.
+# expect_same_curve RUN REFERENCE: the same updates, each once, with losses equal to 1e-9 relative.
 expect_same_curve() {
   paste -d ' ' <(losses "$1") <(losses "$2") | awk '
     NF != 4 || $1 != $3 { print "line " NR ": \"" $0 "\""; exit 1 }
@@ -25,14 +25,14 @@ expect_same_curve() {
     END { if (NR == 0) { print "no losses"; exit 1 } }' || fail "$1 did not go as $2"
 }
 
-# exit_code COMMAND…: runs it; its output goes to /mnt/output and what it says of errors to /mnt/errors.
+# exit_code COMMAND…: runs it and prints its exit code. Its output goes to /mnt/output, its errors to /mnt/errors.
 exit_code() {
   local code=0
   "$@" >/mnt/output 2>/mnt/errors </dev/null || code=$?
   echo $code
 }
 
-# expect_said LINES PATTERN: /mnt/errors has so many lines that `ut` said, and one of them fits.
+# expect_said LINES PATTERN: /mnt/errors has so many lines of `ut`, and a line that matches.
 expect_said() {
   [[ $(grep -c '^ut: ' /mnt/errors) == "$1" ]] && grep -Eq "$2" /mnt/errors && return
   cat /mnt/output /mnt/errors
@@ -49,7 +49,7 @@ expect_code() {
   fail "exit code $code instead of $expected: $*"
 }
 
-# run_tests NAME…: functions, each of which fails or returns.
+# run_tests NAME…: calls these functions; a test that fails ends the script.
 run_tests() {
   local name begin
   for name in "$@"; do

@@ -1,7 +1,7 @@
 #pragma once
 
-// Halting mode act-copy twice: a stack alone, as the project runs it, and an oracle to hold it to, which does the same
-// from the definition: one sequence at a time, all positions at every step, masks in float64, nothing left out.
+// Halting mode act-copy twice: a stack alone, as the project runs it, and an oracle that follows the definition. The
+// oracle works densely in float64: one sequence at a time, all positions at every step, halted ones masked.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -26,26 +26,26 @@
 
 namespace ut::core {
 
-/// How likely a position is to stop at a step; empty: as the stack's own unit says. `sequence` is its id.
+/// The probability that a position halts at a step; empty: the stack's own unit decides. `sequence` is an id.
 using Probability = std::function<double(std::int64_t step, std::int64_t sequence, std::int64_t position)>;
 /// The last step at which a position is revised.
 using LastStep = std::function<std::int64_t(std::int64_t sequence, std::int64_t position)>;
 
-/// Uniform in 0..1, a function of what it belongs to.
+/// Uniform in 0..1, a function of `parts`.
 inline double uniform_of(std::initializer_list<std::int64_t> parts) {
   std::uint64_t key = 1;
   for (const std::int64_t part : parts) key = base::mix(key, static_cast<std::uint64_t>(part));
   return static_cast<double>(key >> 11) * 0x1p-53;
 }
 
-/// Makes positions stop at these steps, and no two weights the same. For at most 10 steps.
+/// Makes positions stop at these steps, with weights that all differ. For at most 10 steps.
 inline Probability stopping_after(LastStep last) {
   return [last = std::move(last)](std::int64_t step, std::int64_t sequence, std::int64_t position) {
     return step == last(sequence, position) ? 0.995 : 0.02 + 0.07 * uniform_of({step, sequence, position});
   };
 }
 
-/// Steps 1 to `steps` + 1, of which the last is never reached: the limit comes first.
+/// Random in 1 to `steps` + 1; a position that draws `steps` + 1 is stopped by the limit.
 inline LastStep random_last_step(std::int64_t seed, std::int64_t steps) {
   return [seed, steps](std::int64_t sequence, std::int64_t position) {
     return 1 + static_cast<std::int64_t>(uniform_of({seed, sequence, position}) * static_cast<double>(steps + 1));
@@ -63,7 +63,7 @@ inline HaltingDraw draw_of(const Probability& probability) {
   };
 }
 
-/// A small stack whose positions halt at different steps by its own unit too.
+/// Options of a small stack whose own unit, too, lets positions halt at different steps.
 inline ModelOptions act_copy_options() {
   ModelOptions options = small_options();
   options.encoder_steps = options.decoder_steps = 6;
@@ -72,18 +72,18 @@ inline ModelOptions act_copy_options() {
   return options;
 }
 
-/// What a stack is given: a function of the seed, so that every rank makes the same.
+/// A stack's input: a function of the seed, so that every rank makes the same.
 struct StackInput {
   dist::Sequences sequences;
   dist::Sequences sources;            // what a decoder's sequences attend to
-  std::vector<std::int64_t> offsets;  // [sequences]: what their positions start from
+  std::vector<std::int64_t> offsets;  // [sequences]: the first position of each
   at::Tensor state;                   // [rows, d]
   at::Tensor encoded;                 // [source rows, d]
-  at::Tensor weights;                 // [rows, d]: the loss is the outputs' sum with these, and some of the cost
+  at::Tensor weights;                 // [rows, d]: the loss is the outputs' sum with these, plus some of the cost
 
   base::Span all() const { return {0, static_cast<std::int64_t>(sequences.ids.size())}; }
 
-  /// Sequences' ids are such that nobody can take them for places.
+  /// Ids differ from indices, so that code which confuses the two fails.
   static std::int64_t id_of(std::int64_t index) { return 7 * index + 3; }
   static std::int64_t index_of(std::int64_t id) { return (id - 3) / 7; }
 };
@@ -126,7 +126,7 @@ struct LoneStack {
   Recurrence recurrence;
 };
 
-/// What a stack of act-copy is tested as.
+/// The kinds of stack that are tested.
 struct Kind {
   bool decoder;
   TransitionKind transition;
@@ -144,7 +144,7 @@ inline dist::Sequences part_of(const dist::Sequences& sequences, base::Span part
           {sequences.lengths.begin() + part.begin, sequences.lengths.begin() + part.end}};
 }
 
-/// [rows] int64: where `rows` of the sequences `part` of `all` stand when the rows of all follow one another.
+/// [rows] int64: the places of `rows`, which belong to the sequences `part` of `all`, among the rows of all sequences.
 inline at::Tensor places_of(const dist::Rows& rows, const dist::Sequences& all, base::Span part) {
   const auto* position = rows.position.const_data_ptr<std::int64_t>();
   std::vector<std::int64_t> places;
@@ -160,8 +160,7 @@ inline at::Tensor stack_loss(const at::Tensor& state, const at::Tensor& cost, co
   return (state * weights).sum() + 0.3 * cost.sum();
 }
 
-/// A stack's pass over this rank's rows of the sequences `part` of an input, which the ranks of `group` share.
-/// Collective.
+/// A stack's pass over this rank's rows. The ranks of `group` share the sequences `part` of an input. Collective.
 struct StackPass {
   StackPass(const LoneStack& stack, const StackInput& input, base::Span part, dist::Communicator& group,
             const DropoutKey& key = {}, const StepObserver& observer = {}, const dist::ExchangeOptions& options = {})
@@ -188,7 +187,7 @@ struct StackPass {
   std::shared_ptr<const dist::SequenceExchange> exchange;
   std::shared_ptr<const dist::SequenceExchange> source;
   at::Tensor rows;         // [rows] int64: which of the input's rows these are
-  at::Tensor source_rows;  // [source rows] int64: likewise
+  at::Tensor source_rows;  // [source rows] int64: the same of the sources
   at::Tensor state;        // [rows, d]: a leaf
   at::Tensor encoded;      // [source rows, d]: a leaf
   StackOutput output;
@@ -199,8 +198,8 @@ inline std::size_t distinct(const at::Tensor& whole_numbers) {
   return static_cast<std::size_t>(std::get<0>(at::_unique(whole_numbers)).numel());
 }
 
-/// From `seed` on the first that makes an input and a stack whose own unit gives rows so many different numbers of
-/// steps: where they all take as many, mistakes could hide.
+/// The first seed from `seed` on with which the stack's own unit gives the input's rows at least so many different
+/// numbers of steps. If all rows took as many, mistakes could hide.
 inline std::uint64_t seed_of_varied_halting(std::uint64_t seed, std::size_t different, const ModelOptions& options,
                                             bool decoder, const std::vector<std::int64_t>& lengths,
                                             const DropoutKey& key = {}) {
@@ -213,16 +212,16 @@ inline std::uint64_t seed_of_varied_halting(std::uint64_t seed, std::size_t diff
   }
 }
 
-/// What the definition makes of one sequence.
+/// The result of the definition for one sequence.
 struct ReferenceRun {
   StackOutput output;
-  std::vector<at::Tensor> states;  // from step 1: what the step made [positions, d], earlier halted ones' copied on
+  std::vector<at::Tensor> states;  // of each step [positions, d]; those of positions halted earlier are copied on
 };
 
 /// The definition of act-copy as dense tensor code. Parameters are copies, so that gradients stay apart.
 class ActCopyReference {
  public:
-  /// Probabilities [positions] of a step; empty: the unit's.
+  /// Halting probabilities [positions] of a step; empty: the unit's.
   using Dictated = std::function<at::Tensor(std::int64_t step)>;
 
   explicit ActCopyReference(const LoneStack& stack)
@@ -242,8 +241,8 @@ class ActCopyReference {
     at::Tensor remainder = at::zeros({positions}, at::kDouble);
     at::Tensor updates = at::zeros({positions}, at::kLong);
     at::Tensor mean = at::zeros_like(input);
-    at::Tensor state = input;                              // a halted position's is its mean
-    at::Tensor signal = position_signal + step_signal(1);  // a halted position's is of the step after its last
+    at::Tensor state = input;                              // of a halted position: its mean
+    at::Tensor signal = position_signal + step_signal(1);  // of a halted position: that of the step after its last
     ReferenceRun result;
     for (std::int64_t step = 1; step <= steps && running.any().item<bool>(); ++step) {
       const at::Tensor probability = dictated ? dictated(step) : unit(state + signal);
@@ -265,7 +264,7 @@ class ActCopyReference {
     return result;
   }
 
-  /// After a backward pass; zeros where nothing depends on the parameter.
+  /// After a backward pass; zeros if nothing depends on the parameter.
   at::Tensor gradient(const std::string& name) const {
     const at::Tensor& parameter = parameters_.at(name);
     return parameter.grad().defined() ? parameter.grad() : at::zeros_like(parameter);
@@ -300,7 +299,7 @@ class ActCopyReference {
            parameter(name + ".bias");
   }
 
-  /// Running positions' new states, and halted positions' as they were.
+  /// New states of running positions; those of halted positions as they were.
   at::Tensor block(const at::Tensor& state, const at::Tensor& signal, const at::Tensor& running,
                    const at::Tensor& memory) const {
     at::Tensor input = state + signal;
@@ -309,7 +308,7 @@ class ActCopyReference {
     const auto around = [&](const std::string& name, const at::Tensor& in, const auto& f) {
       const bool pre = options_.norm == Norm::pre;
       const at::Tensor output = pre ? x + f(name, norm(name + ".norm", in)) : norm(name + ".norm", x + f(name, in));
-      x = only(running, output, begin);  // what others see here of a halted position
+      x = only(running, output, begin);  // others see `begin` of a halted position
     };
     for (std::int64_t number = 0; number < options_.block_layers; ++number) {
       const std::string layer = "layer" + std::to_string(number);
@@ -405,7 +404,7 @@ struct ReferencePass {
   at::Tensor loss;
 };
 
-/// Equal to 1e-10 of the largest entry, or of 1.
+/// Equal to within 1e-10 times the largest entry, or 1e-10 if that is below 1.
 inline void expect_close(const at::Tensor& actual, const at::Tensor& expected, const std::string& what) {
   ASSERT_EQ(actual.sizes(), expected.sizes()) << what;
   if (expected.numel() == 0) return;

@@ -1,4 +1,4 @@
-// Halting mode act-copy against a dense reference of its definition, and what it promises of every row.
+// Halting mode act-copy against a dense reference that follows its definition, and what it promises for every row.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ActCopy : public testing::TestWithParam<Kind> {
  protected:
   ActCopy() { options_.transition = GetParam().transition; }
 
-  /// check() for each form of a stack that the options make; half of them, of every kind, with learned step signals.
+  /// Calls check() for each form of a stack. Half of the forms, spread over every option, have learned step signals.
   template <class Check>
   void for_forms(const Check& check) {
     unsigned form = 0;
@@ -53,7 +53,7 @@ class ActCopy : public testing::TestWithParam<Kind> {
           }
   }
 
-  /// For the next seed's input and parameters, halting as `probability` says.
+  /// For the next seed's input and parameters; `probability` decides halting, or the unit if it is empty.
   void expect_reference(const std::vector<std::int64_t>& lengths, const Probability& probability = {}) {
     ++seed_;
     SCOPED_TRACE(fmt::format("draw {}", seed_));
@@ -72,7 +72,7 @@ class ActCopy : public testing::TestWithParam<Kind> {
       expect_close(parameter.tensor.grad(), expected.reference.gradient(parameter.name), parameter.name);
   }
 
-  /// The same for halting as the unit decides, which gives rows so many different numbers of steps.
+  /// The same with a seed for which the unit gives rows at least so many different numbers of steps.
   void expect_reference_of_unit(std::size_t different, const std::vector<std::int64_t>& lengths) {
     seed_ = seed_of_varied_halting(seed_ + 1, different, options_, GetParam().decoder, lengths) - 1;
     expect_reference(lengths);
@@ -136,11 +136,10 @@ class ActCopyGradient : public ActCopy {
     input_ = random_input(seed_, lengths_, options_.d_model);
   }
 
-  /// The pass of a stack with dropout on, a pure function of its key; so a loss with it has a derivative like any
-  /// other.
+  /// A stack's pass with dropout. Dropout is a pure function of its key, so this loss has a derivative like any other.
   StackPass pass(const LoneStack& stack) const { return {stack, input_, input_.all(), *group_, key_}; }
 
-  /// The loss where the parameters have moved along `direction` [elements].
+  /// The loss after the parameters have moved along `direction` [elements].
   double moved_loss(const LoneStack& stack, const at::Tensor& direction, double distance) const {
     const at::NoGradGuard no_graph;
     const at::Tensor parameters = stack.parameters.flat();
@@ -166,7 +165,7 @@ TEST_P(ActCopyGradient, EqualsCentralDifferencesWithDropoutOn) {
         at::zeros({stack.parameters.elements()}, at::kDouble)
             .index_copy(0, part.tensor.flatten(), random_tensor({part.tensor.numel()}, ++seed));
     const double analytic = (stack.parameters.flat_gradient() * direction).sum().item<double>();
-    constexpr double distance = 2e-6;  // small, so that no unit passes the corner of its ReLU on the way
+    constexpr double distance = 2e-6;  // so small that no ReLU passes its corner
     const double numeric =
         (moved_loss(stack, direction, distance) - moved_loss(stack, direction, -distance)) / (2 * distance);
     EXPECT_NEAR(analytic, numeric, 1e-6 * std::abs(numeric) + 1e-8) << part.name;
@@ -177,8 +176,8 @@ TEST_P(ActCopyGradient, EqualsCentralDifferencesWithDropoutOn) {
 INSTANTIATE_TEST_SUITE_P(Kinds, ActCopyGradient, kinds, [](const auto& kind) { return name_of(kind.param); });
 INSTANTIATE_TEST_SUITE_P(Kinds, ActCopy, kinds, [](const auto& kind) { return name_of(kind.param); });
 
-/// The patents' figure 5. A halting step is the last at which a position is revised: position 4's is 2, position 1's is
-/// 4, position 3's is 5, and at step 6 position 2 alone is revised, from what the others were when they halted.
+/// The patent's figure 5. A halting step is the last at which a position is revised: 2 for position 4, 4 for position
+/// 1, 5 for position 3. At step 6 position 2 alone is revised, from the states with which the others halted.
 TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   ModelOptions options = act_copy_options();
   options.encoder_steps = 8;
@@ -187,7 +186,7 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
       stopping_after([&](auto, auto position) { return halting_steps[static_cast<std::size_t>(position)]; });
   const StackInput input = random_input(5, {4}, options.d_model);
   const LoneStack stack(options, false, 5, probability);
-  std::vector<std::int64_t> computed;  // rows, by step
+  std::vector<std::int64_t> computed;  // rows in each step
   std::vector<Row> last_rows;
   at::Tensor last_state;
   const auto group = dist::make_single_communicator();
@@ -210,14 +209,14 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   expect_close(pass.output.state, expected.output.state, "outputs");
 }
 
-/// Books of what a stack's observer was told of each row.
+/// Keeps what a stack's observer was told about each row.
 class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput, Precision>> {
  protected:
   struct Seen {
     std::int64_t steps = 0;
     double weights = 0;
     bool running = true;
-    at::Tensor mean;  // where it halted
+    at::Tensor mean;  // when it halted
   };
 
   ActCopyRows() {
@@ -242,7 +241,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     }
   }
 
-  /// Fills the books from the passes of a stack; check(row, place, output) for each of its rows.
+  /// Observes a stack's pass, then calls check(seen, row, output) for each of its rows.
   template <class Check>
   void for_rows(const Probability& probability, const Check& check) {
     const StackInput input = random_input(3, {5, 1, 4, 2}, options_.d_model);
@@ -257,7 +256,7 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
       check(seen_.at(rows[row]), static_cast<std::int64_t>(row), pass.output);
   }
 
-  /// check() as above, for the unit's halting and for dictated halting.
+  /// The same for the unit's halting and for dictated halting.
   template <class Check>
   void for_patterns(const Check& check) {
     for_rows({}, check);
@@ -274,7 +273,7 @@ TEST_P(ActCopyRows, HaveWeightsThatSumToOne) {
   for_patterns([&](const Seen& seen, std::int64_t, const StackOutput&) {
     EXPECT_TRUE(!seen.running || !copies());
     if (seen.running)
-      EXPECT_LE(seen.weights, options_.halting.threshold);  // the papers leave the rest out
+      EXPECT_LE(seen.weights, options_.halting.threshold);  // at the limit: the papers drop the remaining weight
     else
       EXPECT_NEAR(seen.weights, 1, 1e-12);
     halted += seen.running ? 0 : 1;
@@ -291,7 +290,7 @@ TEST_P(ActCopyRows, TakeAtMostTheSteps) {
   });
 }
 
-/// In post-norm, where nothing comes after the stack.
+/// In post-norm, in which no normalisation follows the stack.
 TEST_P(ActCopyRows, AreTheSameBitsFromTheirHaltOn) {
   for_patterns([&](const Seen& seen, std::int64_t row, const StackOutput& output) {
     EXPECT_TRUE(output.state[row].equal(seen.mean)) << "row " << row;

@@ -21,7 +21,7 @@ double penalty(std::size_t length, double exponent) {
   return std::pow((5.0 + static_cast<double>(length)) / 6, exponent);
 }
 
-/// Gives what a function says of whole prefixes, and knows them by place and parent alone, as a model does.
+/// Gives the values of a function of whole prefixes. Like a model, it learns of prefixes only by place and parent.
 class ToldDecoder final : public PrefixDecoder {
  public:
   ToldDecoder(LogProbabilities tell, std::int64_t width) : tell_(std::move(tell)), width_(width) {}
@@ -52,7 +52,7 @@ class ToldDecoder final : public PrefixDecoder {
   std::map<std::int64_t, Symbols> known_;
 };
 
-/// Drawn, of few different values, so that many prefixes are equally likely.
+/// Drawn from few different values, so that many prefixes are equally likely.
 std::vector<double> drawn(std::uint64_t seed, std::int64_t source, const Symbols& prefix, std::int64_t vocabulary) {
   std::uint64_t key = base::mix(seed, static_cast<std::uint64_t>(source));
   for (const std::int64_t symbol : prefix) key = base::mix(key, static_cast<std::uint64_t>(symbol));
@@ -65,13 +65,13 @@ std::vector<double> drawn(std::uint64_t seed, std::int64_t source, const Symbols
   return weights;
 }
 
-/// The search as its description says, of one source, without an end before the limit.
+/// The search as it is described, for one source; it always goes on to the limit.
 Symbols searched_plainly(const LogProbabilities& tell, std::int64_t source, std::int64_t limit,
                          const BeamOptions& options) {
   struct Known {
     double value;
     Symbols symbols;
-    std::size_t place = 0;  // those that were ahead come first already, and of them the smaller symbol
+    std::size_t place = 0;  // breaks ties: first the prefix that was ahead, then the smaller symbol
   };
   std::vector<Known> running{{0, {}}};
   std::vector<Known> ended;
@@ -143,7 +143,7 @@ TEST(BeamSearch, OfOneIsGreedyWhereNothingEnds) {
 }
 
 TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
-  // Ends at once with probability 0.4, or goes on with symbol 2 and ends after five of them with 0.6 * 0.9^5 = 0.35.
+  // Ends at once with probability 0.4, or ends after five symbols 2 with probability 0.6 * 0.9^5 = 0.35.
   const auto tell = [](std::int64_t, const Symbols& prefix) {
     const double other = std::log(1e-6);
     if (prefix.empty()) return std::vector<double>{other, std::log(0.4), std::log(0.6)};
@@ -155,14 +155,14 @@ TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
     return search_with_beam(decoder, {8}, {4, length_penalty, 1}).outputs.front();
   };
   EXPECT_EQ(output(0), Symbols{});
-  EXPECT_EQ(output(0.1), Symbols{});                 // -0.916 beside -1.037 / 2^0.1 = -0.968
-  EXPECT_EQ(output(0.6), Symbols({2, 2, 2, 2, 2}));  // -0.916 beside -1.037 / 2^0.6 = -0.684
+  EXPECT_EQ(output(0.1), Symbols{});                 // -0.916 against -1.037 / 2^0.1 = -0.968
+  EXPECT_EQ(output(0.6), Symbols({2, 2, 2, 2, 2}));  // -0.916 against -1.037 / 2^0.6 = -0.684
   EXPECT_EQ(output(2), Symbols({2, 2, 2, 2, 2}));
 }
 
 TEST(BeamSearch, GoesOnAsLongAsAPrefixMayCatchUp) {
-  // Ends at once with probability 0.4: -0.916. Or goes on with 0.3 and ends after six more for certain: -1.204, divided
-  // by 7/6 when it is two symbols long and by 2 at its end.
+  // Ends at once with probability 0.4: -0.916. Or goes on with probability 0.3 and is certain to end after six more:
+  // -1.204, divided by 7/6 when it is two symbols long and by 2 at its end.
   const auto tell = [](std::int64_t, const Symbols& prefix) {
     const double other = std::log(1e-9);
     if (prefix.empty()) return std::vector<double>{std::log(0.3), std::log(0.4), std::log(0.3)};
@@ -172,7 +172,6 @@ TEST(BeamSearch, GoesOnAsLongAsAPrefixMayCatchUp) {
   EXPECT_EQ(search_with_beam(decoder, {8}, {2, 1.0, 1}).outputs.front().size(), 6);
 }
 
-/// A model's kind, its halting, who decides, the transition.
 struct Form {
   ModelKind model = ModelKind::universal;
   Halting halting = Halting::none;
@@ -197,7 +196,7 @@ class BeamOfModel : public testing::TestWithParam<Form> {
     return made;
   }
 
-  /// What the model says comes after each of these prefixes, which it is given whole. [prefixes, vocabulary]
+  /// The log probabilities of what follows each of these prefixes, in one pass over them. [prefixes, vocabulary]
   at::Tensor told(const Model& model, const std::vector<std::pair<std::int64_t, Symbols>>& prefixes) const {
     std::vector<ExampleSequence> sequences;
     std::vector<std::int64_t> ends;
@@ -205,7 +204,7 @@ class BeamOfModel : public testing::TestWithParam<Form> {
     for (const auto& [source, prefix] : prefixes) {
       sequences.push_back(sources_[static_cast<std::size_t>(source)]);
       sequences.back().target = prefix;
-      sequences.back().target.push_back(0);  // what is asked for
+      sequences.back().target.push_back(0);  // the place that is asked for; its own symbol is not seen
       rows += std::ssize(sequences.back().target);
       ends.push_back(rows - 1);
     }
@@ -233,7 +232,7 @@ class BeamOfModel : public testing::TestWithParam<Form> {
   }();
 };
 
-/// Scores of all prefixes that have not ended, of one source: what comes after each [vocabulary].
+/// Of one source: for each prefix that has not ended, the log probabilities of what follows it [vocabulary].
 using Told = std::map<Symbols, at::Tensor>;
 
 double score_of(const Told& told, const Symbols& output, std::int64_t end, double length_penalty) {
@@ -279,7 +278,7 @@ TEST_P(BeamOfModel, AsWideAsEverythingGivesTheBestOfAllOutputs) {
   EXPECT_GE(different.size(), 4U) << "outputs that could hide a mistake";
 }
 
-/// With what earlier positions left, beside passes over all of them.
+/// A search with the cache against one in which every prefix is passed through the model whole.
 TEST_P(BeamOfModel, FindsWhatPassesOverWholePrefixesFind) {
   constexpr std::int64_t longest = 19;  // more than a cache has room for at first
   const auto model = this->model(4);

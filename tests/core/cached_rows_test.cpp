@@ -1,4 +1,4 @@
-// A decoder given one position at a time, with what the ones before left in the cache, against one that is given all.
+// A decoder that gets one position at a time, with earlier ones in the cache, against one that gets all at once.
 
 #include "core/cached_rows.h"
 
@@ -11,7 +11,7 @@
 namespace ut::core {
 namespace {
 
-/// Halting, transition, layers in the block, pre-norm or post-norm.
+/// Halting, transition, layers in the block, whether pre-norm.
 using CachedForm = std::tuple<HaltingOptions, TransitionKind, std::int64_t, bool>;
 
 class DecodingCacheForm : public testing::TestWithParam<CachedForm> {

@@ -25,7 +25,7 @@ using tests::bad_input;
 
 constexpr const char* files[] = {"model.safetensors", "optimizer.safetensors", "state.json"};
 
-/// A model and its optimizer, some updates old, and where they are written.
+/// A model, its optimizer, and the directory for their checkpoints.
 class Checkpoint : public testing::Test {
  protected:
   void update(int times) {
@@ -51,7 +51,7 @@ class Checkpoint : public testing::Test {
     return tests::bad_input([&] { find_checkpoint(directory_.path(), which); });
   }
 
-  /// Changes what state.json says, as somebody would who makes the digest fit.
+  /// Changes a field of state.json and its digest with it.
   static void rewrite_state(const fs::path& checkpoint, const std::string& field, const json& value) {
     json state = read_state(checkpoint);
     state[field] = value;
@@ -150,7 +150,7 @@ TEST_F(Checkpoint, WithAFlippedByteIsRefused) {
     const fs::path path = write() / file;
     const std::string whole = base::read_file(path);
     for (std::size_t part = 0; part < 20; ++part) {
-      const std::size_t at = part * (whole.size() - 2) / 19;  // the last byte of state.json is an end of line
+      const std::size_t at = part * (whole.size() - 2) / 19;  // not the last byte: in state.json that is an end of line
       std::string altered = whole;
       altered[at] = static_cast<char>(altered[at] ^ 1);
       base::write_file_whole(path, altered);
@@ -328,7 +328,7 @@ TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeItOrElseAfterIt) {
   EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no whole one"));
 }
 
-/// As over a network that is away for a moment: it may be whole.
+/// A read may fail for a moment only, over a network, say; the checkpoint may be whole.
 TEST_F(Checkpoint, ThatCannotBeReadIsNotTakenForADamagedOne) {
   update(3);
   const fs::path checkpoint = write();

@@ -38,7 +38,7 @@ TEST(DecoderAlone, IsCausalSelfAttentionAndTransition) {
 
 class BesideAnEncoder : public testing::TestWithParam<std::tuple<Halting, TransitionKind, Recompute>> {};
 
-/// With pre-norm a sub-layer that gives zeros changes nothing.
+/// In pre-norm a sub-layer whose output is zero changes nothing.
 TEST_P(BesideAnEncoder, ThatAddsNothingGivesTheSame) {
   const auto& [halting, transition, recompute] = GetParam();
   ModelOptions options = small_options();

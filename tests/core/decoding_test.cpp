@@ -27,7 +27,7 @@ class Decoding : public testing::Test {
     return core::decode(*model_, batch, sources_of(sequences_), steps, options, *group_).found;
   }
 
-  /// What the model finds likeliest at every place of these targets, which it is given all at once. [target rows]
+  /// The likeliest symbol at every place of these targets, in one pass over all of them. [target rows]
   at::Tensor likeliest(const std::vector<std::vector<std::int64_t>>& targets) {
     return likeliest(targets, model_->steps());
   }

@@ -1,4 +1,4 @@
-// Which gradients are handed over to be summed over the ranks, and when: the decoder's while the encoder's are made.
+// Which gradients are summed over ranks, and when: the decoder's while the encoder's are still being computed.
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -9,14 +9,14 @@
 namespace ut::core {
 namespace {
 
-/// A sum over ranks, when it was begun.
+/// A sum over ranks, recorded when it began.
 struct BegunSum {
   base::Span elements;  // of the flat gradient
   std::int64_t bytes;
   at::Tensor gradient;  // [elements]: the whole flat gradient at that moment
 };
 
-/// A single rank that writes down what becomes of a flat gradient.
+/// A single rank that records the sums of a flat gradient.
 class RecordingRank final : public dist::Communicator {
  public:
   explicit RecordingRank(const at::Tensor& gradient) : gradient_(gradient) {}
@@ -57,8 +57,8 @@ class RecordingRank final : public dist::Communicator {
   std::unique_ptr<Communicator> split(int color) override { return single_->split(color); }
 
   std::vector<BegunSum> begun;
-  int under_way = 0;   // sums that were begun and not waited for yet
-  int progressed = 0;  // how often such were let go on
+  int under_way = 0;   // sums begun and not yet waited for
+  int progressed = 0;  // calls of progress() while sums were under way
 
  private:
   void record(const at::Tensor& tensor, dist::Purpose purpose) {
@@ -85,19 +85,19 @@ class EarlyGradients : public testing::TestWithParam<std::tuple<Halting, Recompu
     options.norm = Norm::pre;
     options.step_signal = StepSignal::learned;
     options.halting.encoder = options.halting.decoder = std::get<Halting>(GetParam());
-    options.halting.bias = -60;  // all steps are made
+    options.halting.bias = -60;  // no position halts before the last step
     options.recompute = std::get<Recompute>(GetParam());
     return options;
   }
 
-  /// The forward and the backward pass of one of an update's batches.
+  /// The forward and backward pass of one of an update's batches.
   void go_over_batch(std::uint64_t seed, dist::GradientSynchronisation* synchronisation) {
     const auto sequences = random_sequences(seed, 4, 6, model_.options());
     const Batch batch = make_batch(sequences, Architecture::encoder_decoder, *group_);
     loss_of(model_, batch, DropoutKey::for_update(7, 8), synchronisation).backward();
   }
 
-  /// Summed over ranks each once, and as it was when it was complete.
+  /// Each element must be summed over ranks once, and only when it is complete.
   void expect_all_handed_over_once_and_complete() {
     const at::Tensor times = at::zeros_like(gradient_);
     std::int64_t bytes = 0;

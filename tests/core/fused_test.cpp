@@ -1,4 +1,4 @@
-// What is done in one pass must give what the library's operations give one after the other.
+// Fused kernels must give what the library's operations give one after the other.
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class Fused : public testing::TestWithParam<RowSetting> {
   at::Tensor leaf(const std::vector<std::int64_t>& sizes, std::uint64_t seed) const {
     return random_tensor(sizes, seed).to(GetParam().type).requires_grad_();
   }
-  /// Values and both gradients of `fused` and of `plain`, functions of two tensors.
+  /// Compares values and both gradients of `fused` and `plain`, functions of two tensors.
   template <class Fused, class Plain>
   void expect_same(const std::vector<std::int64_t>& second, const Fused& fused, const Plain& plain) const {
     const at::Tensor weight = random_tensor({rows_.count(), GetParam().columns}, 9).to(GetParam().type);
@@ -36,7 +36,7 @@ class Fused : public testing::TestWithParam<RowSetting> {
   }
 
   Threads threads_{4};
-  dist::Rows rows_ = dist::rows_of({{4, 9}, {395, 7}}, 0, 1);  // more than one thread takes, if they are wide
+  dist::Rows rows_ = dist::rows_of({{4, 9}, {395, 7}}, 0, 1);  // if they are wide, more than one thread takes alone
   DropoutKey key_ = DropoutKey::for_update(3, 5).with_site(Site::transition_hidden);
 };
 

@@ -1,5 +1,5 @@
-// Gradients of the whole model against central differences, for every kind of layer, with dropout on: it is a pure
-// function of its key, so that a loss with dropout has a derivative like any other.
+// Gradients of the whole model against central differences, for every kind of layer, with dropout. Dropout is a pure
+// function of its key, so the loss has a derivative like any other.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class Gradient : public testing::TestWithParam<ModelParts> {
     options_.encoder_steps = 2;
   }
 
-  /// The loss where the parameters in `tensor` have moved by `distance` along `direction`.
+  /// The loss after the parameters in `tensor` have moved by `distance` along `direction`.
   double moved_loss(const at::Tensor& tensor, const at::Tensor& direction, double distance) {
     const at::NoGradGuard no_graph;
     const at::Tensor before = tensor.clone();
@@ -32,9 +32,9 @@ class Gradient : public testing::TestWithParam<ModelParts> {
     return loss;
   }
 
-  /// Whether the derivative along some direction is the gradient's. A unit that passes the corner of its ReLU on the
-  /// way, or a position that halts at another step, spoils a direction: a right gradient finds another, a wrong one
-  /// none.
+  /// Expects the derivative along one of three directions to match the gradient. A ReLU that passes its corner, or a
+  /// position that halts at another step, spoils a direction. A right gradient then matches in another direction, a
+  /// wrong one in none.
   void expect_derivative(const Parameter& parameter, std::uint64_t seed) {
     if (options_.points && parameter.name == "encoder.final_norm.bias") {
       EXPECT_LT(parameter.tensor.grad().abs().max().item<double>(), 1e-14)
@@ -54,7 +54,7 @@ class Gradient : public testing::TestWithParam<ModelParts> {
     const double numeric =
         (moved_loss(parameter.tensor, direction, distance) - moved_loss(parameter.tensor, direction, -distance)) /
         (2 * distance);
-    constexpr double rounding = 1e-7;  // of two losses of about 50, over the distance
+    constexpr double rounding = 1e-7;  // error of two losses of about 50, over the distance
     if (std::abs(analytic) < 1e-5) return testing::AssertionFailure() << analytic << " is too small to say anything";
     if (std::abs(analytic - numeric) < 1e-6 * std::abs(numeric) + rounding) return testing::AssertionSuccess();
     return testing::AssertionFailure() << "gradient " << analytic << ", difference " << numeric;

@@ -26,7 +26,7 @@ TEST(RandomHalting, DiffersWithAllThatItIsKeyedOn) {
       DropoutKey::for_update(3, 5).with_stack(1).with_step(1), DropoutKey::for_update(3, 6).with_step(1),
       DropoutKey::for_update(4, 5).with_step(1)};
   const auto differ = [](const at::Tensor& one, const at::Tensor& other) {
-    return (one - other).abs().mean().item<double>() > 0.2;  // a third, where they have nothing to do with one another
+    return (one - other).abs().mean().item<double>() > 0.2;  // 1/3 if they are independent
   };
   for (std::size_t one = 0; one < keys.size(); ++one) {
     const at::Tensor probability = drawn(keys[one]);

@@ -1,4 +1,4 @@
-// Who may see whom, and what a row's numbers may depend on.
+// Which rows may see which, and what a row's numbers may depend on.
 
 #include <gmock/gmock.h>
 
@@ -32,7 +32,7 @@ class Isolation : public testing::TestWithParam<TransitionKind> {
     return (before - after).abs().amax(1);
   }
 
-  /// Rows begin, …, end - 1 differ and no others do.
+  /// Rows `begin` to `end` - 1 must differ, and no others.
   static void expect_only_changed(const at::Tensor& before, const at::Tensor& after, std::int64_t begin,
                                   std::int64_t end) {
     const at::Tensor difference = row_differences(before, after);
@@ -79,7 +79,7 @@ TEST_P(Isolation, ATargetRowSeesNoLaterOneAndEveryEarlierOne) {
       Examples perturbed = examples;
       auto& word = perturbed[index].target[static_cast<std::size_t>(row)];
       word = other_word(word);
-      expect_only_changed(before, logits(perturbed), begin + row + 1, begin + length);  // the decoder sees it shifted
+      expect_only_changed(before, logits(perturbed), begin + row + 1, begin + length);  // decoder input is shifted
     }
     begin += length;
   }
@@ -155,7 +155,7 @@ TEST(Positions, OffsetsReachTheSignals) {
   EXPECT_GT((moved_both - moved_source).abs().min().item<double>(), 0);
 }
 
-/// A model's logits on one batch, by the steps taken.
+/// A model's logits on one batch after so many encoder and decoder steps.
 class StepsAtEvaluation : public testing::Test {
  protected:
   at::Tensor logits(std::int64_t encoder, std::int64_t decoder) const {
@@ -189,7 +189,7 @@ TEST_F(StepsAtEvaluation, AreWhatAModelOfSoManyStepsTakes) {
 
 TEST_F(StepsAtEvaluation, AreALimitWherePositionsHalt) {
   options_.halting = lively_halting(Halting::act_copy, Halting::act_copy);
-  options_.halting.threshold = 10;  // nobody halts before
+  options_.halting.threshold = 10;  // no position halts before the limit
   const at::Tensor asked = logits(5, 4);
   options_.encoder_steps = 5;
   options_.decoder_steps = 4;

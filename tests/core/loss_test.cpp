@@ -9,7 +9,7 @@
 namespace ut::core {
 namespace {
 
-/// Cross entropy against the smoothed distribution, less that distribution's entropy, of one row.
+/// Of one row: cross entropy against the smoothed distribution, minus that distribution's entropy.
 double direct(const at::Tensor& logits, std::int64_t label, double smoothing) {
   const std::int64_t symbols = logits.numel();
   const auto* score = logits.const_data_ptr<double>();
@@ -54,7 +54,7 @@ TEST(Loss, GoesBackAsItsSlopeSays) {
   }
 }
 
-// Of so many symbols some rows at a time are worked on, and the last are fewer.
+// With so many symbols the rows are worked on in groups, of which the last is smaller.
 TEST(Loss, OfManySymbolsGoesBackToEveryRow) {
   constexpr double smoothing = 0.1;
   constexpr std::int64_t symbols = 40'000;

@@ -1,4 +1,4 @@
-// The baseline beside loops written out position by position, and what must not change what it says.
+// The LSTM baseline against plain loops over positions, and what its output must not depend on.
 
 #include "core/lstm.h"
 
@@ -14,7 +14,7 @@
 namespace ut::core {
 namespace {
 
-/// One sequence after the other, one position after the other.
+/// Computes one sequence after the other, one position after the other.
 class PlainLstm {
  public:
   explicit PlainLstm(const Model& model, const DropoutKey& key = {}) : options_(model.options()), key_(key) {
@@ -49,7 +49,7 @@ class PlainLstm {
   }
 
  private:
-  using States = std::map<std::int64_t, std::pair<at::Tensor, at::Tensor>>;  // of each layer: hidden, cell
+  using States = std::map<std::int64_t, std::pair<at::Tensor, at::Tensor>>;  // by layer: hidden state and cell
 
   at::Tensor embedded(const std::vector<std::int64_t>& words) const {
     at::Tensor sum;
@@ -61,7 +61,7 @@ class PlainLstm {
     return sum;
   }
 
-  /// Dropout of a sequence's rows.
+  /// Drops elements of a sequence's rows.
   void drop(std::vector<at::Tensor>& rows, double rate, const DropoutKey& key) const {
     const auto length = static_cast<std::int64_t>(rows.size());
     const at::Tensor kept = dropout(at::ones({length, options_.d_model}, at::kDouble), rate, key,
@@ -103,7 +103,7 @@ class PlainLstm {
 
   ModelOptions options_;
   DropoutKey key_;
-  std::int64_t sequence_ = 0;  // at hand
+  std::int64_t sequence_ = 0;  // id of the current one
   std::map<std::string, at::Tensor> parameters_;
 };
 
@@ -173,12 +173,12 @@ TEST_P(LstmOf, OfNoSequencesHasNothingToSayAndNoGradient) {
 }
 
 TEST_P(LstmOf, DecodesTheLikeliestSymbolAfterEachOfItsOwn) {
-  if (GetParam() == Architecture::encoder) return;  // an answer is all that it gives
+  if (GetParam() == Architecture::encoder) return;  // an encoder alone gives no sequence
   constexpr std::int64_t longest = 12;
   Batch sources;
   if (GetParam() == Architecture::encoder_decoder) add_source(sources, sequences_, *group_);
   const Decoded decoded = decode(*model_, sources, sources_of(sequences_), model_->steps(), {longest, -1},
-                                 *group_);  // none ends a sequence
+                                 *group_);  // no symbol ends a sequence
   std::vector<std::int64_t> all;
   for (std::size_t index = 0; index < sequences_.size(); ++index) {
     ASSERT_EQ(decoded.found.outputs[index].size(), longest);

@@ -8,7 +8,7 @@
 
 namespace ut::core {
 
-/// What a model is made of, as a parameter of tests that hold for all of them.
+/// A parameter of tests that hold for every kind of model.
 struct ModelParts {
   Architecture architecture;
   TransitionKind transition;

@@ -1,4 +1,4 @@
-// The whole model with everything on that is random, against the same written out.
+// The whole model with all dropout on, against the same model written out.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 class WholeModel : public testing::TestWithParam<std::tuple<Halting, Recompute>> {};
 
-/// Positions whose units never fire go through all steps; with act-copy what they come to is the last state then.
+/// Halting units that never fire let positions take all steps; act-copy then gives the last state.
 TEST_P(WholeModel, DropsAtEverySiteOfEveryLayerStepAndStackWithNumbersOfItsOwn) {
   ModelOptions options = small_options();
   options.block_layers = 2;

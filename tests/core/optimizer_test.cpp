@@ -10,7 +10,7 @@
 namespace ut::core {
 namespace {
 
-/// One parameter's Adam as the formulas in core/optimizer.h say it, decay taken from the weight before its update.
+/// Adam for one parameter by the formulas in core/optimizer.h; the decay is that of the weight before its update.
 struct ScalarAdam {
   OptimizerOptions options;
   double weight = 0;
@@ -63,7 +63,7 @@ TEST(Adam, IsItsFormulas) { expect_like_scalar_loop({}); }
 
 TEST(Adam, AddsEpsilonBesideTheUncorrectedRoot) {
   OptimizerOptions options;
-  options.epsilon = 0.1;  // so large that its place matters
+  options.epsilon = 0.1;  // so large that its place in the formula matters
   expect_like_scalar_loop(options);
 }
 

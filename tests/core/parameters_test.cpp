@@ -51,7 +51,7 @@ TEST(Parameters, StartFromTheDistributionsOfTheirKind) {
   const at::Tensor normal = parameters.add_normal("normal", {100, 200}, 0.5);
   EXPECT_NEAR(normal.mean().item<double>(), 0, 0.02);
   EXPECT_NEAR(normal.std().item<double>(), 0.5, 0.015);
-  EXPECT_NEAR(normal.abs().gt(1.0).to(at::kDouble).mean().item<double>(), 0.0455, 0.008);  // two deviations
+  EXPECT_NEAR(normal.abs().gt(1.0).to(at::kDouble).mean().item<double>(), 0.0455, 0.008);  // two standard deviations
   EXPECT_TRUE(parameters.add_constant("constant", {3}, 1.5).eq(1.5).all().item<bool>());
 }
 

@@ -9,7 +9,7 @@
 namespace ut::core {
 namespace {
 
-/// Two labels: of the first the words a b a at rows 1 to 3, of the second a at row 5; rows 0 and 4 hold none.
+/// Two labels. The first has the words a b a at rows 1 to 3, the second has a at row 5. Rows 0 and 4 hold no candidate.
 Candidates two_labels() { return {at::tensor({1, 2, 3, 5}, at::kLong), at::tensor({0, 1, 0, 2}, at::kLong), 2}; }
 
 TEST(Pointing, AWordHasTheSumOverItsPlaces) {

@@ -1,4 +1,4 @@
-// Products of matrices however they lie in memory, and their gradients, against LibTorch's in float64.
+// Products of matrices in any memory layout, and their gradients, against LibTorch's in float64.
 
 #include "core/products.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 struct Layout {
   std::string name;
-  std::function<at::Tensor(const at::Tensor&)> of;  // the same numbers, otherwise laid out
+  std::function<at::Tensor(const at::Tensor&)> of;  // the same numbers in this layout
 };
 
 std::vector<Layout> layouts() {
@@ -66,7 +66,7 @@ TEST_P(Products, OfOneNumberRepeated) {
   expect_close(product(a, b), at::mm(a.to(at::kDouble), b.to(at::kDouble)), "expanded");
 }
 
-/// Each product with a parameter whose gradient is kept, and the same by LibTorch.
+/// A product that adds to its parameter's kept gradient, and LibTorch's operation for the same.
 struct Use {
   std::string name;
   std::function<at::Tensor(const at::Tensor&x, const at::Tensor&w, const at::Tensor&bias)> ours, library;
@@ -94,7 +94,7 @@ TEST_P(Products, AddTheirGradientToTheKeptOne) {
     const at::Tensor doubles[] = {x.detach().to(at::kDouble).requires_grad_(),
                                   w.detach().to(at::kDouble).requires_grad_(),
                                   bias.detach().to(at::kDouble).requires_grad_()};
-    for (int time = 0; time < 2; ++time) {  // gradients of both times are added
+    for (int time = 0; time < 2; ++time) {  // the gradients of both rounds are added
       const at::Tensor result = use.ours(x, w, bias);
       const at::Tensor right = use.library(doubles[0], doubles[1], doubles[2]);
       expect_close(result, right, use.name);
@@ -121,7 +121,7 @@ TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
     const bool is_transposed = name == "transposed";
     const at::Tensor w = matrix(is_transposed ? columns() : inner(), is_transposed ? inner() : columns(), 3);
     const at::Tensor x = matrix(rows(), inner(), 1);
-    const auto gradients = [&, &of = ours](bool is_kept) {  // one product after the other, as in steps
+    const auto gradients = [&, &of = ours](bool is_kept) {  // two products with the same weight, as in two steps
       const at::Tensor leaves[] = {x.clone().requires_grad_(), w.clone().requires_grad_()};
       if (is_kept) {
         leaves[1].mutable_grad() = at::zeros_like(w);
@@ -140,7 +140,7 @@ TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
   }
 }
 
-/// Sums are float32, as on a GPU: to round them to bfloat16 on the way errs by some thousandths.
+/// Sums are float32, as on a GPU: rounding them to bfloat16 would add an error of a few thousandths.
 TEST_P(Products, OfBfloat16AreNotRoundedToItWhereTheyAreFloat32) {
   const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
   const at::Tensor w = matrix(inner(), columns(), 3).requires_grad_();

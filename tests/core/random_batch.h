@@ -19,19 +19,19 @@
 
 namespace ut::core {
 
-/// In a result before a kernel writes it: where it does not, a comparison fails.
+/// Fills results before a kernel writes them, so that a comparison fails if an element is not written.
 inline constexpr double unset = std::numeric_limits<double>::quiet_NaN();
 
-/// A sequence of a batch to test with, as a data set would give it.
+/// A sequence of a test batch, as a data set would give it.
 struct ExampleSequence {
   std::int64_t id = 0;                            // its number in the update's global batch
-  std::vector<std::vector<std::int64_t>> source;  // the words of each row; where there is an encoder
-  std::vector<std::int64_t> target;               // where there is a decoder
+  std::vector<std::vector<std::int64_t>> source;  // the words of each row; used if there is an encoder
+  std::vector<std::int64_t> target;               // used if there is a decoder
   std::int64_t answer = 0;                        // encoder alone: the label of the first row
-  std::int64_t offset = 0;                        // what its positions start from
+  std::int64_t offset = 0;                        // its first position
 };
 
-/// A small model in float64 with everything on that randomness is in.
+/// A small model in float64 with dropout in every place.
 inline ModelOptions small_options() {
   ModelOptions options;
   options.d_model = 8;
@@ -48,7 +48,7 @@ inline ModelOptions small_options() {
   return options;
 }
 
-/// Words that depend on the seed and the id alone, so that every rank makes the same sequence.
+/// A sequence that depends on the seed and the id alone, so that every rank makes the same.
 inline ExampleSequence random_sequence(std::uint64_t seed, std::int64_t id, std::int64_t source_length,
                                        std::int64_t target_length, const ModelOptions& options) {
   base::Random random(base::mix(seed, static_cast<std::uint64_t>(id)));
@@ -96,7 +96,7 @@ inline dist::Sequences targets_of(std::span<const ExampleSequence> sequences) {
   return result;
 }
 
-/// For each local row: use(sequence, position).
+/// Calls use(sequence, position) for each local row.
 template <class Use>
 void for_each_row(const dist::Rows& rows, std::span<const ExampleSequence> sequences, const Use& use) {
   const auto* position = rows.position.const_data_ptr<std::int64_t>();
@@ -159,12 +159,12 @@ inline void add_answers(Batch& batch, std::span<const ExampleSequence> sequences
   batch.labels = at::tensor(labels, at::kLong);
 }
 
-/// In place of answers that are classes: each is the word of some row, and every row holds a candidate.
+/// Replaces answers that are classes by words of the source; every source row holds a candidate.
 inline void point_at_answers(Batch& batch, std::span<const ExampleSequence> sequences) {
   const dist::Rows& all = batch.source->all();
   std::vector<std::int64_t> labels;
   std::vector<std::int64_t> rows;
-  std::vector<std::pair<std::int64_t, std::int64_t>> candidates;  // labels and candidates
+  std::vector<std::pair<std::int64_t, std::int64_t>> candidates;  // (label, candidate)
   for_each_row(batch.source->local(), sequences, [&](const ExampleSequence& sequence, std::int64_t position) {
     if (position != 0) return;
     const auto label = std::ssize(labels);
@@ -185,7 +185,7 @@ inline void point_at_answers(Batch& batch, std::span<const ExampleSequence> sequ
   batch.labels = at::tensor(labels, at::kLong);
 }
 
-/// This rank's rows of `sequences`, which the ranks of `group` share.
+/// The batch of this rank's rows of `sequences`, which the ranks of `group` share.
 inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture architecture,
                         dist::Communicator& group, const dist::ExchangeOptions& exchange = {}, bool points = false) {
   Batch batch;
@@ -201,7 +201,7 @@ inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture
   return batch;
 }
 
-/// Uniform in -1..1, a function of the seed. float64
+/// float64, uniform in -1..1, a function of the seed.
 inline at::Tensor random_tensor(const std::vector<std::int64_t>& sizes, std::uint64_t seed) {
   at::Tensor values = at::empty(sizes, at::kDouble);
   auto* data = values.mutable_data_ptr<double>();
@@ -210,14 +210,14 @@ inline at::Tensor random_tensor(const std::vector<std::int64_t>& sizes, std::uin
   return values;
 }
 
-/// Moves parameters away from the zeros and ones that some start from, so that no mistake hides behind them.
+/// Moves parameters away from the zeros and ones that some start from, which could hide mistakes.
 inline void roughen(Model& model, std::uint64_t seed, double by = 0.1) {
   const at::NoGradGuard no_graph;
   const at::Tensor& flat = model.parameters().flat();
   at::Tensor(flat).add_(random_tensor({flat.numel()}, seed).to(flat.device()), by);
 }
 
-/// Halting whose units let positions stop at many different steps, once the parameters are rough.
+/// Halting options with which, after roughen(), positions stop at many different steps.
 inline HaltingOptions lively_halting(Halting encoder, Halting decoder) {
   HaltingOptions halting;
   halting.encoder = encoder;
@@ -227,7 +227,7 @@ inline HaltingOptions lively_halting(Halting encoder, Halting decoder) {
   return halting;
 }
 
-/// A model whose greedy outputs differ from source to source and from place to place, as few untrained ones' do.
+/// A model whose greedy outputs differ by source and by place, which is rare in untrained models.
 inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOptions& halting = {},
                                                              at::Device device = at::kCPU) {
   ModelOptions options = small_options();
@@ -240,7 +240,7 @@ inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOption
   return model;
 }
 
-/// Summed over this rank's labels and, with halting, its rows.
+/// The loss, summed over this rank's labels and, with halting, its rows.
 inline at::Tensor loss_of(const Model& model, const Batch& batch, const DropoutKey& key,
                           dist::GradientSynchronisation* synchronisation = nullptr) {
   const Prediction prediction = model.forward(batch, model.steps(), key, synchronisation);

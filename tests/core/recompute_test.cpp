@@ -1,4 +1,4 @@
-// What is made again in the backward pass must give what is kept, to the last bits.
+// Values recomputed in the backward pass must give the same gradients as kept values, up to rounding.
 
 #include "core/recompute.h"
 

@@ -22,7 +22,7 @@ std::string file_of(const std::string& header, std::size_t data) {
   return bytes + header + std::string(data, 'x');
 }
 
-/// The message of the refusal; empty where the bytes are taken.
+/// The message of the refusal; empty if the bytes are accepted.
 std::string refusal(const std::string& bytes) {
   try {
     parse_safetensors(bytes, "some.safetensors");
@@ -105,7 +105,7 @@ TEST(Safetensors, RefuseADamagedHeader) {
   for (int dimension = 0; dimension < 64; ++dimension) long_list += "1,";
   const std::string headers[] = {
       entry(R"("F32")", "[2,2]", "[0,17]"),                                       // beyond the end
-      entry(R"("F32")", "[2,2]", "[8,24]"),                                       // likewise
+      entry(R"("F32")", "[2,2]", "[8,24]"),                                       // beyond the end
       entry(R"("F32")", "[2,2]", "[16,0]"),                                       // end before begin
       entry(R"("F32")", "[2,2]", "[-16,0]"),                                      // before the data
       entry(R"("F32")", "[2,2]", "[18446744073709551600,0]"),                     // wraps round
@@ -115,13 +115,13 @@ TEST(Safetensors, RefuseADamagedHeader) {
       entry(R"("F32")", "[-2,-2]", "[0,16]"),                                     // negative
       entry(R"("F32")", "[0,-4]", "[0,0]"),                                       // negative, of no bytes
       entry(R"("F32")", "[-4]", "[0,0]"),                                         // negative
-      entry(R"("F32")", "[4294967296,4294967296,4]", "[0,0]"),                    // its size overflows to 0
-      entry(R"("F32")", "[1099511627776]", "[0,4398046511104]"),                  // more than there is
+      entry(R"("F32")", "[4294967296,4294967296,4]", "[0,0]"),                    // the product overflows to 0
+      entry(R"("F32")", "[1099511627776]", "[0,4398046511104]"),                  // more bytes than the file has
       entry(R"("F32")", "[1152921504606846976]", "[0,16]"),                       // 2^60 elements
-      entry(R"("F32")", "[0,4611686018427387904,4611686018427387904]", "[0,0]"),  // none, of which strides overflow
-      entry(R"("F32")", "[18446744073709551615]", "[0,16]"),                      // beyond what sizes are counted in
-      entry(R"("F32")", "[" + long_list + "4]", "[0,16]"),                        // more dimensions than anything has
-      entry(R"("F32")", "[4.0]", "[0,16]"),                                       // not whole
+      entry(R"("F32")", "[0,4611686018427387904,4611686018427387904]", "[0,0]"),  // no element, but strides overflow
+      entry(R"("F32")", "[18446744073709551615]", "[0,16]"),                      // beyond int64
+      entry(R"("F32")", "[" + long_list + "4]", "[0,16]"),                        // too many dimensions
+      entry(R"("F32")", "[4.0]", "[0,16]"),                                       // not an integer
       entry(R"("F32")", "[2,2]", "[0,16,16]"),                                    // two ends
       entry(R"("F32")", std::string(100000, '['), "[0,16]"),                      // nested without end
       entry(R"("F32")", R"("2x2")", "[0,16]"),                                    // not a list
@@ -133,8 +133,8 @@ TEST(Safetensors, RefuseADamagedHeader) {
       R"({"kernel":7})",                                                          // not an entry
       R"({"__metadata__":{"words":7}})",                                          // metadata are strings
       R"([{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}])",                 // not an object
-      "null",                                                                     // likewise
-      "7",                                                                        // likewise
+      "null",                                                                     // not an object
+      "7",                                                                        // not an object
       R"({"kernel":{"dtype":"F32")",                                              // not JSON
       "",                                                                         // empty
   };

@@ -8,7 +8,7 @@
 namespace ut::core {
 namespace {
 
-/// The gradient of rows whose steps have these, each a number for all of them.
+/// The gradient of shared rows after steps with these gradients, each one number for all elements.
 at::Tensor gradient_over_steps(at::ScalarType type, const std::vector<double>& gradients, bool recomputes) {
   const at::Tensor rows = at::ones({3, 2}, type).requires_grad_();
   const SharedRows shared({rows});
@@ -26,7 +26,7 @@ at::Tensor gradient_over_steps(at::ScalarType type, const std::vector<double>& g
   return rows.grad().to(at::kDouble);
 }
 
-/// Beside 1, half of bfloat16's last bit is lost each time that it is added.
+/// 1/512 is a quarter of bfloat16's last bit at 1, so adding it to 1 in bfloat16 would lose it every time.
 TEST(SharedRows, AddTheGradientsOfAllStepsInFloat32) {
   std::vector<double> gradients(66, 1.0 / 512);
   gradients.front() = gradients.back() = 1;

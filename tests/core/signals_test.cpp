@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::int64_t positions = 500;
 
-/// Equations 6 and 7, for what counts from 1: column 2j is sin, 2j + 1 is cos, of index / 10000^(2j/d).
+/// Equations 6 and 7, counting from 1: column 2j is the sine, 2j + 1 the cosine, of (index + 1) / 10000^(2j/d).
 double interleaved(std::int64_t index, std::int64_t column, std::int64_t d_model) {
   const double exponent = static_cast<double>(column - column % 2) / static_cast<double>(d_model);
   const double angle = static_cast<double>(index + 1) / std::pow(10000.0, exponent);
   return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
 
-/// The authors' code, for what counts from 0: sines, then cosines, of index / 10000^(i/(d/2-1)); an odd column is 0.
+/// The authors' code, counting from 0: sines, then cosines, of index / 10000^(i/(d/2-1)). If d is odd, the last is 0.
 double halves(std::int64_t index, std::int64_t column, std::int64_t d_model) {
   const std::int64_t half = d_model / 2;
   if (column == 2 * half) return 0;

@@ -4,7 +4,7 @@
 
 namespace ut::core {
 
-/// So many threads while this is there.
+/// Sets LibTorch's number of threads until the end of the scope.
 class Threads {
  public:
   explicit Threads(int count) { at::set_num_threads(count); }

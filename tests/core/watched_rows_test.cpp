@@ -1,4 +1,4 @@
-// Attention's weights as a looker-on is told of them, beside a softmax of plain loops and beside what attention gave.
+// The attention weights that an observer gets, against a softmax in plain loops and against attention's output.
 
 #include "core/watched_rows.h"
 
@@ -45,7 +45,7 @@ class WatchedRowsOf : public testing::TestWithParam<WatchedSetting> {
                            [this](const SeenAttention& seen) { seen_.push_back(seen); });
   }
 
-  /// Runs encoder and decoder with somebody looking on; logits.
+  /// Runs encoder and decoder with an observer, and returns the logits.
   at::Tensor watched_logits() {
     const at::NoGradGuard no_graph;
     const auto source = watch(model_->encoder(), *batch_.source, nullptr);
@@ -98,7 +98,7 @@ class WatchedRowsOf : public testing::TestWithParam<WatchedSetting> {
   std::vector<ExampleSequence> sequences_;
   Batch batch_;
   std::vector<SeenAttention> seen_;
-  std::size_t of_encoder_ = 0;  // of what was seen
+  std::size_t of_encoder_ = 0;  // how many of seen_
 };
 
 TEST_P(WatchedRowsOf, ChangesNothing) {
@@ -128,7 +128,7 @@ TEST_P(WatchedRowsOf, WeightedValuesAreWhatAttentionGave) {
 TEST_P(WatchedRowsOf, EveryLayerOfEveryStepIsSeenWithTheRowsThatRan) {
   watched_logits();
   std::map<std::pair<bool, bool>, std::vector<std::int64_t>>
-      queries;  // (decoder, over the memory): of each step, layer
+      queries;  // by (in the decoder, over the memory): of each step and layer
   for (std::size_t index = 0; index < seen_.size(); ++index) {
     auto& steps = queries[{index >= of_encoder_, seen_[index].over_memory}];
     EXPECT_EQ(seen_[index].layer, steps.size() % static_cast<std::size_t>(GetParam().layers));

@@ -1,7 +1,7 @@
 #pragma once
 
-// A model without halting written out from equations 4 and 5 for one sequence at a time: dense, masks in full, nothing
-// of the project's but the signals and the numbers that dropout draws.
+// A model without halting, written out from equations 4 and 5 for one sequence at a time: dense, with full masks. Of
+// the project's code it uses only the signals and dropout's random numbers.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ inline std::map<std::string, at::Tensor> by_name(const UniversalTransformer& mod
   return parameters;
 }
 
-/// With post-norm; positions without offset.
+/// For post-norm and positions that start at 0.
 class WrittenOut {
  public:
   WrittenOut(const UniversalTransformer& model, const DropoutKey& key, const ExampleSequence& sequence)
@@ -45,9 +45,9 @@ class WrittenOut {
 
  private:
   struct Place {
-    std::string layer;  // its parameters' name
+    std::string layer;  // prefix of its parameters' names
     DropoutKey key;
-    at::Tensor hidden;  // [rows, rows]: who does not see whom
+    at::Tensor hidden;  // [rows, rows]: true where a row does not see the other
   };
 
   at::Tensor embedded(const std::vector<std::int64_t>& words) const {
@@ -71,7 +71,7 @@ class WrittenOut {
                                        key.with_site(site), queries)[0];
   }
 
-  /// Equation 2 and 3: `query` [rows, d] over `key` and `value` [others, d].
+  /// Equations 2 and 3: `query` [rows, d] over `key` and `value` [others, d].
   at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Place& at,
                        Site site) const {
     const auto by_head = [&](const at::Tensor& x) { return x.view({x.size(0), options_.heads, -1}).transpose(0, 1); };
@@ -89,7 +89,7 @@ class WrittenOut {
                           parameters_.at(at.layer + part + ".norm.bias"), 1e-6);
   }
 
-  /// `seen`: the state with its signals, in the first layer of a step.
+  /// `seen`: in a step's first layer the state with its signals, else the state.
   at::Tensor layer(const at::Tensor& state, const at::Tensor& seen, const at::Tensor& memory, Place at) const {
     const auto parameter = [&](const std::string& name) { return parameters_.at(at.layer + name); };
     const auto own = seen.matmul(parameter("self_attention.query_key_value")).chunk(3, 1);

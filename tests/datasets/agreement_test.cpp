@@ -118,7 +118,7 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   directory_.write("numpred.val", "VBP\tthe owls\n");
   for (const std::string name : {"numpred.test.0", "numpred.test.2"}) std::filesystem::remove(directory_.path() / name);
   EXPECT_NE(refused().find("no test examples"), std::string::npos);
-  std::filesystem::remove(directory_.path() / "numpred.train");  // numpred.val is split, by a hash
+  std::filesystem::remove(directory_.path() / "numpred.train");  // numpred.val is then split by a hash
   EXPECT_NE(refused().find("numpred.val: none of its lines is a "), std::string::npos);
   EXPECT_EQ(tests::bad_input([] { read_agreement(""); }), "--data is needed: the directory of the numpred.* files");
 }
@@ -154,7 +154,7 @@ TEST_F(AgreementFiles, ALanguageModelLearnsAllWordsAndRanksTheTwoForms) {
   EXPECT_EQ(task.groups()[static_cast<std::size_t>(asked.group)], "2 attractors");
 }
 
-/// The published table, of which enough falls into each split.
+/// A table in the published format, large enough for every split.
 class AgreementTable : public testing::Test {
  protected:
   static constexpr int lines = 3000;
@@ -181,7 +181,7 @@ class AgreementTable : public testing::Test {
 
 TEST_F(AgreementTable, IsCutAsTheAuthorsCutItAndTestedWhereAllNounsAreAttractors) {
   const Agreement task = read_agreement(directory_.path());
-  // Of a share of the lines of a kind, five standard deviations.
+  // `share` of one kind's lines, within five standard deviations.
   const auto expect_share = [](int found, double share) {
     EXPECT_NEAR(found, lines * share, 5 * std::sqrt(lines * share * (1 - share)));
   };
@@ -237,7 +237,7 @@ TEST_F(AgreementTable, TakesNoShareAndIsNotReadWhereThereAreTheFilesMadeOfIt) {
   }
 }
 
-/// Whole sentences, of which enough fall into each split.
+/// Whole sentences, enough for every split.
 class AgreementSentences : public testing::Test {
  protected:
   void SetUp() override {
@@ -416,7 +416,7 @@ TEST_F(PublishedAgreement, NoSentenceIsTrainedOnAndValidated) {
   std::int64_t both = 0;
   for (std::int64_t index = 0; index < task.size(Split::validation); ++index)
     both += trained.contains(task.example(Split::validation, index).source) ? 1 : 0;
-  EXPECT_LT(both, 10);  // the same words with the other verb, or with other words that are unknown
+  EXPECT_LT(both, 10);  // equal except for the verb or for unknown words
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TaskOptions small_options() {
   return options;
 }
 
-/// The ids of the rows; checks that each row is one id.
+/// The ids of the source rows; checks that each row is one id.
 Ids source_of(const Example& example) {
   Ids ids;
   for (const auto& row : example.source) {
@@ -39,7 +39,7 @@ Ids source_of(const Example& example) {
   return ids;
 }
 
-/// Without the end of sequence; checks that it is there, and only at the end.
+/// Removes the end of sequence; checks that it is there, and only at the end.
 Ids without_end(Ids ids) {
   EXPECT_EQ(std::count(ids.begin(), ids.end(), end_of_sequence_id), 1);
   EXPECT_EQ(ids.back(), end_of_sequence_id);
@@ -104,7 +104,7 @@ struct Sum {
   Ids total;
 };
 
-/// Digit values, least significant first, as they stand.
+/// The digits of the three numbers, least significant first, as in the example.
 Sum sum_of(const Example& example) {
   const Ids source = without_end(source_of(example));
   const auto plus = std::find(source.begin(), source.end(), 12);
@@ -127,7 +127,7 @@ TEST(Addition, TargetIsTheSumByMachineArithmetic) {
   for (const Split split : all_splits) {
     for (std::int64_t index = 0; index < task.size(split); ++index) {
       const Sum sum = sum_of(task.example(split, index));
-      for (const std::int64_t prime : {2147483647, 1000000007})  // too long for a machine word
+      for (const std::int64_t prime : {2147483647, 1000000007})  // sums are too long for a machine word
         ASSERT_EQ(remainder_of(sum.total, prime),
                   (remainder_of(sum.first, prime) + remainder_of(sum.second, prime)) % prime)
             << index;
@@ -167,7 +167,7 @@ TEST(Addition, LengthsFillTheLimit) {
   for (const Split split : all_splits) {
     const std::int64_t limit = split == Split::train ? 10 : 25;
     std::map<std::int64_t, std::int64_t> first_lengths;
-    std::map<std::int64_t, std::int64_t> second_after_one;  // where the first number has one digit
+    std::map<std::int64_t, std::int64_t> second_after_one;  // if the first number has one digit
     for (std::int64_t index = 0; index < task.size(split); ++index) {
       const Example example = task.example(split, index);
       const Sum sum = sum_of(example);
@@ -227,7 +227,7 @@ TEST_P(AllKinds, AnExampleDependsOnSeedSplitAndIndexAlone) {
 
 TEST_P(AllKinds, SplitsAndIndicesDrawFromDifferentStreams) {
   TaskOptions options = small_options();
-  options.train_length = options.evaluation_length = 400;  // so long that chance makes no two alike
+  options.train_length = options.evaluation_length = 400;  // so long that no two are equal by chance
   const Algorithmic task(GetParam(), options);
   std::set<Ids> long_sources;
   std::size_t drawn = 0;
@@ -251,7 +251,7 @@ TEST_P(AllKinds, NoLongerInputIsInTwoSplitsAndLengthsStayUniform) {
     TaskOptions options = small_options();
     options.train_length = options.evaluation_length = limit;
     const Algorithmic task(GetParam(), options);
-    const std::int64_t most = adds ? limit / 2 : limit;  // digits of the sequence, or of the first number
+    const std::int64_t most = adds ? limit / 2 : limit;  // digits in the sequence, or in the first number
     std::set<Ids> seen;
     std::size_t sum = 0;
     for (const Split split : all_splits) {
@@ -336,7 +336,7 @@ std::vector<std::string> all_sums(int first_length, int second_length) {
   return all;
 }
 
-// Where a split had no input of a length, drawing one of that length would not end.
+// If a split had no input of some length, drawing one of that length would never end.
 TEST(Splits, HaveInputsOfEveryLength) {
   std::vector<std::vector<std::string>> longer;
   for (int length = 2; length <= 5; ++length) longer.push_back(all_digits(length));

@@ -101,7 +101,7 @@ TEST_F(PublishedBabi, SingleTaskNamesTheMissingFile) {
             std::string::npos);
 }
 
-/// The training stories of task 3 that other files carry stand in for its file, which is not in this copy.
+/// This copy lacks the training file of task 3. Stories of it that other files contain take its place.
 TEST_F(PublishedBabi, RecoveredStoriesHaveTheirCountsAndNoneIsTested) {
   WordTable words;
   const auto read_stories = [&](const std::string& file) {

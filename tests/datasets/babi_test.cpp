@@ -213,7 +213,7 @@ TEST_F(BabiFiles, MissingAndAmbiguousFilesAreNamed) {
 
 struct Malformed {
   std::string content;
-  std::string message;  // after the file's name
+  std::string message;  // what follows the file's name
 };
 
 class MalformedBabi : public testing::TestWithParam<Malformed> {};

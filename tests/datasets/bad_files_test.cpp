@@ -1,4 +1,4 @@
-// What every family of tasks does with files that are no text as it should be.
+// How every family of tasks handles files that are not proper text.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -27,9 +27,9 @@ using testing::HasSubstr;
 struct Family {
   std::string task;
   std::map<std::string, std::string> files;  // by name
-  std::string altered;                       // the one that is made a bad one
-  std::string line;                          // one of it, after its last, without its end
-  std::string beside = {};                   // the file that has as many lines, in text of two languages
+  std::string altered;                       // name of the file that is made bad
+  std::string line;                          // can follow its last line; without the end of line
+  std::string beside = {};                   // parallel text: the file that must have as many lines
 };
 
 // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's
@@ -86,7 +86,7 @@ class BadFiles : public testing::TestWithParam<Family> {
     options.data = directory_ / folder;
     return options;
   }
-  /// The refusal of the family's files, of which the altered one has this content.
+  /// The refusal of the family's files with this content in the altered one.
   std::string refused(const std::string& content) const {
     write("altered", GetParam().files);
     directory_.write("altered/" + GetParam().altered, content);
@@ -95,7 +95,7 @@ class BadFiles : public testing::TestWithParam<Family> {
     return tests::bad_input([&] { make_task(options("altered")); });
   }
   const std::string& good() const { return GetParam().files.at(GetParam().altered); }
-  /// How a message names a line after the last of the good ones.
+  /// How a message names the line that follows the good ones.
   std::string place() const { return fmt::format("{}:{}: ", GetParam().altered, std::ranges::count(good(), '\n') + 1); }
 
   tests::TemporaryDirectory directory_;
@@ -158,7 +158,7 @@ TEST_P(BadFiles, WhatIsNotUtf8IsAWordOrRefusedWithItsLine) {
 }
 
 TEST_P(BadFiles, LineOfAHundredMegabytesIsRefusedSoon) {
-  std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak of the tests before
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak of memory
   rusage before{};
   ::getrusage(RUSAGE_SELF, &before);
   const auto begin = std::chrono::steady_clock::now();
@@ -171,7 +171,7 @@ TEST_P(BadFiles, LineOfAHundredMegabytesIsRefusedSoon) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   rusage after{};
   ::getrusage(RUSAGE_SELF, &after);
-  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 500'000);  // KiB, those of this test's own text included
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 500'000);  // KiB, with this test's own text
 }
 
 TEST(Pieces, AreMoreThanTheIdsThatNoPieceHas) {

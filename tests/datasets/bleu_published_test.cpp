@@ -45,7 +45,7 @@ TEST_F(PublishedBleu, GermanEnglishOfNewstest2013) {
     for (auto joint = line.find("@@ "); joint != std::string::npos; joint = line.find("@@ ")) line.erase(joint, 3);
   Lines lines = read("newstest2013_deen_tfnmt/deen_output");
   EXPECT_EQ(std::ranges::count(lines, ""), 3);
-  std::ranges::replace(lines, "", "<empty>");  // where the number was published, an empty line has one token
+  std::ranges::replace(lines, "", "<empty>");  // the published number counts an empty line as one token
   EXPECT_NEAR(corpus_bleu(lines, {reference}, {BleuTokens::none, false}).score, 22.585508457350354, 1e-9);
 }
 
@@ -72,14 +72,14 @@ TEST_F(PublishedBleu, SystemsOfNewstest2017AsSacreBleuMeasuredThem) {
   EXPECT_EQ(systems, 16);
 }
 
-// What multi-bleu.perl says after the Moses scripts and the splitting of compounds, on both sides.
+// The result of multi-bleu.perl after the Moses scripts and the splitting of compounds, on both sides.
 TEST_F(PublishedBleu, TokenisedAndSplitAsForThePapers) {
   const Bleu bleu = corpus_bleu(read("newstest2017_ende_systems/newstest2017.uedin-nmt.4722.en-de.txt"),
                                 {read("newstest2017_ende_systems/reference.de")}, {BleuTokens::tokenised_split, false});
   EXPECT_EQ(describe(bleu), "28.47 59.9/34.1/22.0/14.6 (BP = 1.000 ratio = 1.038 hyp_len = 64499 ref_len = 62148)");
 }
 
-/// Lines of characters that rules are about: letters and digits, punctuation and symbols of ASCII and beyond, spaces.
+/// Lines of characters that the rules treat specially: letters, digits, punctuation, symbols, spaces, ASCII and not.
 Lines made_up_lines(std::int64_t count) {
   constexpr std::u32string_view characters =
       U"aZéßİΣς0195²½Ⅷ٣ .,-'\"`~|{}[]()<>&;:!?/\\@#$%^*_+=„“”’…–—«»€£©°→∑\u00a0\u2003\u3000\u0301\u200b中。、，";
@@ -119,7 +119,7 @@ for tokens in ("13a", "intl", "none"):
         print(score.format(signature=bleu.get_signature().format()).replace(sacrebleu.__version__, "2.6.0"))
 )python";
   const Lines lines = made_up_lines(3000);
-  Lines first = lines;  // references: lines with one or the other half changed
+  Lines first = lines;  // references: the lines with words added after or before
   Lines second = lines;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     first[line] += " " + lines[(line + 1) % lines.size()];

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
         Cut{BleuTokens::international, "It's 3.14, or 1,000.", "It ' s 3.14 , or 1,000."},
         Cut{BleuTokens::international, "x²+y³ ½-Ⅷ.", "x² + y³ ½-Ⅷ."},
         Cut{BleuTokens::none, " It's  3.14, ", "It's 3.14,"},
-        // As the Moses tokenizer cuts them, and compounds split.
+        // As the Moses tokenizer cuts them, with compounds split.
         Cut{BleuTokens::tokenised_split, "Der Ost-West-Handel (z.B. 1,5 Mio. Euro) wächst.",
             "Der Ost ##AT##-##AT## West ##AT##-##AT## Handel ( z.B. 1,5 Mio. Euro ) wächst ."},
         Cut{BleuTokens::tokenised_split, "„Ja“, sagte Nr. 5 am 3. Mai... a-b-c",

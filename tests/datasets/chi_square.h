@@ -5,7 +5,7 @@
 
 namespace ut::datasets {
 
-/// Sum over the classes of (count - expected)^2 / expected where all counts are expected to be equal.
+/// Sum over the classes of (count - expected)^2 / expected, if all classes are equally likely.
 template <class Value>
 double chi_square(const std::map<Value, std::int64_t>& counts, std::int64_t classes) {
   double total = 0;

@@ -23,7 +23,7 @@ class Dependencies : public testing::Test {
   std::string refused() const {
     return tests::bad_input([&] { for_each([](std::string_view, const Dependency&) {}); });
   }
-  /// Of each line, what VerbForms makes of its verb.
+  /// The right and the wrong form of each line's verb, by VerbForms.
   std::vector<std::pair<std::string, std::string>> forms() const {
     const VerbForms forms(content_, "table");
     std::vector<std::pair<std::string, std::string>> found;

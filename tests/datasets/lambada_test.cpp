@@ -51,7 +51,7 @@ class LambadaFiles : public testing::Test {
 TEST_F(LambadaFiles, TheLastWordIsAskedForAndTheNearestComesFirst) {
   const Lambada task = read();
   ASSERT_EQ(task.size(Split::train), 3);
-  const Example example = task.example(Split::train, 0);  // of one.txt: paths in their order
+  const Example example = task.example(Split::train, 0);  // of a/one.txt: files come in the order of their paths
   std::string words;
   for (const auto& row : example.source) words += task.render(row) + " ";
   EXPECT_EQ(words, "<EOS> the and cat the ");
@@ -66,7 +66,7 @@ TEST_F(LambadaFiles, VocabularyIsTheMostFrequentTrainingWords) {
 
 TEST_F(LambadaFiles, AnswersOutsideTheVocabularyAreScoredButNotTrainedOn) {
   const Lambada task = read(3);
-  ASSERT_EQ(task.size(Split::train), 1);  // those with dog and sat are left out
+  ASSERT_EQ(task.size(Split::train), 1);  // the passages that end with dog and sat are left out
   EXPECT_EQ(task.render({task.example(Split::train, 0).answer}), "cat");
   ASSERT_EQ(task.size(Split::validation), 2);
   EXPECT_EQ(task.render({task.example(Split::validation, 0).answer}), "cat");
@@ -83,7 +83,7 @@ TEST_F(LambadaFiles, GroupsSayWhetherTheAnswerIsInTheContext) {
   const Lambada task = read();
   EXPECT_EQ(task.groups(), (std::vector<std::string>{"target in context", "target not in context"}));
   EXPECT_EQ(task.example(Split::train, 0).group, 1);
-  EXPECT_EQ(task.example(Split::validation, 1).group, 0);  // by the words themselves, though none of them is known
+  EXPECT_EQ(task.example(Split::validation, 1).group, 0);  // "owl" stands before, though it is an unknown word
   EXPECT_EQ(task.example(Split::test, 0).group, 0);
   EXPECT_THROW(task.example(Split::test, 1), std::out_of_range);
 }
@@ -108,7 +108,7 @@ TEST_F(LambadaFiles, BadLinesAndMissingFilesAreNamed) {
 }
 
 TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
-  const Lambada task = read(3, LambadaForm::language_model);  // the, cat, and
+  const Lambada task = read(3, LambadaForm::language_model);  // vocabulary: the, cat, and
   EXPECT_TRUE(task.has_target());
   EXPECT_FALSE(task.has_source());
   EXPECT_TRUE(task.is_judged_by_loss());
@@ -134,7 +134,7 @@ TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
 
 TEST_F(LambadaFiles, ALanguageModelIsAskedForAllWordsWhereThatIsWanted) {
   options_.lambada_scores_all_words = true;
-  const Lambada task = read(3, LambadaForm::language_model);  // the, cat, and
+  const Lambada task = read(3, LambadaForm::language_model);  // vocabulary: the, cat, and
   const Example asked = task.example(Split::validation, 1);
   EXPECT_EQ(task.render(asked.target), "the <unk> <unk> the <unk> <EOS>");
   EXPECT_EQ(asked.first_label, 0);
@@ -143,7 +143,7 @@ TEST_F(LambadaFiles, ALanguageModelIsAskedForAllWordsWhereThatIsWanted) {
   EXPECT_EQ(size.target_rows, 6);
 }
 
-/// As in settings that were made for another form.
+/// --lambada-context and --lambada-common belong to another form and have no effect.
 TEST_F(LambadaFiles, ALanguageModelLearnsPassagesWhateverTheContext) {
   options_.lambada_context = 4;
   options_.lambada_common = 0;
@@ -156,7 +156,7 @@ TEST_F(LambadaFiles, PointingChoosesAmongTheWordsBefore) {
   directory_.write("train-novels/b/two.txt", "the cat sat\nthe mat and the mat\n");
   const Lambada task = read(3, LambadaForm::pointing);
   EXPECT_TRUE(task.points());
-  ASSERT_EQ(task.size(Split::train), 1);  // dog, cat and sat do not stand before
+  ASSERT_EQ(task.size(Split::train), 1);  // passages whose last word does not stand before are left out
   const Example learned = task.example(Split::train, 0);
   EXPECT_EQ(learned.candidates, (std::vector<std::int64_t>{no_answer, 0, 1, 2, 0}));  // the and mat the, nearest first
   EXPECT_EQ(learned.answer, 2);
@@ -181,7 +181,7 @@ TEST_F(LambadaFiles, PointingKnowsUnknownWordsApartBySpelling) {
 TEST_F(LambadaFiles, NamesTellUnknownWordsApart) {
   directory_.write("train-novels/b/two.txt", "cat sat the cat\n");
   options_.lambada_names = 2;
-  const Lambada task = read(2, LambadaForm::pointing);  // the, cat
+  const Lambada task = read(2, LambadaForm::pointing);  // vocabulary: the, cat
   EXPECT_EQ(task.vocabulary().text(), "<pad>\n<EOS>\n<unk>\n<unk-1>\n<unk-2>\nthe\ncat\n");
   const auto words = [&](const Example& example) {
     std::vector<std::string> rows;
@@ -191,7 +191,7 @@ TEST_F(LambadaFiles, NamesTellUnknownWordsApart) {
   const auto owl = words(task.example(Split::validation, 1));  // the owl saw the
   EXPECT_THAT(owl, testing::ElementsAre("<EOS>", "the", testing::_, testing::_, "the"));
   EXPECT_THAT((std::vector{owl[2], owl[3]}), testing::UnorderedElementsAre("<unk-1>", "<unk-2>"));
-  const auto more = words(task.parse("a b c a"));  // two names for three
+  const auto more = words(task.parse("a b c a"));  // two names for three unknown words
   EXPECT_EQ(more[1], more[4]);
   EXPECT_EQ(more[2], "<unk>");
   EXPECT_THAT((std::vector{more[3], more[4]}), testing::UnorderedElementsAre("<unk-1>", "<unk-2>"));
@@ -210,9 +210,9 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   directory_.write("train-novels/a/one.txt", "the tall cat and\nthe old dog and the\n\ntall cat ran off\n");
   directory_.write("train-novels/b/two.txt", "cat the tall\n");
   options_.lambada_context = 7;
-  options_.lambada_common = 2;  // the, cat
+  options_.lambada_common = 2;  // the most common words: the, cat
   const Lambada task = read();
-  ASSERT_EQ(task.size(Split::train), contexts_of_word);  // of the second "and"; "tall" stands too far before
+  ASSERT_EQ(task.size(Split::train), contexts_of_word);  // for the second "and"; "tall" stands too far back
   std::set<std::size_t> lengths;
   for (std::int64_t index = 0; index < contexts_of_word; ++index) {
     const Example example = task.example(Split::train, index);
@@ -229,7 +229,7 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   EXPECT_THAT(task.description(), testing::HasSubstr("4 training passages (train-novels: words among the 7 before"));
   options_.lambada_names = 5;
   EXPECT_EQ(read().size(Split::train), contexts_of_word) << "the same words are common where others have names";
-  options_.lambada_common = 4;  // the, cat, and, dog: however few of them the vocabulary has
+  options_.lambada_common = 4;  // the, cat, and, dog, however small the vocabulary
   for (const std::int64_t vocabulary : {60000, 1})
     EXPECT_THAT(tests::bad_input([&] { read(vocabulary, LambadaForm::pointing); }),
                 testing::HasSubstr("a word is needed"));
@@ -238,7 +238,7 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("a word is needed that stands among those before"));
 }
 
-/// Where all that comes again does so after as many words as a context has at most.
+/// Every word recurs after as many words as a context has at most, so only the longest contexts have the answer.
 TEST_F(LambadaFiles, AWordOfRunningTextIsAskedForWhereItStandsInWhatWasDrawn) {
   directory_.write("train-novels/a/one.txt", "a b c d e f g\na b c d e f g\na b c d e f g\na b c d e f g\n");
   directory_.write("train-novels/b/two.txt", "the cat\n");
@@ -287,7 +287,7 @@ class PublishedLambada : public tests::SharedData<PublishedLambada> {
   static constexpr const char* archives[] = {"lambada.tar.xz", "novels-lambada-style.tar.xz"};
 
  protected:
-  /// The passages with the novels beside them.
+  /// The directory of the passages, with the novels moved into it.
   static std::filesystem::path files() {
     const auto novels = unpacked->path() / "novels-lambada-style";
     if (std::filesystem::exists(novels)) std::filesystem::rename(novels, unpacked->path() / "lambada/train-novels");
@@ -300,7 +300,7 @@ class PublishedLambada : public tests::SharedData<PublishedLambada> {
     for (std::int64_t index = 0; index < task.size(split); ++index) count += holds(task.example(split, index)) ? 1 : 0;
     return static_cast<double>(count) / static_cast<double>(task.size(split));
   }
-  /// Words of all passages of a split, and the most of one: a row for each but the last, and one for it.
+  /// Words in all passages of a split, and the most in one. An example has as many rows as its passage has words.
   static std::pair<std::size_t, std::size_t> words(const Lambada& task, Split split) {
     std::size_t all = 0;
     std::size_t most = 0;

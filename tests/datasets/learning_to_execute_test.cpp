@@ -62,7 +62,7 @@ std::vector<Program> programs(const LearningToExecute& task, Split split) {
   return all;
 }
 
-/// Computes Sonnet's programs from their text: no operation binds, brackets alone do. Whole numbers, not modulo.
+/// Computes Sonnet's programs from their text. Operators have no precedence; brackets alone group. Without the modulo.
 class Evaluator {
  public:
   explicit Evaluator(std::string_view text) : text_(text) {}
@@ -74,9 +74,9 @@ class Evaluator {
     EXPECT_TRUE(text_.empty()) << text_;
     return result;
   }
-  Counts operations;              // how often each is there
-  std::set<std::size_t> lengths;  // of its numbers, but for the times of loops
-  std::int64_t depth = 0;         // operations
+  Counts operations;              // how often each occurs
+  std::set<std::size_t> lengths;  // digits of its numbers, without the iterations of loops
+  std::int64_t depth = 0;         // number of operations
 
  private:
   bool take(std::string_view word) {
@@ -197,7 +197,7 @@ TEST_P(Sonnet, LengthsNestingAndOperationsAreUniformInTraining) {
 
 TEST_P(Sonnet, TestProgramsAreOfTheLargestSize) {
   const LearningToExecute task(GetParam(), small_programs());
-  Counts digits;  // the last one of a program's last number
+  Counts digits;  // the last digit of a program's last number
   for (const Split split : {Split::validation, Split::test}) {
     for (const Program& program : programs(task, split)) {
       Evaluator evaluator(program.text);
@@ -213,14 +213,14 @@ TEST_P(Sonnet, TestProgramsAreOfTheLargestSize) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Sonnet, testing::ValuesIn(program_kinds));
 
-/// What Python says of programs; skipped where there is none.
+/// Compares results with Python's; skipped without Python.
 class ByPython : public testing::Test {
  protected:
   void SetUp() override {
     if (std::system("python3 -c '' >/dev/null 2>&1") != 0) GTEST_SKIP() << "no python3: programs are not run by it";
   }
 
-  /// `script` reads the programs, one a line, as sys.stdin and prints what each gives.
+  /// `script` reads the programs from sys.stdin, one a line, and prints the result of each.
   void expect_same(const std::vector<Program>& all, const std::string& script) const {
     std::string texts;
     std::string results;
@@ -308,7 +308,7 @@ TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
   const LearningToExecute task(ProgramKind::program, options);
   Counts lengths;
   std::int64_t loops = 0;
-  std::int64_t small = 0;  // times of a loop
+  std::int64_t small = 0;  // loops of at most 4 iterations
   for (const Program& program : programs(task, Split::train)) {
     if (program.text == "print(" + program.result + ")@") ++lengths[std::to_string(program.result.size())];
     if (const auto range = program.text.find("range("); range != std::string::npos) {
@@ -318,11 +318,11 @@ TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
   }
   ASSERT_GT(lengths["4"], 0);
   ASSERT_GT(loops, 0);
-  // A number below 10^n has n digits nine times out of ten: with n uniform in 1..4 a quarter of all, a little more of
-  // the short ones.
+  // A number below 10^n has n digits nine times out of ten. With n uniform in 1..4 every length comes a quarter of the
+  // time, the short ones a little more often.
   EXPECT_NEAR(static_cast<double>(lengths["1"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
   EXPECT_NEAR(static_cast<double>(lengths["2"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
-  // One of 1..4n is at most 4 with a chance of 1/n: with n uniform in 1..4 these are 25 of 48, with 4 alone 12.
+  // A number of 1..4n is at most 4 with probability 1/n: 25/48 if n is uniform in 1..4, 12/48 if n is always 4.
   EXPECT_NEAR(static_cast<double>(small) / static_cast<double>(loops), 25.0 / 48, 0.05);
 }
 
@@ -403,7 +403,7 @@ class Everywhere : public testing::TestWithParam<Case> {
   static LearningToExecute make(const TaskOptions& options) { return {GetParam().kind, options}; }
 };
 
-// With numbers of one digit nearly every program is drawn again and again: were the splits not cut, all would share.
+// With one-digit numbers nearly every program is drawn many times. If splits were not kept apart, all would overlap.
 TEST_P(Everywhere, NoProgramIsInTwoSplits) {
   TaskOptions options = Everywhere::options();
   options.execute_length = options.execute_nesting = 1;

@@ -57,7 +57,7 @@ std::vector<Story> read_back(const std::string& content) {
   return stories;
 }
 
-/// Understands the sentences on its own, from their words, and answers as a reader would; "" where a reader could not.
+/// Understands the sentences by their words alone and answers like a reader; "" if a reader could not know.
 class Reader {
  public:
   void tell(const std::string& fact) {
@@ -88,16 +88,16 @@ class Reader {
     }
   }
 
-  /// Nobody moved to where they were, took what was held or lay elsewhere, or dropped what they did not hold.
+  /// False if someone moved to where they were, took what was held or lay elsewhere, or dropped what they did not hold.
   bool possible() const { return possible_; }
 
   bool is_lying(const std::string& thing) const { return carrier_.count(thing) == 0; }
-  /// Of the things that were touched.
+  /// The share, of the things that were touched, that nobody carries.
   double share_of_lying() const {
     const auto lying = std::ranges::count_if(trail_, [&](const auto& thing) { return is_lying(thing.first); });
     return static_cast<double>(lying) / static_cast<double>(trail_.size());
   }
-  /// Places of a thing, one after the other.
+  /// The places of a thing, in order.
   const std::vector<std::string>& trail(const std::string& thing) const { return trail_.at(thing); }
 
   std::string answer(const std::string& question) const {
@@ -133,7 +133,7 @@ class Reader {
   std::map<std::string, std::vector<std::string>> trail_;  // by thing
 };
 
-/// Who has read a story up to a line.
+/// A reader who knows the story before a line.
 Reader reader_before(int line, const Story& story) {
   Reader reader;
   for (const auto& [number, fact] : story.facts)
@@ -177,7 +177,7 @@ TEST_P(Stories, SupportingFactsAreAllThatIsNeededAndNoneToSpare) {
       ASSERT_EQ(std::ssize(supporting), GetParam());
       ASSERT_TRUE(std::is_sorted(supporting.begin(), supporting.end()));
       ASSERT_LT(supporting.back(), line);
-      for (int left_out = 0; left_out <= GetParam(); ++left_out) {  // the last round leaves none out
+      for (int left_out = 0; left_out <= GetParam(); ++left_out) {  // the last round leaves no fact out
         Reader reader;
         for (int fact = 0; fact < GetParam(); ++fact)
           if (fact != left_out) reader.tell(story.facts.at(supporting[static_cast<std::size_t>(fact)]));
@@ -227,7 +227,7 @@ TEST_P(Stories, AreNotAnsweredByAHabit) {
   }
   EXPECT_EQ(answers.size(), 6u);
   for (const auto& [answer, count] : answers) EXPECT_LT(count, questions / 4) << answer;
-  EXPECT_LT(answered_by_newest, 0.55 * questions);  // of one fact just half
+  EXPECT_LT(answered_by_newest, 0.55 * questions);  // with one fact it is just half
 }
 
 TEST_P(Stories, NoStoryOccursTwice) {
@@ -243,7 +243,7 @@ TEST_P(Stories, NothingIsAskedAfterTheSameFactsInTwoSplits) {
   many.train = 3000;
   many.validation = many.test = 1000;
   write_stories(many);
-  std::map<std::string, std::string> split_of;  // by what is asked, and after which facts
+  std::map<std::string, std::string> split_of;  // by question and the facts before it
   for (const std::string split : {"train", "valid", "test"})
     for (const Story& story : read_back(content(split)))
       for (const auto& [line, question] : story.questions) {
@@ -299,8 +299,8 @@ TEST_P(Stories, ShareNoNameOrThingWithBabi) {
 
 class StoriesOfThings : public Stories {};
 
-/// Of two facts about one of the things that were touched, be it carried or not; of three about one of the places that
-/// a thing was brought to, be it the newest or not.
+/// With two facts: about things that are carried as often as their share of the things touched. With three: about a
+/// thing's newest place as often as its share of the places that the thing was brought to.
 TEST_P(StoriesOfThings, AskForAllThatTheLinesAnswerAsOften) {
   write_stories(options());
   double seen = 0;

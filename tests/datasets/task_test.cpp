@@ -16,7 +16,7 @@
 namespace ut::datasets {
 namespace {
 
-/// The sizes of a split's first examples, beside those of the examples themselves.
+/// Compares the sizes that the task gives for each split's first examples with those of the examples.
 void expect_sizes_of_examples(const Task& task) {
   for (const Split split : all_splits)
     for (std::int64_t index = 0; index < std::min<std::int64_t>(20, task.size(split)); ++index) {

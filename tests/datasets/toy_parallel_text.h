@@ -9,8 +9,8 @@
 
 namespace ut::tests {
 
-/// Writes train, val and test pairs of two made-up languages, as NAME.en and NAME.de: sentences of three to six of
-/// thirty words, each of which has one translation; written with a capital and a full stop.
+/// Writes pairs of two made-up languages as NAME.en and NAME.de, for NAME train, val and test. Sentences have three to
+/// six of thirty words, each of which has one translation, a capital and a full stop.
 inline void write_toy_parallel_text(const TemporaryDirectory& directory, std::int64_t train, std::int64_t others) {
   base::Random random(11);
   const auto word = [](std::int64_t number, std::string_view consonants, std::string_view vowels) {

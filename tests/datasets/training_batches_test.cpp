@@ -16,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Examples that say their number, of lengths 1 to 40; the later ones are the longer ones where `grow`.
+/// Examples that contain their number, of lengths 1 to 40. If `grow`, later examples are longer.
 class Numbered final : public Task {
  public:
   explicit Numbered(std::int64_t examples, bool grow = false) : examples_(examples), grow_(grow) {}
@@ -47,7 +47,7 @@ Numbers numbers_of(const Batch& batch) {
   return numbers;
 }
 
-/// visit(first, last) of each micro-batch's examples.
+/// Calls visit(begin, end) with the examples of each micro-batch.
 template <class Visit>
 void for_each_part(const Batch& batch, const Visit& visit) {
   auto begin = batch.examples.begin();
@@ -139,7 +139,7 @@ TEST(TrainingBatches, ByRowsPutLikeLengthsTogetherInRandomOrder) {
   EXPECT_LT(ascents, 3 * std::ssize(longest) / 4);
 }
 
-/// Windows that are an epoch each, so that their parts have the same rows.
+/// Each window is an epoch, so that all windows have parts of the same rows.
 TEST(TrainingBatches, ByRowsPartsComeInAnotherOrderInEveryWindow) {
   const Numbered task(60);
   TrainingBatches batches(task, {1, 0, 120, 60}, 5);
@@ -200,7 +200,7 @@ TEST(TrainingBatches, RefuseAPlaceThatTheyDoNotHave) {
   EXPECT_THROW(TrainingBatches(task, {1, 4, 0, 60}, 5, {8, 1}), base::BadInput);
 }
 
-/// As where a run goes on with other data, whose windows have fewer parts.
+/// A run may be resumed with other data, whose windows have fewer parts.
 TEST(TrainingBatches, GoOnAtTheNextWindowWhereTheirsHasNotThatPart) {
   const Numbered task(300);
   TrainingBatches beyond(task, by_rows, 5, {0, 1000});

@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A directory with parallel text and a model of its words.
+/// A directory with parallel text and a subword model of it.
 class ParallelText : public testing::Test {
  protected:
   void SetUp() override {
@@ -96,7 +96,7 @@ TEST_F(ParallelText, OnlyTrainingLeavesOutLongAndEmptyPairs) {
   EXPECT_TRUE(task.parse(" \t").source.empty());
   const Example kept = task.example(Split::train, 0);
   ASSERT_EQ(kept.source.size(), kept.target.size());
-  options_.longest_pair = std::ssize(kept.target) - 1;  // without the end
+  options_.longest_pair = std::ssize(kept.target) - 1;  // without the end of sequence
   EXPECT_EQ(read().size(Split::train), 1);
   --options_.longest_pair;
   EXPECT_THAT(refused(),
@@ -116,7 +116,7 @@ TEST_F(ParallelText, SeveralTestSetsAreGroups) {
   EXPECT_THAT(task.description(), HasSubstr("200 training, 20 validation, 23 test (test + test.lc + test_2016) pairs"));
   for (const auto& [language, side] : {std::pair("en", "en-test.lc.txt"), std::pair("de", "de-test.lc.txt")})
     directory_.write(side, base::read_file(directory_ / (std::string("test.lc.") + language)));
-  EXPECT_EQ(read().size(Split::test), 23);  // the same set by both its names
+  EXPECT_EQ(read().size(Split::test), 23);  // the same set under both of its names
   options_.test_sets = {"test", "test_2016", "test"};
   EXPECT_THAT(refused(), HasSubstr("--test-set test,test_2016,test: test is given twice"));
   options_.test_sets = {"test_2016"};
@@ -174,7 +174,7 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused(), HasSubstr("sentencepiece.model: no such file; make it with: ut data sentencepiece --data " +
                                    directory_.path().string()));
   std::filesystem::rename(directory_ / "train.en", directory_ / "train.fr");
-  EXPECT_THAT(refused(), HasSubstr("no file train.en"));  // of which it would be made
+  EXPECT_THAT(refused(), HasSubstr("no file train.en"));  // from which the model would be made
   std::filesystem::rename(directory_ / "train.fr", directory_ / "train.en");
   EXPECT_THAT(tests::bad_input([&] {
                 train_subwords(options_, {100000, "unigram", 1});
@@ -192,7 +192,7 @@ TEST_F(ParallelText, WhatIsWrongIsNamed) {
               HasSubstr("train.de:1: is not UTF-8"));
 }
 
-/// The library by itself leaves out those of more than 4,192 bytes.
+/// By default the library leaves out lines of more than 4,192 bytes.
 TEST_F(ParallelText, PiecesAreLearnedFromLongLinesToo) {
   std::string line = "first";
   while (line.size() < 5000) line += " again";
@@ -260,7 +260,7 @@ TEST_F(PublishedTranslation, HasItsCounts) {
               ElementsAre("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "test_2018_flickr"));
 }
 
-/// Pieces are of the text's normal form: white space and a few signs are not as in the file.
+/// Pieces encode a normalised text, in which white space and a few characters differ from the file.
 TEST_F(PublishedTranslation, TextComesBackFromItsPieces) {
   TaskOptions options;
   options.data = (unpacked->path() / "multi30k-ende/raw").string();

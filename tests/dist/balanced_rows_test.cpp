@@ -38,7 +38,7 @@ TEST_P(BalancedRows, EveryRankHasAsManyAndAsFewMoveAsThatTakes) {
       continue;
     }
     std::set<std::int64_t> all;
-    std::size_t fewest = 0;  // that have to move, if each rank above the mean may keep one of those that are over
+    std::size_t fewest = 0;  // rows that must move, if ranks above the mean may keep one of the surplus rows each
     std::size_t over = rows % held.size();
     std::size_t moving = 0;
     for (std::size_t rank = 0; rank < held.size(); ++rank) {

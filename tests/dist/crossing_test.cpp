@@ -13,9 +13,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// What happened, in order.
 struct Crossed : ::testing::Test {
-  /// `x` plus one, and what its backward pass does is told.
+  /// `x` plus one; its backward pass appends `name` to `told`.
   at::Tensor work(const at::Tensor& x, const std::string& name) {
     return differentiable(
         x, [](const at::Tensor& values) { return values + 1; },

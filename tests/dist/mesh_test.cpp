@@ -11,7 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A rank among others that are not there: says where it is, and splits.
+/// A rank whose other ranks do not exist: it only knows its number, splits, and counts what it sends.
 class LoneRank final : public Communicator {
  public:
   LoneRank(int rank, int size) : rank_(rank), size_(size) {}

@@ -36,7 +36,7 @@ TEST(RowsOf, OneRankHoldsAllInTheOrderOfSequencesThenPositions) {
 TEST(RowsOf, RanksHoldTheirSharesAndListEverySequence) {
   const Sequences sequences{{7, 2, 5}, {3, 1, 2}};
   const Rows first = rows_of(sequences, 0, 2);
-  EXPECT_THAT(numbers(first.sequence), ElementsAre(7, 7, 5));  // the odd ones' first half is the larger
+  EXPECT_THAT(numbers(first.sequence), ElementsAre(7, 7, 5));  // of an odd id the first share is the larger one
   EXPECT_THAT(numbers(first.position), ElementsAre(0, 1, 0));
   EXPECT_THAT(first.offsets, ElementsAre(0, 2, 2, 3));
   const Rows second = rows_of(sequences, 1, 2);

@@ -7,7 +7,7 @@
 namespace ut::dist {
 namespace {
 
-/// Of more rows than one thread copies.
+/// More rows than one thread copies alone.
 TEST(CopyRows, PutsThemWhereTheyBelongWithAnyNumberOfThreads) {
   const at::Tensor from = at::arange(64'000, at::kDouble).view({1000, 64});
   const at::Tensor order = (at::arange(1000) * 7).remainder(1000);

@@ -8,10 +8,10 @@
 namespace ut::dist {
 namespace {
 
-/// What a network card could read: addresses of host memory that was made for it.
+/// Addresses of the host memory that staging made: all that a network card could read.
 using HostMemory = std::set<const void*>;
 
-/// One rank, which refuses to touch memory that is not the host's.
+/// A single rank. A test fails if it is given memory that is not the host's.
 class HostRank final : public Communicator {
  public:
   explicit HostRank(const HostMemory& memory) : memory_(memory) {}
@@ -48,7 +48,7 @@ class HostRank final : public Communicator {
   const HostMemory& memory_;
 };
 
-/// Floats stand for tensors of a device, doubles for those of the host.
+/// Float tensors stand for a device's, double tensors for the host's.
 class Staged : public testing::Test {
  public:
   Staging staging() {

@@ -22,7 +22,7 @@ std::string failure(const WorkWatch& watch) {
   return {};
 }
 
-/// Whether it holds within a minute; on a busy machine that can take a while.
+/// Whether `condition` becomes true within a minute: on a busy machine that can take a while.
 bool comes_true(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(milliseconds(1));

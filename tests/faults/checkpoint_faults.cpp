@@ -1,4 +1,5 @@
-// Checkpoints: whole or absent at any kill, and whatever happens to the disk; one that was damaged is never taken.
+// Checkpoints are whole or absent, whenever the run is killed and whatever happens to the disk. A damaged one is never
+// loaded.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -26,12 +27,12 @@ class Checkpoints : public testing::Test {
   std::string run_ = directory_ / "run";
 };
 
-/// A pattern of pgrep and pkill: the processes of a run, or its ranks (and what starts them) without mpirun.
+/// A pattern for pgrep and pkill: the `ut` processes of a run (its ranks and what starts them), and mpirun if `all`.
 std::string processes_of(const std::string& run, bool all) {
   return fmt::format("'^({}{}) .*[-]-run-dir {}( |$)'", std::getenv("UT"), all ? "|[^ ]*mpirun" : "", run);
 }
 
-/// Starts the run, or goes on with it, and kills it after so long: all of its processes, or one rank.
+/// Starts or resumes the run and kills it after this time: all of its processes, or one rank.
 void run_and_kill(const std::string& run, const std::string& mesh, std::chrono::milliseconds after, bool all) {
   const bool begun = std::filesystem::exists(run + "/checkpoints/latest");
   const std::string command = begun ? fmt::format("train --resume --run-dir {}", run)
@@ -51,7 +52,7 @@ TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
   for (int kill = 0, of_a_run = 0; of_a_run < kills; ++kill) {
     ASSERT_LT(kill, 10 * kills) << "it does not begin";
     run_and_kill(run_, mesh, start * (600 + kill * 7919 % 1600) / 1000, kill % 2 == 0);
-    if (!std::filesystem::exists(run_ + "/checkpoints")) continue;  // it had not begun
+    if (!std::filesystem::exists(run_ + "/checkpoints")) continue;  // it was killed before it began
     ++of_a_run;
     const std::int64_t kept = expect_whole_checkpoints(run_);
     const auto done = static_cast<std::int64_t>(losses_of(run_).size());
@@ -77,7 +78,7 @@ TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
     std::filesystem::remove_all(run_);
     const FaultyRun faulty =
         run_with_fault(fmt::format("kill-at:-1:{}", operation), small_training(22), run_, std::chrono::seconds(30));
-    if (faulty.outcome.exit_code == 0) break;  // there are not so many
+    if (faulty.outcome.exit_code == 0) break;  // the run has fewer operations
     ASSERT_EQ(faulty.outcome.exit_code, 128 + 9);
     const std::int64_t kept = expect_whole_checkpoints(run_);
     account.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
@@ -134,11 +135,11 @@ TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
   for (const auto& record : records_of(run_, "rows_per_s"))
     (record.at("update").get<int>() % 5 == 1 ? after_checkpoint : others).push_back(record.at("rows_per_s"));
   std::ranges::nth_element(others, others.begin() + std::ssize(others) / 2);
-  after_checkpoint.erase(after_checkpoint.begin());  // the first update comes after none
+  after_checkpoint.erase(after_checkpoint.begin());  // no checkpoint came before the first update
   EXPECT_GT(std::ranges::max(after_checkpoint), 0.2 * others[others.size() / 2]);
 }
 
-/// All of the best's is read, by one rank: the others wait for as long as that takes.
+/// One rank reads the whole best checkpoint. The others wait as long as that takes, longer than --timeout.
 TEST_F(Checkpoints, OfWhichTheBestComesLateAreGoneOnFrom) {
   const std::string kept = "--keep-checkpoints 9 --ranks 2 --timeout 10 ";
   ASSERT_EQ(run_ut(small_training(27) + kept + "--run-dir " + run_).exit_code, 0);
@@ -182,7 +183,7 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
   Account account;
   for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
     const std::string content = base::read_file(newest / file);
-    const std::size_t last = content.size() - 2;  // the last byte of state.json is an end of line
+    const std::size_t last = content.size() - 2;  // not the last byte: in state.json that is an end of line
     for (const std::size_t at : {std::size_t{0}, std::size_t{9}, last / 3, last / 2, last}) {
       for (const int bit : {0, 6}) {
         std::string altered = content;

@@ -1,20 +1,20 @@
-// What goes wrong in a rank, for tests: a library that is loaded before all others (LD_PRELOAD) and stands between the
-// program and MPI or the file system. It does nothing but to the rank, and at the moment, that UT_FAULT names:
+// Injects faults into a rank, for tests: a library that is loaded before all others (LD_PRELOAD) and stands between the
+// program and MPI or the file system. It acts only on the rank and at the moment that UT_FAULT names:
 //
-//   UT_FAULT=KIND:RANK:N    RANK: -1 where there are no ranks
+//   UT_FAULT=KIND:RANK:N    RANK: -1 if there are no ranks
 //
-//   throw flip memory segfault kill stop    when the gradients of the Nth update are handed over
+//   throw flip memory segfault kill stop    when the Nth update hands its gradients to the all-reduce
 //   nan infinity large                 in the float64 gradients of the update after the Nth, before they are summed;
 //                                      the square of a large one is not finite
-//   full broken                        from the Nth operation on a file of a checkpoint on: no space left, an error of
-//                                      the disk
-//   slow                               likewise each takes a twentieth of a second
-//   late                               what is read first of the checkpoint of update N comes after 15 seconds
+//   full broken                        every operation on a checkpoint's files from the Nth on fails: no space left, or
+//                                      an input/output error
+//   slow                               every such operation from the Nth on takes a twentieth of a second longer
+//   late                               the first read from the checkpoint of update N is delayed by 15 seconds
 //   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
-//   unsynced                           SIGABRT when a file or directory of checkpoints takes its place before all that
-//                                      was written in it is on the disk, whatever N
+//   unsynced                           SIGABRT when a file or directory of checkpoints is renamed into place before all
+//                                      that was written in it is synced to the disk; N is ignored
 //
-// flip: one bit of one summed gradient, on this rank alone; not its lowest, which rounding may make good.
+// flip: one bit of one summed gradient, on this rank alone. It is not the lowest bit: rounding could hide that.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -42,7 +42,7 @@ struct Fault {
   long at = 0;
 };
 
-/// What is to go wrong in this process; an empty kind: nothing.
+/// The fault for this process; an empty kind: none.
 const Fault& fault() {
   static const Fault found = [] {
     const char* text = std::getenv("UT_FAULT");
@@ -65,13 +65,13 @@ Function next(const char* name) {
 
 bool memory_is_gone = false;
 
-/// The gradients of the Nth update, while they are summed.
+/// The gradients of the Nth update while they are being summed.
 struct Summed {
   void* buffer = nullptr;
   const MPI_Request* request = nullptr;
 };
 Summed to_flip;
-/// A buffer of gradients that is put wrong when rows are exchanged next, in the update after it.
+/// The gradients that the next exchange of rows poisons, in the following update.
 void* to_poison = nullptr;
 
 void happen(void* buffer, const MPI_Request* request) {
@@ -97,7 +97,7 @@ std::string path_of(int descriptor) {
 
 bool is_of_checkpoint(int descriptor) { return is_of_checkpoint(path_of(descriptor)); }
 
-/// Files of checkpoints that a crash of the machine may lose.
+/// Checkpoint files that were written but not synced.
 std::set<std::string> not_on_disk;
 
 void note_written(int descriptor) {
@@ -110,7 +110,7 @@ void check_on_disk(std::string_view moved) {
     if (std::string_view(file).starts_with(moved)) raise(SIGABRT);
 }
 
-/// Whether an operation on these files fails, with errno. The process may end here.
+/// Whether an operation on this file (a path or a descriptor) is to fail, with errno set. May end the process.
 template <class File>
 bool fails(File file) {
   const std::string& kind = fault().kind;
@@ -152,7 +152,7 @@ int MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuse
   return code;
 }
 
-/// What the program reports to the others at the end of an update comes before its gradients are made 0 again.
+/// Poisons here, not in the report at the end of an update: the gradients are zeroed after that report.
 int MPI_Ibcast(void* rows, int count, MPI_Datatype type, int root, MPI_Comm group, MPI_Request* request) {
   if (to_poison != nullptr)
     static_cast<double*>(std::exchange(to_poison, nullptr))[0] = fault().kind == "nan"     ? std::nan("")
@@ -161,7 +161,7 @@ int MPI_Ibcast(void* rows, int count, MPI_Datatype type, int root, MPI_Comm grou
   return PMPI_Ibcast(rows, count, type, root, group, request);
 }
 
-/// Which LibTorch takes memory with.
+/// LibTorch allocates with this.
 int posix_memalign(void** memory, size_t alignment, size_t size) {
   static const auto real = next<int (*)(void**, size_t, size_t)>("posix_memalign");
   return memory_is_gone ? ENOMEM : real(memory, alignment, size);

@@ -1,4 +1,4 @@
-// Runs the tests of faults, and says at the end what was tried and how it ended.
+// Runs the fault tests, and prints at the end a table of what was tried and how it ended.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

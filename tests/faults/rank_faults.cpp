@@ -1,5 +1,5 @@
-// A rank that fails: the job ends in seconds, all of it, with one line that says which rank, where, when and why; what
-// the run had is whole, and it goes on from there to the same end.
+// If a rank fails, the whole job ends within seconds, with one line that says which rank, where, when and why. The
+// run's checkpoints are whole, and it resumes from them to the same end.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -19,9 +19,9 @@ constexpr std::int64_t all_updates = 40;
 struct Case {
   std::string kind;
   int ranks;
-  std::string says;  // after `ut: rank N on host H`
-  int rank = 1;      // whose fault it is
-  int told_of = 1;   // the rank that the message names
+  std::string says;  // the message after `ut: rank N on host H, `
+  int rank = 1;      // gets the fault
+  int told_of = 1;   // is named by the message
   int check_ranks = 1000;
 };
 
@@ -63,7 +63,7 @@ class Rank : public testing::TestWithParam<Case> {
   static void SetUpTestSuite() { whole_runs = std::make_unique<TemporaryDirectory>(); }
   static void TearDownTestSuite() { whole_runs.reset(); }
 
-  /// The run that nothing happened to, the same for all cases of so many ranks.
+  /// The run without a fault; all cases of so many ranks share it.
   static std::string whole_run(const std::string& mesh, int ranks) {
     std::string run = *whole_runs / std::to_string(ranks);
     if (!std::filesystem::exists(run)) {
@@ -86,12 +86,12 @@ TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
   Account account;
   const std::string run = directory_ / "run";
   const FaultyRun faulty = run_with_fault(fmt::format("{}:{}:23", tried.kind, tried.rank),
-                                          // Ranks are compared before each checkpoint, too.
+                                          // Ranks are also compared before each checkpoint.
                                           fmt::format("{}{}--quiet --on-nonfinite stop --check-ranks {} --timeout 10 ",
                                                       small_training(all_updates), mesh, tried.check_ranks),
                                           run, std::chrono::seconds(hangs ? 30 : 20));
   EXPECT_EQ(faulty.outcome.exit_code, 1);
-  // Of a rank that hangs another one tells.
+  // A hanging rank is reported by another one.
   EXPECT_THAT(faulty.outcome.errors,
               MatchesRegex(fmt::format("ut: rank {} on host [^\n ]+, {}\n",
                                        hangs ? "[0-9]" : std::to_string(tried.told_of), tried.says)));

@@ -1,4 +1,4 @@
-// The same numbers: again, on any other mesh after a stop, and after very many updates.
+// A run gives the same numbers when repeated and when resumed on another mesh. A long run takes no more memory.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -71,7 +71,7 @@ TEST_F(Numbers, AreTheSameBitsAgain) {
   }
 }
 
-/// Resident memory of each rank in KiB, the largest, when the run has done so many updates.
+/// The largest resident memory of any rank, in KiB, once the run has done so many updates.
 std::int64_t memory_at(const std::string& run, std::int64_t updates) {
   const Outcome outcome = run_shell(
       fmt::format("n=0; until [ $((n += 1)) -gt 6000 ] || [ \"$(sed -nE '$s/.\"update\":([0-9]+),.*/\\1/p' "

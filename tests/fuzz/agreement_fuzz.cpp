@@ -1,4 +1,5 @@
-// Sentences before a verb, numpred.*, or the table of dependencies; or, in two parts, whole sentences and their verbs.
+// One part: sentences up to a verb (numpred.*), also tried as the table of dependencies. Two parts: whole sentences,
+// and their verbs.
 
 #include "datasets/dependencies.h"
 #include "datasets/task_options.h"

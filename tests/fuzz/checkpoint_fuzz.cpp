@@ -1,5 +1,5 @@
-// A checkpoint's state.json, as it is and with the digest that belongs to it; in a second part what `latest` says, in a
-// third one the optimizer's file.
+// A checkpoint's state.json, as it is and with the right digests. A second part is the content of `latest`, a third one
+// the optimizer's file.
 
 #include <ATen/ATen.h>
 
@@ -27,7 +27,7 @@ core::Safetensors tensors_named(const std::vector<std::string>& prefixes, const 
   return content;
 }
 
-/// What a person may do who wants a file to be believed.
+/// Adds the digests that make the state pass as genuine, so that the checks behind them are reached, too.
 std::string with_digests(const std::string& text, const std::string& model, const std::string& optimizer) {
   nlohmann::json state = nlohmann::json::parse(text, nullptr, false);
   if (!state.is_object()) return text;
@@ -39,7 +39,7 @@ std::string with_digests(const std::string& text, const std::string& model, cons
   return state.dump(2);
 }
 
-/// As ut train --resume reads it.
+/// Reads what `ut train --resume` reads.
 void read_all(const std::filesystem::path& checkpoint, core::Parameters& parameters) {
   const auto state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);

@@ -1,4 +1,4 @@
-// A file of options, as --config and a run directory have it; an exported model's config.json; a calibration.
+// A file of options (--config, or options.conf of a run directory), an exported model's config.json, or a calibration.
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace ut;
 
-/// Options that were taken are the same once they were written down and read again.
+/// Accepted options must be the same after they are written and read again.
 void require_to_come_back(const launcher::Options& options) {
   static const tests::TemporaryDirectory run;
   const std::string written = launcher::to_config(options);
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       require_to_come_back(launcher::parse_options(
           {"train", "--task", "copy", "--run-dir", "runs/one", "--config", directory / "options.conf"}));
     });
-    // What a run has recorded may be anything, too.
+    // The file of a run directory may hold anything, too.
     tests::taken([&] { launcher::parse_options({"evaluate", "--run-dir", directory.path().string()}); });
     return 0;
   }

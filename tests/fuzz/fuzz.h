@@ -9,20 +9,20 @@
 #include "base/error.h"
 #include "tests/temporary_directory.h"
 
-/// What libFuzzer and the replay of the corpus call: gives one input to a parser. Ends the process where the parser
-/// does what none may do.
+/// Called by libFuzzer and by the replay of the corpus: gives one input to a parser. Ends the process if the parser
+/// does something that no parser may do.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,  // NOLINT(readability-identifier-naming): its name
                                       std::size_t size);
 
 namespace ut::tests {
 
-/// Ends the process, as a finding, where `what` does not hold.
+/// Ends the process with the finding `what` unless `holds`.
 void require(bool holds, std::string_view what);
 
-/// Requires one line that a terminal shows and does not obey, not much longer than a screen.
+/// Requires a message of one line, without control characters and not much longer than a screen.
 void require_shown(std::string_view message);
 
-/// Whether `action` takes what it is given. The only exception that it may throw is BadInput, with a message as above.
+/// Whether `action` accepts its input. It may throw nothing but BadInput, with a message as require_shown() wants it.
 template <typename Action>
 bool taken(Action action) {
   try {
@@ -34,10 +34,10 @@ bool taken(Action action) {
   }
 }
 
-/// The bytes, or where there are lines `----` the `count` parts between them, of which the last ones may be empty.
+/// The bytes cut at lines `----` into `count` parts. If there are fewer such lines, the last parts are empty.
 std::vector<std::string> parts_of(const std::uint8_t* data, std::size_t size, std::size_t count);
 
-/// Writes a file, over an older one. Unlike a new one for each input, a directory that stays takes no time.
+/// Writes a file over an older one. Inputs share one directory, since making a new one for each takes time.
 void put(const TemporaryDirectory& directory, const std::string& name, std::string_view content);
 
 }  // namespace ut::tests

@@ -1,4 +1,4 @@
-// A list of hosts. None is looked up.
+// A list of hosts. No host name is looked up.
 
 #include "launcher/start/hosts.h"
 #include "tests/fuzz/fuzz.h"
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     tests::require(!hosts.empty(), "no hosts");
     for (const launcher::Host& host : hosts) {
       tests::require(host.slots > 0, "a host without slots");
-      // mpirun is given a host as one of a list, HOST:SLOTS,HOST:SLOTS.
+      // mpirun gets the hosts as one word, HOST:SLOTS,HOST:SLOTS.
       tests::require(!host.name.empty() && host.name[0] != '-', "a host that is an option");
       tests::require(host.name.find_first_of(",; \t\n\0") == std::string::npos, "a host that is several");
     }

@@ -1,4 +1,4 @@
-// Passages to be tested with and, in a second part, to be trained on.
+// Passages for testing and, in a second part, passages for training.
 
 #include "datasets/task_options.h"
 #include "tests/fuzz/fuzz.h"

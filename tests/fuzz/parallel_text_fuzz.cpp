@@ -1,4 +1,4 @@
-// Lines in one language and, in a second part, in another.
+// Lines in one language and, in a second part, in the other.
 
 #include "datasets/subword_training.h"
 #include "datasets/subwords.h"

@@ -1,5 +1,5 @@
-// Gives the files of a corpus to a parser, whole and cut short: what libFuzzer has found stays mended in builds without
-// it, too.
+// Gives the files of a corpus to a parser, whole and cut short, so that builds without libFuzzer check its old
+// findings, too.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ int main(int count, char** values) {
   for (int value = 1; value < count; ++value)
     for (const auto& entry : std::filesystem::recursive_directory_iterator(values[value])) {
       if (!entry.is_regular_file()) continue;
-      fmt::print("{}\n", entry.path().string());  // the last one is at fault
+      fmt::print("{}\n", entry.path().string());  // if the parser ends the process, the last name is the culprit
       std::fflush(stdout);
       const std::string content = ut::base::read_file(entry.path());
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(content.data());

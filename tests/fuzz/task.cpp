@@ -25,7 +25,7 @@ void require_right(const datasets::Example& example, const datasets::Task& task)
   if (!task.points()) require_ids({example.answer}, task);
   require(std::ranges::all_of(example.candidates, [&](std::int64_t candidate) { return candidate >= -1; }),
           "a candidate that is none");
-  std::vector<std::int64_t> known;  // an output is of these
+  std::vector<std::int64_t> known;  // what a model may output
   for (const std::int64_t id : example.target)
     if (id >= 0 && id != datasets::end_of_sequence_id) known.push_back(id);
   taken([&] { task.render(known); });

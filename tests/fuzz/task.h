@@ -6,8 +6,9 @@
 
 namespace ut::tests {
 
-/// Makes the task and all of its examples, and runs `ut data check` on its files: only BadInput may be thrown, ids must
-/// be of the vocabulary, and an example's text must be one that the task can read again. Returns whether it was taken.
+/// Runs `ut data check` on the task's files, then makes the task and up to 100 examples of each split. Only BadInput
+/// may be thrown, ids must be in the vocabulary, and a text that outputs are scored against must be one line. Returns
+/// whether the task was accepted.
 bool try_task(const datasets::TaskOptions& options);
 
 }  // namespace ut::tests

@@ -12,7 +12,7 @@ namespace ut::golden {
 namespace {
 
 constexpr double absolute = 1e-5;          // outputs, states and losses
-constexpr double of_largest_entry = 1e-5;  // gradients, where the largest entry is above 1
+constexpr double of_largest_entry = 1e-5;  // gradients; a largest entry below 1 counts as 1
 constexpr double after_training = 1e-4;    // weights
 constexpr double relative = 1e-5;          // learning rates, which are far below 1
 
@@ -34,7 +34,7 @@ at::Tensor tolerance_of(Quantity quantity, const at::Tensor& expected) {
   return at::full_like(expected, absolute);
 }
 
-/// The indices of an element, from its place in the flat array.
+/// The indices of an element, from its place in the flattened array.
 std::vector<std::int64_t> indices_of(std::int64_t element, at::IntArrayRef sizes) {
   std::vector<std::int64_t> indices(sizes.size());
   for (std::size_t axis = sizes.size(); axis-- > 0; element /= sizes[axis]) indices[axis] = element % sizes[axis];

@@ -11,26 +11,26 @@
 
 namespace ut::golden {
 
-/// Each with its own tolerance.
+/// Each kind has its own tolerance.
 enum class Quantity { output, loss, gradient, weight, rate };
 
-/// Holds what the model computes against what the authors' program computed, and keeps the first quantity that is out
-/// of tolerance and the largest deviation of all.
+/// Compares the model's numbers with those of the authors' program. Keeps the first quantity that is out of tolerance
+/// and the largest deviation of all.
 class Comparison {
  public:
   explicit Comparison(const Case& golden) : golden_(golden) {}
 
   const Case& golden() const { return golden_; }
-  /// What is compared from here on is computed so (float32, float64); stands in messages.
+  /// The precision (float32, float64) of the comparisons that follow, for messages.
   void compute_in(const std::string& precision) { precision_ = precision; }
 
-  /// `got` against the case's array `name`, if it has one.
+  /// Compares `got` with the case's array `name`, if it has one.
   void check(Quantity quantity, const std::string& name, const at::Tensor& got);
   void check(Quantity quantity, const std::string& name, double got);
-  /// `got` against `expected`, which is a part of the array `name`.
+  /// Compares `got` with `expected`, which is a part of the array `name`.
   void check(Quantity quantity, const std::string& name, const at::Tensor& got, const at::Tensor& expected);
 
-  /// The first quantity out of tolerance: what was got, expected, tolerated.
+  /// The first quantity out of tolerance: what was computed, what was expected, and the tolerance.
   const std::optional<std::string>& failure() const { return failure_; }
   bool is_empty() const { return compared_.empty(); }
   /// What was compared and the largest deviation.

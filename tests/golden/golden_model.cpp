@@ -9,7 +9,7 @@
 namespace ut::golden {
 namespace {
 
-/// Ones up to each row's last id that is not 0: a 0 between others is a row like them.
+/// True up to each sequence's last id that is not 0: a 0 between other ids counts as a real row.
 at::Tensor up_to_last(const at::Tensor& ids) { return ids.ne(0).to(at::kLong).flip(1).cumsum(1).flip(1).gt(0); }
 
 at::Tensor positions(const at::Tensor& ids) { return at::arange(ids.size(1)).expand_as(ids).flatten(); }
@@ -67,7 +67,7 @@ std::vector<const core::Parameters*> GoldenModel::parameters() const {
   return all;
 }
 
-/// Padding is embedded as zeros; the target space's row is added to it all the same.
+/// Padding is embedded as zeros, but the target space's row is added to padding, too.
 at::Tensor GoldenModel::embed(const core::Batch& batch) const {
   at::Tensor words = model_.embed_source(batch);
   if (options().halting.any()) words = words * batch.source_words.ne(0).to(words.scalar_type());

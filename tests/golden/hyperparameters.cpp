@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the model under test can do.
+/// The values that the model under test supports, by hyper-parameter.
 std::map<std::string, std::vector<json>> supported_values() {
   return {{"recurrence_type", {"basic", "act"}},
           {"act_type", {"basic", "global", "random", "accumulated"}},
@@ -36,7 +36,7 @@ std::map<std::string, std::vector<json>> supported_values() {
           {"mix_with_transformer", {nullptr, false, ""}}};
 }
 
-/// What is read elsewhere.
+/// Hyper-parameters that may have any value here.
 std::set<std::string> free_names() {
   return {"hidden_size",
           "filter_size",
@@ -52,7 +52,7 @@ std::set<std::string> free_names() {
           "symbol_modality_num_shards"};
 }
 
-/// A feature that is not switched on asks for nothing.
+/// Whether a value switches its feature off, so that nothing need support it.
 bool is_off(const json& value) {
   return value.is_null() || value == json(false) || value == json(0) || value == json(0.0) || value == json("") ||
          value == json("none");

@@ -11,7 +11,7 @@
 namespace ut::golden {
 namespace {
 
-/// What of one of the authors' sets of hyper-parameters the learning rate depends on.
+/// The part of one of the authors' sets of hyper-parameters that the learning rate depends on.
 struct RateOptions {
   std::int64_t d_model;
   bool decay_alone;
@@ -44,7 +44,7 @@ void compare_learning_rates(const Case& golden, core::Precision, Comparison& com
   const at::Tensor updates = golden.array("step").to(at::kLong);
   for (const auto& name : golden.names(prefix)) {
     const auto options = options_of(name.substr(prefix.size()));
-    if (!options) continue;  // the runner says which arrays were not compared
+    if (!options) continue;  // main.cpp reports the arrays that were not compared
     std::vector<double> rates;
     for (std::int64_t index = 0; index < updates.numel(); ++index)
       rates.push_back(rate(*options, updates[index].item<std::int64_t>()));

@@ -1,4 +1,4 @@
-// Holds the model against the authors' numbers: golden --cases DIR
+// Compares the model with the authors' numbers: golden --cases DIR
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +39,7 @@ CompareKind function_for(const std::string& kind) {
   throw NotSupported(fmt::format("kind {}", kind));
 }
 
-/// Compares one case in both precisions and says how it went. Throws where it cannot be compared.
+/// Compares one case in both precisions and prints the result. Throws if the case cannot be compared.
 bool run_case(const fs::path& path) {
   const Case golden(path);
   const CompareKind compare = function_for(golden.kind());
@@ -61,7 +61,7 @@ bool run_case(const fs::path& path) {
   return true;
 }
 
-/// An error's first line: LibTorch's go on with a trace of calls.
+/// An error's first line; in LibTorch's errors a stack trace follows.
 std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
 
 void count_case(const fs::path& path, Counts& counts) {
@@ -74,7 +74,7 @@ void count_case(const fs::path& path, Counts& counts) {
     fmt::print("FAIL {}: {}\n", path.stem().string(), first_line(error.what()));
     ++counts.failed;
   }
-  std::fflush(stdout);  // what was found is said whatever becomes of the next
+  std::fflush(stdout);  // so that the result is seen even if the next case ends the process
 }
 
 int run_all(const fs::path& directory) {

@@ -15,7 +15,7 @@ class PaddedExchange final : public dist::SequenceExchange {
  public:
   explicit PaddedExchange(const at::Tensor& real)
       : real_(real.ne(0).contiguous()), length_(real.size(1)), seen_rows_(real_rows(real)) {
-    const auto seen = sequences_of(real);  // a sequence without any is refused
+    const auto seen = sequences_of(real);  // refuses a sequence without real positions
     const std::vector<std::int64_t> whole(seen.ids.size(), length_);
     local_ = dist::rows_of({seen.ids, whole}, 0, 1);
     all_ = {local_.sequence.index_select(0, seen_rows_), local_.position.index_select(0, seen_rows_), {0}};
@@ -97,7 +97,7 @@ std::shared_ptr<const dist::SequenceExchange> make_padded_exchange(const at::Ten
 bool all_real(const at::Tensor& real) { return real.ne(0).all().item<bool>(); }
 
 void remove_padding(const Case& golden, core::Block& block, const at::Tensor& real) {
-  const bool convolves = golden.hparams().at("transformer_ffn_type") == "sepconv";  // which masks its input instead
+  const bool convolves = golden.hparams().at("transformer_ffn_type") == "sepconv";  // masks its input instead
   if (convolves || !golden.hparams().value("use_pad_remover", true)) return;
   for (auto& layer : block.layers())
     layer.transition = std::make_unique<ZeroAtPadding>(std::move(layer.transition), real);

@@ -11,20 +11,20 @@
 
 namespace ut::golden {
 
-/// The numbers of the entries of `real` [sequences, length] that are not 0, each sequence's after the one's before.
+/// The numbers of the non-zero entries of `real` [sequences, length], counted sequence after sequence.
 at::Tensor real_rows(const at::Tensor& real);
 
-/// As many sequences as `real` [sequences, length] has, each with its entries that are not 0. Throws NotSupported where
-/// one has none: the authors' program lets its rows look at padding then.
+/// The sequences of `real` [sequences, length], each as long as it has non-zero entries. Throws NotSupported if one has
+/// none: in the authors' program its rows would then attend to padding.
 dist::Sequences sequences_of(const at::Tensor& real);
 
-/// The authors' padded batches, of which our rows have no notion: every position of `real` [sequences, length] is a
-/// local row and asks, but only positions that are not 0 there are seen by others.
+/// An exchange for the authors' padded batches, which our rows have no notion of: every position of `real` [sequences,
+/// length] is a local row with a query, but other rows see only the positions where `real` is not 0.
 std::shared_ptr<const dist::SequenceExchange> make_padded_exchange(const at::Tensor& real);
 
 bool all_real(const at::Tensor& real);
 
-/// Where the case has the authors' pad remover, makes an encoder's transitions give exactly 0 at padded rows.
+/// If the case uses the authors' pad remover, makes an encoder's transitions give exactly 0 at padded rows.
 void remove_padding(const Case& golden, core::Block& block, const at::Tensor& real);
 
 }  // namespace ut::golden

@@ -7,7 +7,7 @@
 namespace ut::golden {
 namespace {
 
-/// Of every step, one below the other.
+/// A part of every step's halting state, stacked: [steps, ...].
 template <class Part>
 at::Tensor of_steps(const std::vector<core::HaltingState>& ponder, const Part& part) {
   std::vector<at::Tensor> steps;
@@ -31,7 +31,7 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
   const auto length = is_global ? golden.array(stack + "output").size(1) : 0;
   const auto check = [&](const std::string& name, std::int64_t axis, const at::Tensor& got) {
     if (!golden.has(stack + name)) return;
-    const at::Tensor& theirs = golden.array(stack + name);  // where the sequence decides, one for all its positions
+    const at::Tensor& theirs = golden.array(stack + name);  // if sequences decide: one value a sequence
     const bool one_for_all = is_global && theirs.dim() == axis + 1;
     auto sizes = theirs.sizes().vec();
     if (one_for_all) sizes.push_back(length);
@@ -50,7 +50,7 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
   check("state", 0, trace.ponder.back().mean());
   if (const std::string name = stack + "loop_should_continue_after"; golden.has(name))
     comparison.check(Quantity::output, name, went_on(golden, trace.ponder));
-  if (!is_global)  // there the authors recorded each position's own
+  if (!is_global)  // for global halting the authors recorded each position's own probability
     check("steps/p", 1, at::stack(trace.probabilities));
 }
 

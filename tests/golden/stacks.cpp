@@ -30,17 +30,17 @@ struct Stack {
   std::string prefix;
 };
 
-/// An array of the case [sequences, length, d] as a leaf [rows, d], padding included.
+/// An array [sequences, length, d] of the case as a leaf [rows, d], padding included.
 at::Tensor leaf(const Case& golden, const std::string& name, core::Precision precision) {
   return golden.array(name).to(core::scalar_type(precision)).flatten(0, 1).clone().requires_grad_();
 }
 
-/// The case's mask [sequences, length], or ones where it has none.
+/// The case's mask [sequences, length], or ones if it has none.
 at::Tensor mask(const Case& golden, const std::string& name, const std::string& of) {
   return golden.has(name) ? golden.array(name) : at::ones(golden.array(of).sizes().slice(0, 2));
 }
 
-/// Runs the stack; compares its states, its output, the loss and all gradients but those of the memory.
+/// Runs the stack; compares its states, its output, the loss and all gradients except the memory's.
 void run(Stack& stack, const at::Tensor& inputs, const dist::SequenceExchange& exchange, const core::Memory* memory,
          Comparison& comparison) {
   const Case& golden = comparison.golden();

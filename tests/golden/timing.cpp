@@ -24,7 +24,7 @@ at::Tensor signal(std::int64_t first, std::int64_t count, std::int64_t d_model, 
   return core::sinusoid(at::arange(first, first + count), d_model, core::Signal::halves).to(type);
 }
 
-/// Position signal from `first` on plus the signal of `step` [positions, d].
+/// The signals of positions from `first` on, plus that of `step`. [positions, d]
 at::Tensor two_signals(std::int64_t first, std::int64_t step, at::IntArrayRef sizes, at::ScalarType type) {
   const std::int64_t d_model = sizes.back();
   return signal(first, sizes[sizes.size() - 2], d_model, type) + signal(step, 1, d_model, type);

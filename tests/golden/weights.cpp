@@ -12,7 +12,7 @@
 namespace ut::golden {
 namespace {
 
-/// The authors' names for what a layer of ours has.
+/// The authors' names for the parameters of a layer of ours.
 std::map<std::string, std::vector<std::string>> names_in_layer(core::Norm norm) {
   std::map<std::string, std::vector<std::string>> names{
       {"self_attention.query_key_value", {"self_att/q", "self_att/k", "self_att/v"}},
@@ -35,7 +35,7 @@ std::map<std::string, std::vector<std::string>> names_in_layer(core::Norm norm) 
   return names;
 }
 
-/// The authors' names for a parameter of ours, from left to right.
+/// The authors' names for a parameter of ours: several if ours joins theirs, from left to right.
 std::vector<std::string> golden_names(const std::string& ours, core::Norm norm) {
   if (ours == "table") return {"shared_embedding"};
   const auto dot = ours.find('.');
@@ -55,10 +55,10 @@ std::vector<std::string> golden_names(const std::string& ours, core::Norm norm) 
   return result;
 }
 
-/// Whether they have one shape but for axes of one.
+/// Whether their shapes are equal apart from axes of size 1.
 bool are_alike(const at::Tensor& a, const at::Tensor& b) { return a.squeeze().sizes() == b.squeeze().sizes(); }
 
-/// Arrays side by side, in the shape that the parameter has.
+/// The arrays side by side, in the parameter's shape.
 at::Tensor joined(const std::vector<at::Tensor>& parts, const core::Parameter& parameter) {
   const at::Tensor whole = parts.size() == 1 ? parts.front() : at::cat(parts, 1);
   if (!are_alike(whole, parameter.tensor))
@@ -67,7 +67,7 @@ at::Tensor joined(const std::vector<at::Tensor>& parts, const core::Parameter& p
   return whole.reshape(parameter.tensor.sizes());
 }
 
-/// Each of the authors' arrays under `prefix` against its part of `values`, which has the parameter's shape.
+/// Compares the authors' arrays under `prefix` with their parts of `values`, which has the parameter's shape.
 void compare_parts(Comparison& comparison, Quantity quantity, const std::string& prefix,
                    const std::vector<std::string>& names, const at::Tensor& values) {
   const Case& golden = comparison.golden();

@@ -5,18 +5,18 @@
 
 namespace ut::golden {
 
-/// Fills the parameters from the case's `weights/`; where ours joins several of theirs, they are put side by side.
-/// Throws base::BadInput where one is missing or of another size.
+/// Fills the parameters from the case's `weights/`. If a parameter of ours joins several of theirs, they are put side
+/// by side. Throws base::BadInput if one is missing or has another size.
 void load_weights(const Case& golden, core::Norm norm, const core::Parameters& parameters);
 
-/// Throws NotSupported where the case has weights that nothing was filled from.
+/// Throws NotSupported if the case has weights that filled no parameter.
 void require_all_weights_used(const Case& golden);
 
-/// The parameters' gradients against the case's arrays under `prefix` (grad/, grad_act_loss/).
+/// Compares the parameters' gradients with the case's arrays under `prefix` (grad/, grad_act_loss/).
 void compare_gradients(Comparison& comparison, core::Norm norm, const core::Parameters& parameters,
                        const std::string& prefix);
 
-/// The parameters against the case's arrays under `prefix` (weights_after_2/).
+/// Compares the parameters with the case's arrays under `prefix` (weights_after_2/).
 void compare_weights(Comparison& comparison, core::Norm norm, const core::Parameters& parameters,
                      const std::string& prefix);
 

@@ -1,5 +1,5 @@
-// Stacks whose rows halt for good, over the ranks that share its sequences, against one rank that holds everything;
-// that one is held to a reference in tests/core/act_copy_test.cpp.
+// Stacks whose rows halt for good (act-copy), over ranks that share the sequences, against one rank that holds
+// everything. tests/core/act_copy_test.cpp holds that one rank to a reference.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// A rank's rows stop at the first and second step, where all ranks share the sequences, and others go on; on one rank
-/// what would be a rank's of two.
+/// The rows of `rank`, if all ranks share the sequences, stop at the first and second step; the others go on. On one
+/// rank: the rows that `rank` would hold if there were two.
 LastStep stopping_on(int rank, const Lengths& lengths, std::int64_t steps) {
   return [rank, lengths, steps, ranks = std::max(2, tests::world()->size())](std::int64_t sequence,
                                                                              std::int64_t position) {
@@ -31,7 +31,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
  protected:
   MeshActCopy() { options_.transition = GetParam().transition; }
 
-  /// Results of one rank and of this rank on a mesh, for one input.
+  /// Compares this rank's rows on a mesh with the same rows of one rank, for one input.
   void expect_same_rows(const StackPass& mine, const StackPass& one_rank) const {
     const auto my = [&](const at::Tensor& rows) { return rows.index_select(0, mine.rows); };
     expect_close(mine.output.state, my(one_rank.output.state), "outputs");
@@ -42,8 +42,8 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     expect_close(mine.encoded.grad(), one_rank.encoded.grad().index_select(0, mine.source_rows), "of the memory");
   }
 
-  /// For the next seed's input and parameters, halting as `probability` says; with dropout on. `sequence_parallel`
-  /// ranks share a sequence.
+  /// For the next seed's input and parameters, with dropout: `probability` decides halting, or the halting unit if it
+  /// is empty. `sequence_parallel` ranks share a sequence.
   void expect_same(const Lengths& lengths, const Probability& probability, int sequence_parallel) {
     const auto key = DropoutKey::for_update(5, 6);
     ++seed_;
@@ -68,8 +68,8 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     }
   }
 
-  /// In two forms that differ in everything; rows stay where they are in the one and move in the other, and the other
-  /// way round at the next call.
+  /// In two forms that differ in every model option. In one of them running rows move between ranks, in the other they
+  /// stay; the next call swaps the two.
   void expect_same_in_both_forms(const Lengths& lengths, const Probability& probability = {},
                                  int sequence_parallel = tests::world()->size()) {
     moves_ = !moves_;
@@ -159,10 +159,10 @@ INSTANTIATE_TEST_SUITE_P(Kinds, MeshActCopy,
                                          Kind{true, TransitionKind::separable_convolution}),
                          [](const auto& kind) { return name_of(kind.param); });
 
-/// An encoder that all ranks share, halting where a whole rank's rows and many others stop early.
+/// An encoder whose sequences all ranks share. All rows of rank 0 stop early, and so do some others.
 class MeshActCopyCost : public testing::Test {
  protected:
-  /// What this rank sent for a forward pass.
+  /// The bytes that this rank sent for the exchange in a forward pass.
   std::int64_t forward_bytes(const StepObserver& observer = {}) const {
     const StackInput input = random_input(1, lengths_, options_.d_model);
     const LoneStack stack(options_, false, 1, stopping_after(last_));
@@ -172,7 +172,7 @@ class MeshActCopyCost : public testing::Test {
     return sent() - before;
   }
 
-  /// The rows that this rank computed at each step.
+  /// How many rows this rank computed at each step.
   std::vector<std::int64_t> rows_by_step() const {
     std::vector<std::int64_t> counts;
     const auto step_made = [&](std::int64_t, const dist::Rows& rows, const at::Tensor&, const HaltingState*,
@@ -194,7 +194,7 @@ class MeshActCopyCost : public testing::Test {
                        world_->size()) == rank;
   }
 
-  /// How often this rank's rows are to be sent: at each of a row's steps, and once more if another goes on without it.
+  /// How often rows of this rank are to be sent: at each of a row's steps, and once more if its sequence runs on.
   std::int64_t times_sent() const {
     std::int64_t times = 0;
     for (std::size_t index = 0; index < lengths_.size(); ++index) {
@@ -208,8 +208,7 @@ class MeshActCopyCost : public testing::Test {
     return times;
   }
 
-  /// How often this rank's rows are to be sent to a rank that runs rows so near that a convolution sees them from
-  /// there.
+  /// How often rows of this rank are to be sent for convolutions: to each rank that runs a row within `reach` of them.
   std::int64_t times_sent_beside(std::int64_t reach) const {
     std::int64_t times = 0;
     for (std::size_t index = 0; index < lengths_.size(); ++index) {

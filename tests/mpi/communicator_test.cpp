@@ -1,4 +1,4 @@
-// One suite for every communicator there is: a case for each of communicator_cases().
+// One suite for all communicators: it runs for each of communicator_cases().
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -15,12 +15,12 @@ namespace {
 
 constexpr at::ScalarType types[] = {at::kFloat, at::kDouble, at::kLong};
 
-/// Rows that say whose they are: 10000 * rank + 100 * row + column; whole numbers, exact in every type.
+/// Values that name their place: 10000 * rank + 100 * row + column. They are whole numbers, exact in every type.
 at::Tensor named_rows(int rank, std::int64_t rows, std::int64_t columns, at::ScalarType type) {
   return (10000 * rank + 100 * at::arange(rows).unsqueeze(1) + at::arange(columns).unsqueeze(0)).to(type);
 }
 
-/// How many rows each rank has: as many for all, none on some, all on the last.
+/// How many rows each rank has: equal, uneven with none on some ranks, all on the last rank, none at all.
 std::vector<std::vector<std::int64_t>> row_counts(int ranks) {
   std::vector<std::vector<std::int64_t>> patterns(4);
   for (int rank = 0; rank < ranks; ++rank) {
@@ -38,15 +38,15 @@ std::int64_t sum(const std::vector<std::int64_t>& counts) {
 
 class Collectives : public testing::TestWithParam<tests::CommunicatorCase> {
  public:
-  /// The tensor, on the device that is tested.
+  /// The tensor on the tested device.
   at::Tensor here(const at::Tensor& tensor) const { return tensor.to(device); }
-  /// Whether the result is where it should be, and what it should be.
+  /// Whether the result is on the tested device and equal to `expected`.
   bool same(const at::Tensor& result, const at::Tensor& expected) const {
     return result.device() == device && result.cpu().equal(expected);
   }
   std::int64_t sent(Purpose purpose) const { return group->sent_bytes().at(static_cast<std::size_t>(purpose)); }
 
-  /// check(type, counts, columns) for many of them.
+  /// Calls check(type, counts, columns) for many of them.
   template <class Check>
   void for_types_and_sizes(const Check& check) const {
     for (const auto type : types)
@@ -168,7 +168,7 @@ TEST_P(Collectives, ShiftsBringTheRowsOfTheRankAtThatDistance) {
 }
 
 TEST_P(Collectives, AllToAllDeliversEachPartToItsRank) {
-  const auto rows_between = [](int from, int to) { return std::int64_t{(from * 3 + to * 2) % 4}; };  // some none
+  const auto rows_between = [](int from, int to) { return std::int64_t{(from * 3 + to * 2) % 4}; };  // 0 for some pairs
   const auto first_row_to = [&](int from, int to) {
     std::int64_t row = 0;
     for (int before = 0; before < to; ++before) row += rows_between(from, before);
@@ -230,8 +230,8 @@ TEST_P(Collectives, CountsBytesByPurpose) {
   EXPECT_EQ(sent(Purpose::exchange), expected);
 }
 
-/// Where collectives run beside the program, it may use what they have not brought yet, and give away the memory of
-/// what they have not taken yet, as if they had.
+/// Collectives may run asynchronously (NCCL). The program may still use their results at once, and free their inputs at
+/// once, as if they had finished.
 TEST_P(Collectives, KeepTheOrderOfTheWorkAroundThem) {
   const at::Tensor values = here(at::ones({1000}, at::kLong));
   const std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 1);

@@ -16,14 +16,14 @@
 namespace ut::tests {
 namespace {
 
-/// Takes the host's memory for that of a device: everything is copied away and back.
+/// Treats host memory as a device's: everything is copied there and back.
 dist::Staging stand_in_staging() {
   return {at::kCPU, [](const at::Tensor&) { return true; },
           [](const at::Tensor& tensor) { return tensor.clone(at::MemoryFormat::Contiguous); },
           [](const at::Tensor& host, const at::Tensor& device) { device.copy_(host); }};
 }
 
-/// Whether a driver has put one there: what CUDA itself says of it is for the tests to find out.
+/// Whether the driver has made a device node, even if CUDA cannot use the GPU: then the tests are to fail.
 bool machine_has_gpu() {
   std::error_code unreadable;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", unreadable)) {
@@ -34,7 +34,7 @@ bool machine_has_gpu() {
   return at::detail::getCUDAHooks().deviceCount() > 0;
 }
 
-/// Ranks go over the GPUs in turn. There may be more of them, of which there is always one to name.
+/// How many GPUs the ranks take in turn; at least 1, so that there is one to name.
 int gpus() { return std::max(1, static_cast<int>(at::detail::getCUDAHooks().deviceCount())); }
 
 std::vector<CommunicatorCase> gpu_cases() {

@@ -15,19 +15,19 @@ namespace ut::tests {
 /// One of the communicators that the collectives' tests run over.
 struct CommunicatorCase {
   std::string name;
-  at::Device device;  // of the tensors that it is given
-  /// Of its own group of ranks: all ranks, or of `single` this one. Collective.
+  at::Device device;  // of the tensors that it works on
+  /// Over all ranks, or for `single` over this one. Collective.
   std::function<std::unique_ptr<dist::Communicator>()> make;
 };
 
 inline std::ostream& operator<<(std::ostream& stream, const CommunicatorCase& tested) { return stream << tested.name; }
 
-/// All that should work here. What needs a GPU is among them where this build has CUDA and the machine a GPU, however
-/// little of it works: then its tests fail, and are not skipped.
-/// Collective, as is the next one.
+/// All that should work here. Those that need a GPU are among them if this build has CUDA and the machine has a GPU. If
+/// that GPU does not work, their tests fail: they are not skipped.
+/// Collective, as is communicator_cases_text().
 std::vector<CommunicatorCase> communicator_cases();
 
-/// Which they are, and which are left out and why: a line for each of the two.
+/// One line that names the cases, and one that names those left out and says why, if any.
 std::string communicator_cases_text();
 
 }  // namespace ut::tests

@@ -12,7 +12,7 @@ namespace {
 
 TEST(GradientsOfARank, AreSeenNotToBeFiniteWhereverTheyLie) {
   const std::unique_ptr<Communicator> ranks = tests::world();
-  if (ranks->size() == 1) return;  // there is no sum over ranks that could hide whose they were
+  if (ranks->size() == 1) return;  // with one rank, no sum can hide whose NaN it is
   for (const std::int64_t place : {1, 4, 9}) {
     const at::Tensor gradient = at::ones({10}, at::kDouble);
     if (ranks->rank() == 1) gradient[place] = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,6 @@
-// Runs every test on every rank under mpirun. Tests are collective: each rank runs the same ones in the same order. The
-// run fails on all ranks where a test failed on any. An exception, or an ASSERT_ that fails, would leave the other
-// ranks waiting in a collective, so it ends the job at once.
+// Runs every test on every rank under mpirun. Tests are collective: each rank runs the same ones in the same order. If
+// a test fails on any rank, the run fails on all. An exception, or an ASSERT_ that fails, would leave the other ranks
+// waiting in a collective, so it ends the job at once.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -18,13 +18,13 @@
 namespace ut::tests {
 namespace {
 
-/// MPI from the first call to the end of the program: there can be one only.
+/// MPI, from the first call to the end of the program. It can be initialised only once.
 const dist::MpiSession& session() {
   static const dist::MpiSession only;
   return only;
 }
 
-/// Says failures, with the rank that they are of, and ends the job where others would wait for this rank.
+/// Prints failures with their rank, and ends the job if the others would wait for this rank.
 class FailurePrinter final : public testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : rank_(rank) {}
@@ -42,17 +42,17 @@ class FailurePrinter final : public testing::EmptyTestEventListener {
 
  private:
   int rank_;
-  std::string test_;  // kept here, since GoogleTest cannot be asked while it reports
+  std::string test_;  // kept, since GoogleTest cannot be asked while it reports
 };
 
 void choose_listeners(int rank) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank != 0) delete listeners.Release(listeners.default_result_printer());
-  listeners.Append(new FailurePrinter(rank));  // theirs to delete
+  listeners.Append(new FailurePrinter(rank));  // GoogleTest deletes it
 }
 
-/// Throws where this run is not of the number of ranks that it is meant to be of: a launcher that starts so many single
-/// processes would pass every test.
+/// Throws if this run does not have the expected number of ranks. Otherwise a launcher that starts as many separate
+/// one-rank runs would pass every test.
 void check_ranks(const dist::Communicator& ranks) {
   const char* expected = std::getenv("UT_EXPECTED_RANKS");
   if (expected != nullptr && std::to_string(ranks.size()) == expected) return;

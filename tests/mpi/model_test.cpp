@@ -22,12 +22,12 @@ using Examples = std::vector<ExampleSequence>;
 
 using MakeWorld = std::unique_ptr<dist::Communicator> (*)();
 
-/// The ranks, each with a device of its own.
+/// All ranks, each with a stand-in device.
 std::unique_ptr<dist::Communicator> world_of_devices() {
   return dist::make_staged_communicator(tests::world(), tests::stand_in_device_staging());
 }
 
-/// check(mesh) for every mesh of the ranks.
+/// Calls check(mesh) for every mesh of the ranks.
 template <class Check>
 void for_meshes(const Check& check, MakeWorld make_world = tests::world) {
   const int ranks = tests::world()->size();
@@ -38,7 +38,7 @@ void for_meshes(const Check& check, MakeWorld make_world = tests::world) {
   }
 }
 
-/// The sequences of this rank's data group.
+/// The examples of this rank's sequence group.
 Examples share_of(const Examples& examples, const dist::Mesh& mesh) {
   const auto part = base::share(static_cast<std::int64_t>(examples.size()), mesh.data_rank(), mesh.data_parallel());
   return {examples.begin() + part.begin, examples.begin() + part.end};
@@ -56,7 +56,7 @@ struct Update {
   at::Tensor gradient;  // [elements]
 };
 
-/// One update's loss and gradient, over all examples; `mine` are those of this rank's sequence group.
+/// One update's loss and gradient over all examples; `mine` are those of this rank's sequence group.
 Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t labels, dist::Communicator& sequence,
                  dist::Communicator& world, const dist::ExchangeOptions& exchange = {}) {
   UniversalTransformer model(options, 3, world.device());
@@ -72,7 +72,7 @@ Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t
   return {total.item<double>(), model.parameters().flat_gradient().cpu()};
 }
 
-/// The same, made by rank 0 alone, over everything; there may be fewer cores than ranks.
+/// The same computed from all examples by rank 0 alone, since there may be fewer cores than ranks.
 Update update_of_one_rank(const ModelOptions& options, const Examples& examples, std::int64_t labels) {
   const auto world = tests::world();
   Update update{0, at::zeros({UniversalTransformer(options, 3).parameters().elements()}, at::kDouble)};
@@ -94,7 +94,7 @@ void expect_same_on_every_mesh(const ModelOptions& options, const Examples& exam
       [&](const dist::Mesh& mesh) {
         const Update update =
             update_of(options, share_of(examples, mesh), labels, mesh.sequence(), mesh.world(), exchange);
-        // A loss of 0 is that of one candidate alone.
+        // The loss is 0 if there is only one candidate.
         EXPECT_NEAR(update.loss, one_rank.loss, 1e-10 * one_rank.loss);
         EXPECT_LE((update.gradient - one_rank.gradient).abs().max().item<double>(), 1e-10 * largest);
       },
@@ -195,7 +195,7 @@ TEST_P(MeshModel, GivesTheSameOnDevices) {
 }
 
 struct Kept {
-  std::int64_t bytes;   // for the backward pass
+  std::int64_t bytes;   // kept for the backward pass
   at::Tensor gradient;  // [elements]
 };
 
@@ -236,8 +236,8 @@ TEST(MeshMemory, OnDevicesIsFreeOfAttentionsWeightsWhereTheyAreMadeAgain) {
         world_of_devices);
 }
 
-/// Products in bfloat16 err by a few thousandths each, and a ReLU now and then falls the other way; what the mesh adds
-/// to that is the order of sums.
+/// Each product in bfloat16 has an error of a few thousandths, and now and then a ReLU changes sides. Beyond that a
+/// mesh changes only the order of sums.
 TEST_P(MeshModel, ComesCloseInBfloat16) {
   options_.heads = 4;
   options_.d_model = 16;
@@ -248,7 +248,7 @@ TEST_P(MeshModel, ComesCloseInBfloat16) {
     for (const Halting halting : {Halting::none, Halting::act_copy}) {
       SCOPED_TRACE(fmt::format("form {}, halting {}", static_cast<int>(form), static_cast<int>(halting)));
       options_.halting = lively_halting(halting, halting);
-      options_.halting.threshold = 2;  // rows stop at the last step alone, whatever the precision
+      options_.halting.threshold = 2;  // no row stops before the last step, whatever the precision
       const Examples examples = random_sequences(++seed, 4, 9, options_);
       const std::int64_t labels = labels_of(examples, options_.architecture);
       const auto single = dist::make_single_communicator();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t columns = 3;
 
-/// A number of -1..1 that is a function of what it belongs to.
+/// A number in -1..1, a function of `seed` and `of`.
 double number(std::uint64_t seed, std::initializer_list<std::int64_t> of) {
   for (const std::int64_t part : of) seed = base::mix(seed, static_cast<std::uint64_t>(part));
   return static_cast<double>(seed >> 11) * 0x1p-52 - 1;
@@ -39,7 +39,7 @@ Sequences random_sequences(std::uint64_t seed) {
   Sequences sequences;
   for (auto count = random.uniform(1, 6); count > 0; --count) {
     sequences.ids.push_back(10 * count);
-    sequences.lengths.push_back(random.uniform(1, random.uniform(1, 20)));  // short ones often
+    sequences.lengths.push_back(random.uniform(1, random.uniform(1, 20)));  // often short
   }
   return sequences;
 }
@@ -50,7 +50,7 @@ struct Reach {
   std::int64_t after;
 };
 
-/// Weights of what each of `rows` sees of its neighbours: a function of the row and the place. [rows, places, columns]
+/// Weights of the neighbours that each of `rows` sees: a function of the row and the place. [rows, places, columns]
 at::Tensor weights_of(const Rows& rows, const Reach& reach) {
   std::vector<at::Tensor> places;
   for (std::int64_t place = 0; place <= reach.before + reach.after; ++place)
@@ -58,7 +58,7 @@ at::Tensor weights_of(const Rows& rows, const Reach& reach) {
   return at::stack(places, 1);
 }
 
-/// Each of `rows` with its neighbours, straight from what the numbers are. [rows, places, columns]
+/// Each of `rows` with its neighbours, computed directly by number(). [rows, places, columns]
 at::Tensor expected_neighbours(const Rows& rows, const Sequences& sequences, const Reach& reach) {
   at::Tensor result = at::zeros({rows.count(), reach.before + 1 + reach.after, columns}, at::kDouble);
   auto value = result.accessor<double, 3>();
@@ -73,7 +73,7 @@ at::Tensor expected_neighbours(const Rows& rows, const Sequences& sequences, con
   return result;
 }
 
-/// What each row sees, zeros where that is nothing. [rows, places, columns]
+/// What each row sees, zeros in empty places. [rows, places, columns]
 at::Tensor windows_of(const Neighbours& seen) {
   const at::Tensor zeros = at::zeros({1, seen.rows.size(1)}, seen.rows.options());
   std::vector<at::Tensor> known{seen.rows};
@@ -99,7 +99,7 @@ at::Tensor expected_neighbours_gradient(const Rows& rows, const Sequences& seque
   return result;
 }
 
-/// check(exchange, sequences, group) for many draws of sequences.
+/// Calls check(exchange, sequences, group) for many draws of sequences.
 template <class Check>
 void for_draws(const Check& check) {
   const auto group = tests::world();

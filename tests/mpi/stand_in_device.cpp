@@ -24,7 +24,7 @@ namespace {
 
 std::atomic<std::int64_t> bytes_in_use = 0;
 
-/// The same pages twice: where nobody may read or write, and where the device does.
+/// Maps the same pages twice: where the host sees them without access, and where the device reads and writes them.
 class Memory {
  public:
   explicit Memory(std::size_t bytes) : bytes_(bytes) {
@@ -73,7 +73,7 @@ c10::Allocator* allocator() {
   return &only;
 }
 
-/// The tensor as the device sees it, for as long as the tensor lives.
+/// The tensor as the device sees it; valid as long as the tensor lives.
 at::Tensor seen_by_device(const at::Tensor& tensor) {
   if (tensor.is_cpu()) return tensor;
   const auto options = tensor.options().device(at::kCPU);
@@ -95,7 +95,7 @@ at::Tensor empty_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, std::
       sizes, strides, allocator(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), c10::dtype_or_default(type));
 }
 
-/// Copies to the host that nobody has waited for.
+/// Copies to the host that nobody has waited for yet; until then the host sees zeros.
 std::vector<std::pair<at::Tensor, at::Tensor>>& copies_under_way() {
   static std::vector<std::pair<at::Tensor, at::Tensor>> copies;
   return copies;
@@ -127,7 +127,7 @@ void refuse_mixed(const c10::OperatorHandle& operation, const at::Tensor& tensor
               "stand-in device: ", operation.schema().name(), " of a tensor of the host and one of the device");
 }
 
-/// All other operations: on copies in the host's memory.
+/// All other operations, which run on copies in host memory.
 void compute(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   for (const c10::IValue& argument : torch::jit::last(*stack, operation.schema().arguments().size())) {
     if (argument.isTensor()) refuse_mixed(operation, argument.toTensor());
@@ -181,7 +181,7 @@ dist::Staging stand_in_device_staging() {
 namespace c10::impl {
 namespace {
 
-/// All is done when a call returns, so that there is nothing to wait for but copies to the host.
+/// Operations are done when their call returns, so only copies to the host have to be waited for.
 struct StandInGuard final : NoOpDeviceGuardImpl<DeviceType::PrivateUse1> {
   Device exchangeDevice(Device) const override { return {DeviceType::PrivateUse1, 0}; }
   Device getDevice() const override { return {DeviceType::PrivateUse1, 0}; }

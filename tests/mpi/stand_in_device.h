@@ -8,12 +8,12 @@
 
 namespace ut::tests {
 
-/// A device for machines without one, to find where a program takes it for the host: ATen computes on its tensors, the
-/// host cannot touch their memory (a read or write ends the process), and tensors of the two that meet in an operation
-/// are an error, other than single numbers, as with a GPU.
+/// A device for machines without one, to find code that treats device tensors as the host's. ATen computes on its
+/// tensors, but the host cannot touch their memory: a read or write ends the process. As with a GPU, an operation on
+/// tensors of both is an error, unless those of the host are single numbers.
 at::Device stand_in_device();
 
-/// What its tensors take now.
+/// The bytes that its tensors take now.
 std::int64_t stand_in_bytes();
 
 /// How its tensors travel between ranks.

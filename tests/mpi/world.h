@@ -6,7 +6,7 @@
 
 namespace ut::tests {
 
-/// All ranks of this run, as a communicator of its own. Collective.
+/// A new communicator over all ranks of this run. Collective.
 std::unique_ptr<dist::Communicator> world();
 
 }  // namespace ut::tests

@@ -6,7 +6,7 @@
 
 namespace ut::tests {
 
-/// Trains a small model to add, with dropout, in float64; to be followed by --run-dir.
+/// Arguments of `ut` that train a small model to add, in float64 with dropout. The caller adds --run-dir.
 inline std::string addition(int updates, const std::string& evaluation = "--evaluate-every 10 --evaluation-examples 40",
                             const std::string& batch = "--batch 8") {
   return fmt::format(

@@ -1,5 +1,4 @@
-// What a person sees who gives something that cannot be used: one line on standard error that names it, exit code 2,
-// and nothing written.
+// Input that cannot be used gives one line on standard error that names it, exit code 2, and nothing written.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -193,7 +192,7 @@ TEST_F(BadInput, DirectoryInPlaceOfAFile) {
   expect_nothing_written();
 }
 
-/// What a run writes down is JSON; it would be found at the first checkpoint.
+/// A run records names as JSON. Without this refusal it would fail at the first checkpoint.
 TEST_F(BadInput, NamesAreUtf8) {
   const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
   expect_refused(
@@ -247,7 +246,7 @@ TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
   }
 }
 
-/// Where they are given by mistake as the place for something else.
+/// Existing files that are given as an output by mistake.
 TEST_F(BadInput, OtherFilesAreNotWrittenOver) {
   using namespace std::string_literals;
   make_run();
@@ -325,7 +324,7 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
   expect_refused(run_ut("train --resume --max-updates 3 --run-dir " + run_directory()),
                  HasSubstr(records + " cannot be written to"));
   std::filesystem::remove_all(run_directory() + "/checkpoints");
-  std::filesystem::remove(run_directory() + "/metrics.jsonl");  // as of a run that was ended before it had any
+  std::filesystem::remove(run_directory() + "/metrics.jsonl");  // as in a run that ended before its first record
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})
     expect_refused(run_ut("train --resume --run-dir " + run_directory() + ranks), HasSubstr("leave out --resume"));
 }
@@ -340,7 +339,7 @@ TEST_F(BadInput, RanksThatDoNotFit) {
   expect_nothing_written();
 }
 
-/// Flux and prun say a rank's number and no number of ranks.
+/// Flux and prun tell a rank its number, but not the number of ranks.
 TEST_F(BadInput, OtherRanksThanWereStarted) {
   expect_refused(run_shell(fmt::format("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny,
                                        run_directory())),
@@ -348,7 +347,7 @@ TEST_F(BadInput, OtherRanksThanWereStarted) {
   expect_nothing_written();
 }
 
-/// In less than some MB mpirun waits for ever, and says nothing.
+/// With only a few MB left in TMPDIR mpirun waits for ever and says nothing.
 TEST_F(BadInput, NoRoomForMpirun) {
   for (const auto& [place, message] : {std::pair("/proc", "/proc: 0 MB are left, needs 16"),
                                        std::pair("relative", "TMPDIR relative: needs the path of a directory")}) {
@@ -359,7 +358,7 @@ TEST_F(BadInput, NoRoomForMpirun) {
   }
 }
 
-/// Nor with fewer open files than it needs for itself and each rank.
+/// mpirun does not run with fewer open files than it needs for itself and each rank.
 TEST_F(BadInput, TooFewOpenFilesForMpirun) {
   expect_refused(run_shell(fmt::format("ulimit -n 40; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
                                        std::getenv("UT"), tiny, run_directory())),

@@ -57,9 +57,9 @@ TEST(Bench, SaysWhatItMeasured) {
 TEST(Bench, CountsParametersAndTheWorkOfProducts) {
   const json result = bench("--encoder-only --steps 3");
   EXPECT_EQ(result.at("table_parameters"), 16 * 16);
-  // Attention's four matrices, the transition's two with their biases, two norms.
+  // The table; attention's four matrices, the transition's two with their biases, two norms.
   EXPECT_EQ(result.at("parameters"), 16 * 16 + 4 * 16 * 16 + 2 * 16 * 32 + 32 + 16 + 2 * 2 * 16);
-  // 48 rows through these matrices, each looking at 12 keys and values, three times; the scores of 4 answers.
+  // Three steps: 48 rows go through these matrices, each attends to 12 keys and values. Then the scores of 4 answers.
   constexpr std::int64_t rows = 48;
   constexpr std::int64_t of_step = rows * (4 * 16 * 16 + 2 * 16 * 32) + rows * 12 * 2 * 16;
   constexpr std::int64_t scores = std::int64_t{4} * 16 * 16;
@@ -67,7 +67,7 @@ TEST(Bench, CountsParametersAndTheWorkOfProducts) {
   EXPECT_EQ(result.at("flops_per_update"), 6 * multiplied);  // forward, and twice that backward
   for (const std::string ranks : {"--ranks 2 --sequence-parallel 1", "--ranks 2 --sequence-parallel 2"})
     EXPECT_EQ(bench("--encoder-only --steps 3 " + ranks).at("flops_per_update"), 6 * multiplied) << ranks;
-  // As many as the positions take steps.
+  // With halting, the products of as many steps as positions take.
   const auto halting = [](double ponder) {
     return bench(fmt::format("--encoder-only --halting act-copy --max-steps 6 --bench-ponder {}", ponder))
         .at("flops_per_update")
@@ -84,13 +84,13 @@ TEST(Bench, SaysWhatEachExchangeFormSendsAndHowLongARankWaitsForIt) {
     EXPECT_GT(result.at("exposed_s").at("gradients").get<double>(), 0) << options;
     return sent(result, "exchange");
   };
-  // Forward and backward, of 4 sequences of 12 in float32 at each of 3 steps: keys and values, or states.
+  // Forward and backward, 4 sequences of 12 rows in float32 at each of 3 steps: states. Keys and values are twice that.
   constexpr std::int64_t of_states = std::int64_t{2} * 4 * 12 * 16 * 4 * 3;
   for (const std::string form : {"all-gather", "broadcast", "ring"}) {
     EXPECT_EQ(exchanged("--exchange " + form), 2 * of_states) << form;
     EXPECT_EQ(exchanged("--exchange-sends states --exchange " + form), of_states) << form;
   }
-  // Half of each row's heads: queries, keys and values out, outputs back.
+  // Half of each row's heads change ranks: queries, keys and values one way, outputs back.
   EXPECT_EQ(exchanged("--exchange heads"), of_states * 4 / 2);
 }
 
@@ -124,7 +124,7 @@ TEST(Bench, ActivationsGrowWithPonderTimeWhereHaltedRowsAreLeftOut) {
           .at("activation_bytes")
           .get<double>();
     };
-    // A quarter, and what does not depend on steps.
+    // A quarter, plus what does not depend on steps.
     EXPECT_LT(activations(3), 0.4 * activations(12)) << transition;
   }
 }
@@ -145,7 +145,7 @@ TEST(Bench, GreedyDecodingIsFasterWithWhatEarlierPositionsLeft) {
         .at("median_step_s")
         .get<double>();
   };
-  EXPECT_LT(seconds(160), 20 * seconds(20));  // all positions again for each symbol would take 64 times as long
+  EXPECT_LT(seconds(160), 20 * seconds(20));  // recomputing all positions for each symbol would take 64 times as long
 }
 
 TEST(Bench, StepsThatAreMadeAgainTakeLittleMemory) {

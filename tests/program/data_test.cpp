@@ -83,12 +83,12 @@ TEST(DataStories, AreMadeWholeOrNotAtAll) {
 
 class DataFetch : public testing::Test {
  protected:
-  /// Runs `ut data fetch` in a directory of its own, programs being looked for in `path` first.
+  /// Runs `ut data fetch` in a directory of its own, with PATH set to `path`.
   Outcome fetch(const std::string& arguments, const std::string& path = "$PATH") const {
     return run_shell(fmt::format("cd {} && PATH={} {} data fetch {}", directory_.path().string(), path,
                                  std::getenv("UT"), arguments));
   }
-  /// What is in that directory.
+  /// The names in that directory.
   std::vector<std::string> found() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path()))
@@ -153,7 +153,7 @@ TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
   EXPECT_THAT(found(), testing::IsEmpty());
 }
 
-/// A stand-in for curl hands out an archive, so that nothing is asked of the network.
+/// A stand-in for curl hands out an archive, so that the network is not used.
 TEST_F(DataFetch, FromItsAddressWithCurl) {
   const TemporaryDirectory tools;
   tools.write("packed/tasks/en/qa1_train.txt", "1 Ada sat.\n");
@@ -170,7 +170,7 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   const Outcome fetched = fetch("babi --out here", tools.path().string() + ":$PATH");
   ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
   EXPECT_THAT(fetched.output, AllOf(HasSubstr("licence: Creative Commons"), testing::Not(HasSubstr("SHA-256"))));
-  // It lies where it does when it comes from a folder of archives.
+  // The file lies where it would lie if it came from a folder of archives (--from).
   EXPECT_TRUE(std::filesystem::exists(directory_.path() / "here/tasks_1-20_v1-2/en/qa1_train.txt"));
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "here/tasks_1-20_v1-2/inner.tar")) << "not unpacked";
   std::filesystem::copy_file(tools / "archive", tools / "tasks_1-20_v1-2.tar.gz");
@@ -187,7 +187,7 @@ TEST_F(DataFetch, FromItsAddressWithCurl) {
   EXPECT_THAT(found(), testing::UnorderedElementsAre("here", "there", "brought"));
 }
 
-/// Whatever archive the files came in, what they hold is known.
+/// The files' digests are known, whatever archive the files came in.
 TEST_F(DataFetch, FilesThatAreNotAsPublishedAreRefused) {
   const TemporaryDirectory tools;
   tools.write("packed/lambada_test_plain_text.txt", "a passage\n");

@@ -1,4 +1,4 @@
-// What `ut evaluate` and `ut decode` count and choose, of a model that knows half of what it was taught.
+// What `ut evaluate` and `ut decode` count and choose, with a half-trained model.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ class EvaluationOfCopy : public testing::Test {
     return outputs;
   }
 
-  /// So many that a model of few updates gets some wrong in one way, some in another.
+  /// So many that a model with few updates makes mistakes of more than one kind.
   static std::vector<std::string> inputs() {
     std::vector<std::string> lines;
     for (int number = 7; std::ssize(lines) < 40; number = number * 31 % 9973) lines.push_back(std::to_string(number));
@@ -130,7 +130,7 @@ TEST_F(EvaluationOfCopy, WritesWhatWasMadeOfEachExample) {
       json source = output.at("source");
       EXPECT_EQ(source.back(), "<EOS>");
       if (how.empty()) source.erase(source.size() - 1);
-      EXPECT_EQ(output.at("wanted"), source);  // it copies
+      EXPECT_EQ(output.at("wanted"), source);  // the task is to copy
       right += output.at("right").get<bool>() ? 1 : 0;
     }
     EXPECT_EQ(number, 40);
@@ -148,7 +148,7 @@ TEST_F(EvaluationOfCopy, SaysWithWhichOptionsItIsOfOtherExamples) {
 }
 
 TEST_F(EvaluationOfCopy, IsKeptWithItsRunWhereThatCanBeWrittenTo) {
-  std::ofstream(run() + "/evaluations.jsonl", std::ios::app) << R"({"split":"te)";  // as a full disk leaves it
+  std::ofstream(run() + "/evaluations.jsonl", std::ios::app) << R"({"split":"te)";  // cut short, as by a full disk
   const json printed = evaluated(" --beam 2 --ranks 2");
   std::istringstream kept(base::read_file(run() + "/evaluations.jsonl"));
   std::string last;
@@ -157,7 +157,7 @@ TEST_F(EvaluationOfCopy, IsKeptWithItsRunWhereThatCanBeWrittenTo) {
 
   const std::string other = *directory / "other";
   ASSERT_EQ(run_shell(fmt::format("cp -r {} {}; rm {}/evaluations.jsonl", run(), other, other)).exit_code, 0);
-  std::filesystem::create_directory(other + "/evaluations.jsonl");  // which nothing can be added to
+  std::filesystem::create_directory(other + "/evaluations.jsonl");  // a directory, so nothing can be appended to it
   const Outcome outcome = run_ut(fmt::format("evaluate --run-dir {} --beam 2 --ranks 2 --json", other));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(json::parse(outcome.output), printed);

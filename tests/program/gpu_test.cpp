@@ -1,4 +1,4 @@
-// The same curve on a GPU. Built with CUDA alone; elsewhere tests/mpi has a stand-in for the device.
+// The same curve on a GPU as on the CPU. Built only with CUDA; tests/mpi has a stand-in device for other builds.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 constexpr int updates = 20;
 constexpr auto universal = "--d-model 16 --heads 4 --ffn 32 --steps 3 --dropout 0.2";
 
-/// A model, and how far its losses on a GPU may lie from the CPU's.
+/// A model, and how far its losses on a GPU may differ from the CPU's.
 struct Setting {
   std::string name;
   std::string options;
@@ -23,7 +23,7 @@ struct Setting {
 
 std::ostream& operator<<(std::ostream& stream, const Setting& setting) { return stream << setting.name; }
 
-/// What the other programs' tests do without.
+/// CTest starts the tests with an empty CUDA_VISIBLE_DEVICES, which hides the GPUs.
 Outcome run_seeing_gpus(const std::string& command) { return run_shell("unset CUDA_VISIBLE_DEVICES; " + command); }
 
 class Gpu : public testing::TestWithParam<Setting> {
@@ -46,7 +46,7 @@ class Gpu : public testing::TestWithParam<Setting> {
     return losses_of(run_directory(name));
   }
 
-  /// What the model of a run answers when it is on `device`.
+  /// The outputs of a run's model on `device`.
   std::string outputs_on(const std::string& device, const std::string& run) const {
     const std::string file = directory_ / ("outputs-" + device);
     const Outcome outcome = run_seeing_gpus(
@@ -68,7 +68,7 @@ TEST_P(Gpu, LearnsAndAnswersAsTheCpuDoes) {
   const std::string shared = fmt::format("--ranks 2 --sequence-parallel {} --share-gpus", sequences_are_cut ? 2 : 1);
   expect_equal_losses(expected, losses_on("cuda", "staged", shared), tolerance);
   expect_equal_losses(expected, losses_on("cuda", "nccl", shared + " --communicator nccl"), tolerance);
-  if (tolerance > (length > 9 ? 1e-9 : 1e-4)) return;  // another word may be the likelier one
+  if (tolerance > (length > 9 ? 1e-9 : 1e-4)) return;  // rounding may make another symbol the likeliest
   EXPECT_EQ(outputs_on("cpu", "cpu"), outputs_on("cuda", "cpu"));
 }
 
@@ -76,12 +76,12 @@ Setting universal_with(const std::string& name, const std::string& options, doub
   return {name, fmt::format("{} {}", universal, options), tolerance};
 }
 
-/// In float64: no rounding decides who halts.
+/// In float64, so that rounding does not decide which positions halt.
 Setting halting_with(const std::string& name, const std::string& options) {
   return universal_with(name, fmt::format("--precision float64 --halting-bias 0 --halting {}", options), 1e-9);
 }
 
-/// Two heads of so many columns, and sequences that take more than one tile of attention's kernels.
+/// Two heads of `columns` columns, and sequences longer than one tile of attention's kernels.
 Setting wide(const std::string& name, int columns, const std::string& options, double tolerance = 1e-4) {
   return {name, fmt::format("--d-model {} --heads 2 --ffn 32 --steps 3 --dropout 0.2 {}", 2 * columns, options),
           tolerance, true, 150};

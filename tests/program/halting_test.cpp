@@ -1,4 +1,4 @@
-// What a person sees of positions that halt: in metrics.jsonl, in the progress lines and in evaluations.
+// What is shown of halting: in metrics.jsonl, in the progress lines and in evaluations.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ TEST_P(Halting, IsToldForEachTaskOfJointTraining) {
   EXPECT_EQ(questions, scores.at("sequences").get<std::int64_t>());
   EXPECT_FALSE(scores.at("groups").contains("task 2"));
 
-  // As the papers' tables count: the mean over tasks, and those that have more than 5 % wrong.
+  // As in the papers' tables: the mean error over tasks, and the number of tasks with more than 5 % wrong.
   double errors = 0;
   int failed = 0;
   for (const json& task : scores.at("groups")) {

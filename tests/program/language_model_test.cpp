@@ -1,4 +1,4 @@
-// Small languages of which it is known what can be known, learned in seconds.
+// Small languages whose best possible scores are known, learned in seconds.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ class LanguageModel : public testing::Test {
   base::Random random_{7};
 };
 
-/// a b c and again, from anywhere, but that after c comes a or x, as likely.
+/// a b c again and again, from a random start. After c comes a or x, equally likely; after x comes b.
 class Cycle : public LanguageModel {
  protected:
   void SetUp() override {
@@ -57,8 +57,8 @@ class Cycle : public LanguageModel {
     return word == "b" ? "c" : "b";
   }
 
-  /// Eight words each, so that it is known where a passage ends. `before_last`: the word before the last one; empty:
-  /// any. Beside c the last words are a and x in turn.
+  /// Passages of eight words each, so that their ends can be predicted. `before_last`: the word before the last; empty:
+  /// any. If it is c, the last word is a and x in turn.
   std::string passages(int count, const std::string& before_last) {
     std::string text;
     for (int passage = 0; passage < count;) {
@@ -164,8 +164,7 @@ TEST_F(LanguageModel, RanksTheFormsOfAVerb) {
   EXPECT_TRUE(scores.at("groups").at("0 attractors").contains("ponder"));
 }
 
-/// The word after "by" is asked for, and in the test texts no word but that was ever seen.
-/// What does not stand in a passage has no probability to give it.
+/// Words that are not in the passage cannot get a share of the smoothed label.
 TEST_F(LanguageModel, PointingIsNotSmoothed) {
   std::string passages;
   for (int passage = 0; passage < 40; ++passage)
@@ -179,6 +178,7 @@ TEST_F(LanguageModel, PointingIsNotSmoothed) {
   EXPECT_NEAR(losses_of(run()).at(0), evaluate("--split train").at("loss").get<double>(), 1e-9);
 }
 
+/// The answer is the word after "by", the only word of the test texts that was ever seen.
 TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
   const auto passages = [&](int count, char kind) {
     std::string text;

@@ -64,7 +64,7 @@ TEST(Learning, AnswersThePublishedTask1) {
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const auto scores = evaluate(run);
   EXPECT_EQ(scores.at("sequences").get<int>(), 1000);
-  EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);  // learned, as bAbI has it; 100 questions said when to stop
+  EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);  // bAbI's "learned"; a score on 100 questions stopped the run
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class LstmTraining : public testing::TestWithParam<std::string> {
  protected:
-  /// The task's options; makes its data where it needs files.
+  /// The task's options; makes its data if it needs files.
   std::string task() const {
     if (GetParam() == "addition")
       return "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
@@ -73,7 +73,7 @@ TEST(LstmProgram, IsMeasuredByBenchWithTheWorkOfItsProducts) {
   const std::string command =
       "bench --model lstm --lstm-layers 3 --d-model 16 --batch 4 --length 12 --vocab 16 --iterations 2 --threads 1 "
       "--json ";
-  // d x 4d of the input and of the state before, in each layer; a score for each symbol of 4 answers.
+  // Each layer multiplies d x 4d by its input and by the previous state. Then every symbol is scored for 4 answers.
   constexpr std::int64_t d = 16;
   constexpr std::int64_t rows = 48;
   constexpr std::int64_t encoder = rows * 3 * 8 * d * d;
@@ -85,7 +85,7 @@ TEST(LstmProgram, IsMeasuredByBenchWithTheWorkOfItsProducts) {
     EXPECT_TRUE(result.at("ponder").is_null());
     EXPECT_EQ(result.at("options").at("sequence-parallel"), 1);
   }
-  // The decoder's layers, its queries, keys, values and outputs; a score at each of 48 places.
+  // With the decoder: its layers, its attention (queries, keys, values, outputs), and scores at 48 places.
   constexpr std::int64_t attention = rows * (d * d + 2 * d * d + 2 * d * 12);
   EXPECT_EQ(json_of_ut(command).at("flops_per_update"), 6 * (2 * encoder + attention + rows * d * d));
   for (const std::string stacks : {"--greedy", "--greedy --decoder-only"})

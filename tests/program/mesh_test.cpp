@@ -18,7 +18,7 @@ struct Mesh {
 };
 
 /// Ragged lengths, dropout, clipping, accumulation and random offsets; a batch that four groups cannot share evenly.
-/// Adam divides a gradient by its own size, so where one is all but zero (a ReLU that one row alone switches on) it
+/// Adam divides a gradient by its own size. If a gradient is almost zero (a ReLU that one row alone switches on), Adam
 /// would turn float32's last bit into a step of the learning rate: hence the large epsilon and the small rate.
 std::string training(const std::string& model, const std::string& dtype) {
   return fmt::format(
@@ -29,7 +29,7 @@ std::string training(const std::string& model, const std::string& dtype) {
       model.find("--batch-rows") == std::string::npos ? "--batch 6" : "", updates, dtype, model);
 }
 
-/// Beside one rank. What a mesh does is the same in both; float32 gets those that add in most other orders.
+/// The meshes to compare with one rank. Float32 runs the same code, so it gets only those that reorder sums most.
 std::vector<Mesh> meshes_of(const std::string& dtype) {
   if (dtype == "float32") return {{4, 2}, {3, 3}};
   return {{2, 1}, {2, 2}, {4, 2}, {4, 1}, {4, 4}, {3, 3}};
@@ -46,7 +46,7 @@ std::vector<nlohmann::json> ponder_of(const std::string& run) {
 
 class Training : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
-  /// The task's options; makes its data where it needs files.
+  /// The task's options; makes its data if it needs files.
   std::string task(const std::string& model) const {
     std::string addition = "--task addition --train-length 9 --evaluation-length 9 --evaluation-examples 4";
     const std::string tensor2tensor = " --variant tensor2tensor --transition separable-convolution";
@@ -60,7 +60,7 @@ class Training : public testing::TestWithParam<std::tuple<std::string, std::stri
       for (int passage = 0; passage < 40; ++passage) {
         for (int word = 0; word <= 3 + passage % 9; ++word)
           passages += fmt::format("w{} ", (passage * 7 + word * word * 3) % 11);
-        passages += fmt::format("w{}\n", passage * 7 % 11);  // the first again
+        passages += fmt::format("w{}\n", passage * 7 % 11);  // the first word again
       }
       write_passages(directory_, passages);
       return "--task lambada --data " + directory_.path().string() + halting + "act-copy --lambada-form " +
@@ -96,8 +96,8 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   }
 }
 
-/// Every way of halting in both stacks, with the exchange forms, each in another setting, over as many ranks as give a
-/// ring more than one hop, beside one rank.
+/// Every way of halting in both stacks with every exchange form, each with other settings, against one rank. There are
+/// so many ranks that a ring has more than one hop.
 class ExchangeForms : public testing::TestWithParam<std::pair<std::string, std::string>> {
  protected:
   TemporaryDirectory directory_;

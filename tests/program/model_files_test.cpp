@@ -1,4 +1,4 @@
-// Models that leave the program and come back: ut export, ut import, --average; read by tests/reference.py.
+// Models that leave the program and come back: ut export, ut import, --average; tests/reference.py reads them.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using testing::MatchesRegex;
 constexpr const char* small_model =
     "--d-model 16 --dropout 0.1 --batch 8 --threads 1 --evaluate-every 0 --schedule constant --learning-rate 0.01 "
     "--warmup 0 ";
-constexpr const char* small_universal = "--heads 2 --ffn 24 ";  // what an LSTM has none of
+constexpr const char* small_universal = "--heads 2 --ffn 24 ";  // options that an LSTM does not have
 constexpr const char* small_addition =
     "--task addition --train-length 7 --evaluation-length 7 --evaluation-examples 9 --train-examples 100 ";
 
@@ -37,7 +37,7 @@ class ModelFiles : public testing::Test {
         run_ut(fmt::format("train {}{}{} --run-dir {}", small_model, is_lstm ? "" : small_universal, options, run_));
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
-  /// Exports the run, gives the new directory.
+  /// Exports the run and returns the new directory.
   std::string exported(const std::string& options = "") {
     std::filesystem::remove_all(directory_ / "model");
     const Outcome outcome = run_ut(fmt::format("export --run-dir {} --out {} {}", run_, directory_ / "model", options));
@@ -181,10 +181,10 @@ constexpr std::array variants{
     "--model lstm --lstm-layers 2 --task lambada --lambada-form language-model",
     "--model lstm --task lambada --lambada-form pointing"};
 
-/// Words that stand more than once are pointed at in several places.
+/// With repeated words, which are pointed at in several places.
 constexpr const char* passages_text = "the cat saw the dog near a dog\na dog saw a cat run a cat\nrun cat run\n";
 
-/// All in one go: Python takes seconds to load torch.
+/// One Python process for all, since loading torch takes seconds.
 TEST_F(ModelFiles, LogitsAreThoseOfTheReference) {
   const std::string python = std::getenv("UT_PYTHON") ? std::getenv("UT_PYTHON") : "python3";
   if (run_shell(python + " -c 'from importlib import util; exit(util.find_spec(\"torch\") is None)'").exit_code != 0)

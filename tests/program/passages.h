@@ -6,7 +6,7 @@
 
 namespace ut::tests {
 
-/// LAMBADA's passages, a line each, the same ones to train on, to choose by and to test on.
+/// Writes LAMBADA's files with the same passages, one a line, for training, validation and testing.
 inline void write_passages(const TemporaryDirectory& data, const std::string& passages) {
   for (const char* file : {"train.txt", "lambada_development_plain_text.txt", "lambada_test_plain_text.txt"})
     data.write(file, passages);

@@ -11,7 +11,7 @@
 
 namespace ut::tests {
 
-/// How a program ended and what it said.
+/// How a program ended and what it printed.
 struct Outcome {
   int exit_code = -1;
   std::string output;
@@ -23,7 +23,7 @@ Outcome run_shell(const std::string& command);
 /// Runs the built program `ut` (environment variable UT) with these arguments, as a shell would split them.
 Outcome run_ut(const std::string& arguments);
 
-/// The one line of JSON that `ut` prints with these arguments; expects it to end well and to say nothing else.
+/// The one line of JSON that `ut` prints with these arguments; expects success and no other output.
 nlohmann::json json_of_ut(const std::string& arguments);
 
 /// The records of metrics.jsonl that have the key, in order.
@@ -31,8 +31,8 @@ std::vector<nlohmann::json> records_of(const std::string& run_directory, const s
 /// The loss of every update that metrics.jsonl has, in order.
 std::vector<double> losses_of(const std::string& run_directory);
 
-/// Expects the models' newest checkpoints equal within `tolerance`: in float64 relative to each tensor's largest value,
-/// in float32 to that or 1, whichever is more (biases start at 0).
+/// Expects the models' newest checkpoints to be equal within `tolerance`, relative to each tensor's largest value. In
+/// float32 a largest value below 1 counts as 1 (biases start at 0).
 void expect_equal_parameters(const std::string& expected_run, const std::string& actual_run, double tolerance);
 
 /// Expects the same losses within a relative `tolerance`.

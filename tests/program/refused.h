@@ -8,7 +8,7 @@
 
 namespace ut::tests {
 
-/// Expects that what was given was refused: exit code 2, and one line on standard error that says why.
+/// Expects a refusal: exit code 2, and one line on standard error that says why.
 void expect_refused(const Outcome& outcome, const testing::Matcher<const std::string&>& why);
 
 }  // namespace ut::tests

@@ -1,4 +1,4 @@
-// `ut report`: the page as a browser shows it.
+// `ut report`: the page in a browser.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -16,14 +16,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text.replace(text.find(what), what.size(), with);
 }
 
-/// For tests that open the page.
 class ReportInBrowser : public Report {
  protected:
   void SetUp() override {
     if (!is_there("chromium")) GTEST_SKIP() << "no chromium here";
   }
 
-  /// What `script`, an expression at the page's end, gives in a browser. The browser must find no fault with the page.
+  /// What `script`, a function's body that runs at the page's end, returns in a browser, which must report no error.
   json in_browser(const std::string& page, const std::string& script) const {
     std::string text = base::read_file(page);
     text = replaced(text, "<title>",

@@ -1,4 +1,4 @@
-// `ut report`: one picture alone.
+// `ut report --svg`: a single picture.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
   const std::string picture = drawn(of_steps);
   EXPECT_THAT(picture, testing::AllOf(HasSubstr(">in training</text>"), HasSubstr(">run, whole sequences</text>"),
                                       HasSubstr(">2</text>"), HasSubstr(">4</text>"), HasSubstr(">8</text>")));
-  // From the lower left (58, 340), where no step is right, through the middle to the upper right, by steps.
+  // Ordered by steps: from the lower left (58, 340), accuracy 0, through the middle to the upper right.
   EXPECT_THAT(picture, testing::ContainsRegex("d=\"M58\\.0 340\\.0L247\\.[0-9] [0-9.]+L626\\.0 [0-9.]+\""));
 }
 

@@ -1,4 +1,4 @@
-// `ut report`: what the page is made of.
+// `ut report`: the content of the page.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -17,7 +17,7 @@ namespace ut::tests {
 inline const std::string small =
     "--d-model 16 --heads 2 --ffn 32 --batch 8 --threads 1 --log-every 2 --evaluate-every 10 ";
 
-/// The document that a page shows.
+/// The JSON document in a page.
 inline nlohmann::json document_of(const std::string& page) {
   const std::string text = base::read_file(page);
   const std::string begin = "<script type=\"application/json\" id=\"report\">";
@@ -27,10 +27,10 @@ inline nlohmann::json document_of(const std::string& page) {
 
 inline bool is_there(const std::string& program) { return run_shell("command -v " + program).exit_code == 0; }
 
-/// Runs and what `ut report` makes of them.
+/// Runs, and the pages and pictures that `ut report` makes of them.
 class Report : public testing::Test {
  protected:
-  /// A run on stories, of which positions halt, and one with a decoder.
+  /// A run on stories, in which positions halt. train_reverse() makes one with a decoder.
   void train_stories(const std::string& name, const std::string& options = "") const {
     const std::string stories = directory_ / "stories";
     ASSERT_EQ(run_ut("data stories --facts 1 --train 200 --validation 20 --test 30 --out " + stories).exit_code, 0);
@@ -58,7 +58,7 @@ class Report : public testing::Test {
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
 
-  /// A run directory with these metrics, which no program wrote.
+  /// Makes up a run directory with these metrics.
   void write_run(const std::string& name, const std::string& metrics,
                  const std::string& options = "d-model = 16\n") const {
     directory_.write(name + "/options.conf", options);

@@ -1,4 +1,4 @@
-// Training that is taken up again, on the same mesh and on others.
+// Resumed training, on the same mesh and on others.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
   }
 }
 
-/// Updates that are left out in a row count over a break.
+/// Updates left out in a row are counted across a stop.
 TEST_F(ResumedRun, CountsWhatItLeavesOutOverABreak) {
   const std::string run = directory_ / "run";
   std::string training = addition(20, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run;
@@ -87,7 +87,7 @@ TEST_F(ResumedRun, GoesOnFromBeforeItWasSpoilt) {
   EXPECT_EQ(losses_of(run).size(), 60);
 }
 
-/// Neither an evaluation nor the end puts a spoilt model in the place of one from before it was.
+/// Neither an evaluation nor the end of the run replaces a good model by a spoilt one.
 TEST_F(ResumedRun, KeepsWhatItHadBeforeItWasSpoilt) {
   const std::string run = directory_ / "run";
   std::string training = addition(8, "--evaluate-every 1 --evaluation-examples 4") + "--keep-checkpoints 1 ";
@@ -112,7 +112,7 @@ TEST_F(ResumedRun, ThatHasLostItsCheckpointsKeepsItsScores) {
                    HasSubstr("its run's checkpoints are gone, its scores are not; remove it, or use"));
     EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), records);
   }
-  // A kill came between the first score and its checkpoint.
+  // As if a kill came between the first score and its checkpoint.
   directory_.write("run/metrics.jsonl", records.substr(0, records.find('\n', records.find("\"split\"")) + 1));
   EXPECT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
 }
@@ -152,7 +152,7 @@ TEST_F(ResumedRun, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
   expect_refused(outcome, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
   EXPECT_THAT(outcome.errors, HasSubstr("sees another checkpoint than the other ranks"));
 
-  // Of the same name, but another.
+  // Another checkpoint of the same name.
   ASSERT_EQ(run_ut("train --resume --learning-rate 0.1 --max-updates 3 --run-dir " + late).exit_code, 0);
   const std::string evaluation = "-n 1 $UT evaluate --checkpoint latest --sequence-parallel 1 --timeout 10 --run-dir ";
   const Outcome scored = run_shell(fmt::format(
@@ -161,7 +161,7 @@ TEST_F(ResumedRun, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
   EXPECT_THAT(scored.errors, HasSubstr("was given --learning-rate 0.1, rank 0 --learning-rate 0.003; give all ranks"));
 }
 
-/// As from a settings file that is another on another host.
+/// Because a settings file differs between hosts, say.
 TEST_F(ResumedRun, IsRefusedWhereRanksHaveOtherOptions) {
   const std::string run = directory_ / "run";
   const std::string rank = "-n 1 $UT " + addition(2) + "--timeout 10 --sequence-parallel 1 --run-dir " + run;
@@ -175,7 +175,7 @@ TEST_F(ResumedRun, IsRefusedWhereRanksHaveOtherOptions) {
   }
 }
 
-/// The others wait for it in MPI, which it has not come to.
+/// The other ranks wait in MPI, which this rank has not reached.
 TEST_F(ResumedRun, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
   for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
   ASSERT_EQ(run_ut(addition(2) + "--run-dir " + (directory_ / "here/run")).exit_code, 0);

@@ -1,4 +1,4 @@
-// The program as a person runs it: training under their own mpirun, evaluation, decoding and scoring.
+// The program as users run it: training under their own mpirun, evaluation, decoding and scoring.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
   }
 }
 
-/// As by a pager: the pipe has room for nothing.
+/// The output goes to a full pipe, like that of a pager.
 TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2) + "--ranks 2 --sequence-parallel 1 --run-dir " + run).exit_code, 0);
@@ -66,7 +66,7 @@ TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
   EXPECT_THAT(stopped.output, HasSubstr("stopped on request"));
 }
 
-/// As whoever starts it may have said, a daemon for one.
+/// Whoever starts the program, a daemon, say, may have set SIGCHLD to be ignored.
 TEST_F(Running, LearnsHowItsRanksEndedThoughThatWasToBeIgnored) {
   const Outcome ignoring = run_shell(
       "env --ignore-signal=CHLD timeout -s KILL 60 $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 "
@@ -74,7 +74,7 @@ TEST_F(Running, LearnsHowItsRanksEndedThoughThatWasToBeIgnored) {
   EXPECT_EQ(ignoring.exit_code, 0) << ignoring.errors;
 }
 
-/// Else an update takes twice the time where others want the cores, too.
+/// Otherwise an update takes twice as long if other processes want the cores, too.
 TEST_F(Running, HasThreadsSleepSoonWhereTheyWait) {
   const auto bench = [](const std::string& environment, const std::string& options) {
     return run_shell("env -u OMP_NUM_THREADS " + environment +

@@ -1,4 +1,4 @@
-// Which checkpoint of a run is its best, by scores of which examples, and what is tested.
+// Which checkpoint of a run is its best, on which examples it is scored, and which one is tested.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ TEST_F(ScoredRun, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
 TEST_F(ScoredRun, IsTestedWithItsBest) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(4, "--evaluate-every 2 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
-  // What comes now is far worse.
+  // These updates make the model far worse.
   ASSERT_EQ(run_ut("train --resume --learning-rate 10 --max-updates 6 --run-dir " + run).exit_code, 0);
   ASSERT_EQ(base::read_file(run + "/checkpoints/latest"), "update-00000006\n");
   const auto evaluated = [&run](const std::string& split) {
@@ -72,7 +72,7 @@ TEST_F(ScoredRun, IsTestedWithItsBest) {
   EXPECT_NE(test.at("loss"), validation.at("loss"));
 }
 
-/// Though the run ended, by its own count, between two evaluations.
+/// Even if --max-updates ended the run between two evaluations.
 TEST_F(ScoredRun, TheBestOfItsEndIsKnownWhenItGoesOn) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(20, "--evaluate-every 0 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
@@ -82,7 +82,8 @@ TEST_F(ScoredRun, TheBestOfItsEndIsKnownWhenItGoesOn) {
   EXPECT_EQ(base::read_file(run + "/checkpoints/best"), best) << "the next is no better";
 }
 
-/// As after --resume --checkpoint: the best so far was removed when a later one was better, which is none of this run.
+/// As after --resume --checkpoint: the best was removed when a later checkpoint was better, and that one is no longer
+/// part of this run.
 TEST_F(ScoredRun, WithoutItsBestIsEvaluatedBeforeItIsTested) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run).exit_code, 0);
@@ -96,7 +97,7 @@ TEST_F(ScoredRun, WithoutItsBestIsEvaluatedBeforeItIsTested) {
   for (const auto& record : records_of(run, "accuracy")) EXPECT_GE(record.at("update"), 0);
 }
 
-/// Checkpoints are read by the rank that wrote them.
+/// Rank 0 wrote the checkpoints, and it alone reads them.
 TEST_F(ScoredRun, EndsWithATestWhereOnlyRank0SeesTheRunDirectory) {
   for (const char* place : {"here", "there"}) std::filesystem::create_directory(directory_.path() / place);
   const auto rank = [&](const char* place) {
@@ -110,7 +111,7 @@ TEST_F(ScoredRun, EndsWithATestWhereOnlyRank0SeesTheRunDirectory) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path() / "there"));
 }
 
-/// The evaluation, of more examples than it could score in time, comes when the run goes on.
+/// The evaluation has too many examples to be done in time; it is made when the run is resumed.
 TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
   for (const std::string ranks : {"1", "2"}) {
     const std::string run = directory_ / ("run-" + ranks);
@@ -127,7 +128,7 @@ TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
           run_ut("train --resume --evaluation-limit 50 --evaluation-batch 500 --run-dir " + run + options);
       EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
     };
-    for (int time = 0; time < 2; ++time) {  // what comes of it is known from then on
+    for (int time = 0; time < 2; ++time) {  // the second time the score is known
       resume(" --max-updates 10");
       ASSERT_EQ(records_of(run, "validation_loss").size(), 1);
       EXPECT_EQ(records_of(run, "validation_loss").at(0).at("update"), 10);
@@ -147,7 +148,7 @@ TEST_F(ScoredRun, GoesOnWithTheNewestWhereNoneIsTheBestYet) {
   EXPECT_EQ(json_of_ut("evaluate --json --run-dir " + run).at("updates"), nlohmann::json({done}));
 }
 
-/// A score on some examples says nothing of one on others.
+/// Scores on different examples cannot be compared.
 TEST_F(ScoredRun, ComparesScoresOfTheSameExamples) {
   const std::string run = directory_ / "run";
   const auto train = [&run](const std::string& options) {
@@ -164,7 +165,7 @@ TEST_F(ScoredRun, ComparesScoresOfTheSameExamples) {
   EXPECT_EQ(records_of(run, "validation_loss").size(), 3);
 }
 
-/// By what it decodes the best is chosen, and was before, and the test is made.
+/// The best is chosen by decoded outputs, the earlier best is scored by them again, and the test uses them, too.
 TEST_F(ScoredRun, ScoresWhatItDecodesWhereThatIsAskedFor) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut("train --task copy --train-length 4 --evaluation-length 4 --d-model 16 --heads 2 --ffn 16 --steps 1 "
@@ -195,7 +196,7 @@ TEST_F(ScoredRun, ScoresWhatItDecodesWhereThatIsAskedFor) {
   }
 }
 
-/// The newest line of a test is that of what was printed last.
+/// The newest record of a test must be that of the score printed last.
 TEST_F(ScoredRun, RecordsATestAgainWhereAnotherCameBetween) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut("train --task copy --train-length 4 --evaluation-length 5 --d-model 8 --heads 1 --ffn 8 --steps 1 "
@@ -215,7 +216,7 @@ TEST_F(ScoredRun, RecordsATestAgainWhereAnotherCameBetween) {
   }
 }
 
-/// Nor is the aim reached by one of them.
+/// A score on other examples does not reach --target-score.
 TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut("train --task copy --train-length 2 --evaluation-length 2 --d-model 16 --heads 2 --ffn 16 --steps 1 "
@@ -234,7 +235,6 @@ TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
   EXPECT_EQ(other.output.substr(0, scored).find("nothing is left"), std::string::npos) << other.output;
 }
 
-/// Nor does the best one go because of it.
 /// The best, far from the newest, is scored again on two ranks; training goes on from the newest.
 TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
   const std::string run = directory_ / "run";
@@ -263,6 +263,7 @@ TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
               1e-9);
 }
 
+/// The best checkpoint is not removed when later scores are on other examples.
 TEST_F(ScoredRun, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
   const std::string said =
       "scored on other examples, or otherwise, from now on: update 4, the best so far: validation ";

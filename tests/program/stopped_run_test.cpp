@@ -1,4 +1,4 @@
-// Training that is asked to stop, whose time is over, or of which a rank fails.
+// Training that is asked to stop, runs out of time, or has a rank that fails.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST_F(StoppedRun, StopsOnRequestWithACheckpointAndGoesOn) {
   EXPECT_EQ(losses_of(run).size(), done + 3);
 }
 
-/// As a batch system does when the time is over: mpirun and the ranks get it, too.
+/// As by a batch system when the time is over: mpirun and the ranks get the signal, too.
 TEST_F(StoppedRun, StopsWhereEveryProcessIsAsked) {
   for (const std::string signal : {"TERM", "INT"}) {
     const std::string run = directory_ / signal;
@@ -94,9 +94,9 @@ TEST_F(StoppedRun, CtrlCOnceMoreEndsAnUpdateThatTakesLong) {
 }
 
 TEST_F(StoppedRun, IsAskedToStopEvenWhileLibrariesAreLoaded) {
-  // SIGUSR1 is held from the first moment on, long before main; a job's warning may come then. Where the program starts
-  // the ranks, neither mpirun nor they are there yet.
-  for (const std::string ranks : {"1", "2", "2 --evaluate-every 1"}) {  // the last says something all the time
+  // SIGUSR1 is blocked from the first moment on, long before main(), since a job's warning may come then. If the
+  // program starts the ranks, neither they nor mpirun exist yet.
+  for (const std::string ranks : {"1", "2", "2 --evaluate-every 1"}) {  // the last one prints all the time
     const std::string run = directory_ / ("run-" + ranks);
     const Outcome stopped =
         run_shell(fmt::format("{} {} --ranks {} --run-dir '{}' & run=$!; n=0; until grep -q "

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Prints all that TensorBoard has of a directory: for each tag [step, value], or [step, limits, buckets, mean].
+/// Prints all that TensorBoard reads from a directory: for each tag [step, value], or [step, limits, buckets, mean].
 constexpr const char* reader = R"python(
 import json, sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -35,7 +35,7 @@ class TensorBoard : public testing::Test {
     EXPECT_EQ(read.exit_code, 0) << read.errors;
     return json::parse(read.output);
   }
-  /// Expects a tag to have a record's number at its step, for all records and no other.
+  /// Expects a tag to have the number `key` of every record at the record's update, and nothing else.
   void expect_curve(const json& scalars, const std::string& tag, const std::string& key) const {
     const std::vector<json> expected = records_of(run_, key);
     ASSERT_EQ(scalars.at(tag).size(), expected.size()) << tag;

@@ -1,4 +1,4 @@
-// Translation between two made-up languages, from the files to a score, as a person runs it.
+// Translation between two made-up languages, from the files to a score.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A model that has learned for some 20 s; all tests look at the same one and change copies.
+/// A model trained for some 20 s. All tests share it, and change only copies.
 class Translation : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -43,7 +43,7 @@ class Translation : public testing::Test {
     const std::string file = directory->write("lines", lines).string();
     return run_shell(fmt::format("{} decode {} < {}", std::getenv("UT"), options, file));
   }
-  /// The run in another place, without the data.
+  /// A copy of the run whose data directory does not exist.
   static std::string moved_run(const TemporaryDirectory& place) {
     std::filesystem::copy(run(), place / "run", std::filesystem::copy_options::recursive);
     const std::string config = place / "run/options.conf";
@@ -152,7 +152,7 @@ TEST_F(Translation, TheRunIsEnoughToExport) {
   const Outcome model = exported("model", "");
   EXPECT_EQ(model.exit_code, 0) << model.errors;
   EXPECT_TRUE(std::filesystem::exists(place / "model/sentencepiece.model"));
-  std::filesystem::rename(place / "model", place / "brought");  // as to another machine, without the run
+  std::filesystem::rename(place / "model", place / "brought");  // as on another machine, without the run
   std::filesystem::rename(moved, place / "away");
   std::filesystem::copy(data(), place / "bare");
   std::filesystem::remove(place / "bare/sentencepiece.model");

@@ -1,5 +1,5 @@
-// What an update of `ut train` is made of, in numbers that metrics.jsonl gives: every update sees the same examples and
-// moves no parameter, so that what differs from one to the next is what the options ask for.
+// What an update of `ut train` does, by the numbers in metrics.jsonl. Every update sees the same examples and moves no
+// parameter, so two updates differ only in what the options ask for.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ constexpr const char* four_examples = "--train-examples 4 --batch 4";
 
 class Update : public testing::Test {
  protected:
-  /// The records of so many updates.
+  /// The records of `count` updates.
   std::vector<json> updates(
       int count, const std::string& options, const std::string& batch = four_examples,
       const std::string& pace = "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4") {
@@ -74,7 +74,7 @@ TEST_F(Update, IsTheSameInParts) {
   }
 }
 
-/// Of so many rows each thread has some.
+/// There are so many rows that every thread has some.
 TEST_F(Update, IsTheSameWithMoreThreads) {
   for (const std::string model : {"--halting act-copy --max-steps 4", "--transition separable-convolution"}) {
     std::vector<json> made;
@@ -94,7 +94,7 @@ TEST_F(Update, IsTheSameWithMoreThreads) {
   }
 }
 
-/// Of updates that are all alike: seconds that rows a second give add up to the training's, without its evaluations.
+/// All updates are alike, so the seconds that follow from rows_per_s add up to the training's without its evaluations.
 TEST_F(Update, SaysHowManyRowsASecondItMade) {
   for (const bool evaluates : {false, true}) {
     const int count = evaluates ? 40 : 300;

@@ -1,5 +1,5 @@
-// What blocks of threads compute on devices, gone through one block, one stage and one thread after the other, must be
-// what attention over rows gives on the host, but for the order of sums.
+// The device code of attention, run on the host one block, one stage and one thread after the other. It must give what
+// the host's attention over rows gives, except for the order of sums.
 
 #include "core/kernels/attention_tiles.h"
 
@@ -27,7 +27,7 @@ struct TileSetting {
   bool causal;
   double rate;
   std::int64_t columns;  // of a head
-  bool backwards;        // a stage's threads in the opposite order: within a stage none may need another
+  bool backwards;        // run a stage's threads in reverse: within a stage none may depend on another
 };
 
 std::ostream& operator<<(std::ostream& stream, const TileSetting& setting) {
@@ -37,7 +37,7 @@ std::ostream& operator<<(std::ostream& stream, const TileSetting& setting) {
 
 class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
  protected:
-  /// Some keys, and where they stand among rows of which every other one is nobody's.
+  /// Some keys, and their places among rows, of which every other one holds no key.
   struct Part {
     dist::Rows keys;
     std::vector<std::int64_t> place;
@@ -53,7 +53,7 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
     return at::full(like.sizes(), unset, like.options().dtype(dist::accumulation_type(GetParam().type)));
   }
 
-  /// `rank` of two.
+  /// The keys of `rank`, one of two.
   Part part_of(int rank) const {
     const dist::Rows keys = dist::rows_of(sequences_, rank, 2, dist::Cut::zigzag);
     std::vector<std::int64_t> place;
@@ -88,7 +88,7 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
     EXPECT_TRUE(one.allclose(other, rounding, tolerance)) << (one - other).abs().max();
   }
 
-  // Longer than a tile, shorter, with positions that only one rank has, and with none of the second rank's.
+  // Lengths above and below a tile's, and a sequence that lies on the first rank alone.
   dist::Sequences sequences_{{4, 9, 11, 30}, {5, 70, 1, 150}};
   dist::Rows queries_ = dist::rows_of(sequences_, 0, 2, dist::Cut::zigzag);
   AttentionSite site_{tile_heads, GetParam().rate, DropoutKey::for_update(3, 5).with_first_head(3)};

@@ -1,5 +1,5 @@
-// A convolution of one filter a channel against the library's operations on windows that are written out; what threads
-// of devices compute of it, gone through one after the other, against what the host computes.
+// A depthwise convolution against the library's operations on windows that are written out, and its device code, run on
+// the host one thread after the other, against the host's code.
 
 #include "core/kernels/depthwise.h"
 
@@ -30,7 +30,7 @@ std::ostream& operator<<(std::ostream& stream, const DepthwiseSetting& setting) 
                 << setting.columns;
 }
 
-/// Known rows are one more than twice those that look, which see every second one and its neighbours.
+/// Of 2 * rows + 1 known rows, each of `rows` rows sees a window around every second one. Some known rows are missing.
 class Depthwise : public testing::TestWithParam<DepthwiseSetting> {
  protected:
   at::Tensor tensor(const std::vector<std::int64_t>& sizes, std::uint64_t seed) const {
@@ -68,7 +68,7 @@ TEST_P(Depthwise, IsTheWeightedSumOfWhatEachRowSees) {
   (expected * gradient).sum().backward();
   const at::Tensor of_known = known_.grad().clone();
   const at::Tensor of_kernel = kernel_.grad().clone();
-  const std::int64_t own = GetParam().rows;  // the others are received
+  const std::int64_t own = GetParam().rows;  // the other known rows count as received
   for (const dist::Neighbours& seen :
        {dist::Neighbours{known_, {}, table_},
         dist::Neighbours{known_.narrow(0, 0, own), known_.narrow(0, own, known_rows_ - own), table_}}) {

@@ -38,7 +38,7 @@ at::Tensor kept(const DropoutKey& key, double rate, const dist::Rows& rows, std:
   return dropout(at::ones({rows.count(), columns}, at::kDouble), rate, key, rows).gt(0);
 }
 
-/// What dropout of ones must give, from the generator's definition, one element at a time.
+/// What dropout must give for one element that is 1, from the generator's definition.
 double expected_scale(const DropoutKey& key, double rate, std::int64_t sequence, std::int64_t position,
                       std::uint32_t head, std::int64_t column) {
   const auto block = static_cast<std::uint32_t>(column / 64);
@@ -111,7 +111,7 @@ TEST(Dropout, KeepsTheShareAsked) {
     const at::Tensor share = kept(some_key(), rate, rows, 200).to(at::kDouble);
     const double deviation = std::sqrt(rate * (1 - rate));
     EXPECT_NEAR(share.mean().item<double>(), 1 - rate, 5 * deviation / std::sqrt(200000.0));
-    // Columns and rows vary as independent draws do: a stuck lane or a repeated row would show.
+    // Columns and rows must vary as independent draws do, which a stuck lane or a repeated row would not.
     EXPECT_NEAR(share.mean(0).var().item<double>() / (deviation * deviation / 1000), 1, 0.5);
     EXPECT_NEAR(share.mean(1).var().item<double>() / (deviation * deviation / 200), 1, 0.25);
   }
@@ -127,7 +127,7 @@ TEST(Dropout, KeepsTheMeanInEitherPrecision) {
   }
 }
 
-/// Twice what `row` keeps of the columns from `first` on.
+/// Twice those elements of `from` that `row` keeps, 0 for the others; `from` begins at column `first`.
 std::vector<float> decided_one_by_one(const RowDraw& row, std::size_t first, const std::vector<float>& from) {
   constexpr std::size_t columns_of_call = columns_of_block / lanes_of_block;
   std::vector<float> kept(from.size());

@@ -23,8 +23,8 @@ struct AttentionSetting {
   at::ScalarType type;
   bool causal;
   double rate;
-  int ranks;        // of which the middle one's queries are looked at
-  int threads = 1;  // more than there are sequences and heads share the queries of one
+  int ranks;        // the queries are those of the middle one
+  int threads = 1;  // if more than sequences times heads, several share the queries of one
 };
 
 std::ostream& operator<<(std::ostream& stream, const AttentionSetting& setting) {
@@ -50,8 +50,8 @@ TEST_P(AttentionOverRows, GivesWhatTheCompositionGives) {
   for (const bool plainly : {true, false}) {
     const at::Tensor q = random_tensor({queries.count(), 2 * d}, 1).to(type).requires_grad_();
     const at::Tensor kv = random_tensor({keys.count(), 3 * d}, 2).to(type).requires_grad_();
-    const at::Tensor query = 3 * q.narrow(1, d, d);         // sharp enough to say something
-    const at::Tensor keys_values = kv.narrow(1, d, 2 * d);  // a part of wider rows, as a projection's is
+    const at::Tensor query = 3 * q.narrow(1, d, d);         // so that the weights are far from equal
+    const at::Tensor keys_values = kv.narrow(1, d, 2 * d);  // a part of wider rows, as a projection gives it
     const at::Tensor result =
         plainly ? reference.attend(query, keys_values, site) : layout.attend(query, keys_values, site);
     (result * weight).sum().backward();
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
                     AttentionSetting{at::kDouble, true, 0.3, 3, 40}),
     testing::PrintToStringParamName());
 
-/// Memory that nobody wrote to is full of NaN while this is there.
+/// While this lives, uninitialised memory is filled with NaN.
 class PoisonedMemory {
  public:
   PoisonedMemory() {
@@ -101,8 +101,8 @@ TEST(AttentionOfVeryUnlikelyKeys, WeighsThemAsIfTheyWereLikely) {
 
 class AttentionInParts : public testing::TestWithParam<std::tuple<bool, int>> {};
 
-/// The keys of three ranks, those of the last positions first, of which most queries see none; the rows between them
-/// are nobody's.
+/// The keys of three ranks, the last positions first: if causal, most queries see none of those. Every other row holds
+/// no key.
 TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
   const auto& [causal, threads] = GetParam();
   const Threads of_test(threads);
@@ -118,7 +118,7 @@ TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
   expected.backward(gradient);
 
   struct Part {
-    at::Tensor place;        // [keys]: among this part's rows, of which every other one is nobody's
+    at::Tensor place;        // [keys]: among this part's rows, of which every other one holds no key
     at::Tensor whole_place;  // [keys]: among all keys
     std::shared_ptr<const RowSpans> spans;
     at::Tensor keys_values;

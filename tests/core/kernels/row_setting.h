@@ -7,7 +7,6 @@
 
 namespace ut::core {
 
-/// What operations on rows are tried with.
 struct RowSetting {
   at::ScalarType type;
   double rate;

@@ -1,5 +1,5 @@
-// What teams of threads compute on devices, gone through one stage and one thread after the other, must be what the
-// host computes, but for the order of sums.
+// The device code of teams of threads, run on the host one stage and one thread after the other. It must give what the
+// host's code gives, except for the order of sums.
 
 #include "core/kernels/row_teams.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double epsilon = 1e-6;
 
-/// The threads of a stage in this order and in the opposite one: within a stage none may need another.
+/// Runs a stage's threads forwards or backwards: within a stage none may depend on another.
 template <class Teams>
 void go_through(const Teams& teams, bool backwards) {
   for (std::int64_t row = 0; row < teams.rows; ++row) {

@@ -1,5 +1,5 @@
-// What a grid of threads computes, gone through one thread after the other, must be what the host computes, to the bit:
-// devices run the same code.
+// The device code of grids of threads, run on the host one thread after the other. It must give exactly the bits that
+// the host's code gives.
 
 #include "core/kernels/row_threads.h"
 
@@ -27,7 +27,7 @@ class RowThreads : public testing::TestWithParam<RowSetting> {
   }
   at::Tensor matrix(std::uint64_t seed) const { return tensor({rows_.count(), GetParam().columns}, seed); }
 
-  /// Does the element's work to all of `like`.
+  /// Runs `element` for all elements of `like`.
   template <class Identities, class Element>
   void run(const at::Tensor& like, const Identities& identities, const Element& element) const {
     go_through(DropoutThreads<Identities, Element>{row_draw(key_, GetParam().rate), identities, element,
@@ -97,7 +97,7 @@ TEST_P(RowThreads, ReluAndDropOutOfASumAndBack) {
     go_through(ScaleWherePositiveThreads<scalar_t>{x.const_data_ptr<scalar_t>(), gradient.const_data_ptr<scalar_t>(),
                                                    scale<scalar_t>(), of_x.mutable_data_ptr<scalar_t>(), x.numel()});
   });
-  const auto same = [](const at::Tensor& one, const at::Tensor& other) {  // not a number equals itself
+  const auto same = [](const at::Tensor& one, const at::Tensor& other) {  // NaN counts as equal to NaN
     return one.eq(other).logical_or(one.isnan().logical_and(other.isnan())).all().item<bool>();
   };
   EXPECT_TRUE(same(x, expected));

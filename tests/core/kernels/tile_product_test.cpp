@@ -16,7 +16,7 @@ namespace {
 constexpr float not_written = std::numeric_limits<float>::quiet_NaN();
 constexpr std::int64_t gap = 3;  // numbers between a row's columns and the next row
 
-/// Numbers without a pattern, with what nobody may read after each row.
+/// Irregular numbers, with a gap after each row that nobody may read or write.
 struct Matrix {
   Matrix(std::int64_t rows, std::int64_t columns, double seed)
       : stride(columns + gap), numbers(static_cast<std::size_t>(rows * stride), not_written) {
@@ -32,7 +32,7 @@ struct Matrix {
   std::vector<float> numbers;
 };
 
-using Setting = std::tuple<Instructions, bool, bool, float>;  // a and b transposed, and what of c is kept
+using Setting = std::tuple<Instructions, bool, bool, float>;  // whether a and b are transposed; the factor of the old c
 
 class TileProduct : public testing::TestWithParam<Setting> {
  protected:
@@ -62,7 +62,7 @@ class TileProduct : public testing::TestWithParam<Setting> {
   }
 };
 
-// Every remainder of rows, columns and inner indices, below and above what is made at once.
+// Every remainder of rows, columns and inner indices, below and above one tile.
 TEST_P(TileProduct, IsRightForAllSizes) {
   for (std::int64_t rows = 1; rows <= 18; ++rows)
     for (const std::int64_t columns : {1, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 113})

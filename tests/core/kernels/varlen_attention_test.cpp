@@ -1,5 +1,5 @@
-// Which attention is chosen for a device, and what the library's kernels are given. They are for CUDA devices; here the
-// definition stands in for them.
+// Which attention is chosen for a device, and what the library's kernels are given. These kernels need a CUDA device;
+// here plain code that follows the definition stands in for them.
 
 #include "core/kernels/varlen_attention.h"
 
@@ -18,7 +18,7 @@ namespace {
 using MaybeTensor = std::optional<at::Tensor>;
 using MaybeNumber = std::optional<std::int64_t>;
 
-/// Rows [rows, heads, c], of sequences that begin where the offsets say. Causal: from the top left.
+/// Over rows [rows, heads, c] of sequences that begin at the offsets. The causal mask is aligned to the top left.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& query_offsets,
                      const at::Tensor& key_offsets, bool causal) {
   EXPECT_EQ(k.size(0), key_offsets[-1].item<std::int32_t>()) << "kernels leave other rows' gradients unset";
@@ -83,7 +83,7 @@ TEST(FitsVarlen, WhereSequencesHaveRowsAndTheMaskIsTheKernels) {
   EXPECT_TRUE(fits_varlen(some, all, false));
   EXPECT_FALSE(fits_varlen(some, all, true)) << "some of the keys' rows";
   EXPECT_FALSE(fits_varlen(later, some, true)) << "other rows";
-  const dist::Rows with_gap = dist::rows_of({{4, 8}, {5, 1}}, 0, 2);  // none of the second
+  const dist::Rows with_gap = dist::rows_of({{4, 8}, {5, 1}}, 0, 2);  // no row of the second sequence
   EXPECT_FALSE(fits_varlen(with_gap, all, false)) << "a sequence without queries";
   EXPECT_FALSE(fits_varlen(all, with_gap, false)) << "a sequence without keys";
   const dist::Rows none = dist::rows_of({}, 0, 1);
@@ -93,7 +93,7 @@ TEST(FitsVarlen, WhereSequencesHaveRowsAndTheMaskIsTheKernels) {
 struct VarlenSetting {
   VarlenKernel kernel;
   bool causal;
-  bool elsewhere;  // keys stand in another order
+  bool elsewhere;  // the keys lie in another order, among other rows
 };
 
 std::ostream& operator<<(std::ostream& stream, const VarlenSetting& setting) {
@@ -113,7 +113,7 @@ TEST_P(VarlenAttentionTest, GivesTheKernelsWhatTheCompositionComputesWith) {
   std::vector<std::int64_t> key_rows;
   for (std::int64_t key = 0; key < keys.count(); ++key)
     key_rows.push_back(elsewhere ? 3 * (keys.count() - 1 - key) + 1 : key);
-  const std::int64_t kept_rows = 3 * keys.count();  // most are nobody's keys
+  const std::int64_t kept_rows = 3 * keys.count();  // most hold no key
   const at::Tensor query = 3 * random_tensor({queries.count(), d}, 1).to(at::kFloat);
   const at::Tensor keys_values = random_tensor({kept_rows, 2 * d}, 2).to(at::kFloat);
   const VarlenAttention attention(queries, keys, causal, at::kCPU, key_rows);

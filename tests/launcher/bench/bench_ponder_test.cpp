@@ -13,7 +13,7 @@
 namespace ut::launcher {
 namespace {
 
-/// The step after which each row has stopped, by the rule of adaptive computation time.
+/// The last step of each row, by the rule of adaptive computation time.
 std::vector<std::int64_t> steps_taken(const DrawnPonder& ponder, const dist::Rows& rows, double threshold) {
   const core::HaltingDraw draw = halting_draw(ponder, threshold);
   std::vector<std::int64_t> steps(static_cast<std::size_t>(rows.count()), 0);
@@ -50,7 +50,7 @@ TEST_P(Drawn, HasTheMeanAndStaysInRange) {
       sum += static_cast<double>(steps);
     }
   const double rows = sequences * positions;
-  EXPECT_NEAR(sum / rows, mean, 5 * static_cast<double>(most) / 2 / std::sqrt(rows));  // no spread is wider
+  EXPECT_NEAR(sum / rows, mean, 5 * static_cast<double>(most) / 2 / std::sqrt(rows));  // no deviation exceeds most / 2
 }
 
 INSTANTIATE_TEST_SUITE_P(, Drawn,

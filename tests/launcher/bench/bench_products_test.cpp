@@ -31,7 +31,7 @@ core::ModelOptions model_with(core::Halting encoder) {
   return model;
 }
 
-/// On one rank, of an update in which the source rows took `encoder_steps` and the target rows one step.
+/// The products of an update on one rank in which source rows took `encoder_steps` and target rows one step.
 std::vector<Shape> products(const core::ModelOptions& model, const at::Tensor& encoder_steps, bool has_target) {
   const dist::Mesh mesh(dist::make_single_communicator(), 1);
   UpdateMade made;
@@ -60,7 +60,7 @@ TEST(ForwardProducts, AreThoseOfEveryStepAndTheScores) {
 TEST(ForwardProducts, OfADecoderAreAlsoThoseWithTheMemory) {
   const std::int64_t rows = sequences * length;
   const auto shapes = products(model_with(core::Halting::none), at::full({rows}, 3, at::kLong), true);
-  EXPECT_THAT(shapes, testing::Contains(Shape{1, rows, d, 2 * d, 1}));  // its keys and values, once
+  EXPECT_THAT(shapes, testing::Contains(Shape{1, rows, d, 2 * d, 1}));  // the memory's keys and values, once
   EXPECT_THAT(shapes, testing::Contains(Shape{1, rows, d, d, 2}));      // queries and output
   EXPECT_THAT(shapes, testing::Contains(Shape{sequences * heads, length, d / heads, length, 1}).Times(2));
   EXPECT_THAT(shapes, testing::Contains(Shape{1, rows, d, vocabulary, 1}));
@@ -79,7 +79,7 @@ TEST(ForwardProducts, RowsThatHaltedForGoodAreNotInThem) {
   EXPECT_THAT(evolving, testing::Contains(Shape{1, sequences * length, d, ffn, 4}));
 }
 
-/// On a busy machine some may have had to wait.
+/// The least of ten measurements: on a busy machine some may be delayed.
 double least_time_of(const Product& product, at::ScalarType type = at::kFloat) {
   double least = time_of_products({product}, type);
   for (int again = 0; again < 9; ++again) least = std::min(least, time_of_products({product}, type));
@@ -93,7 +93,7 @@ TEST(TimeOfProducts, GrowsWithTheirNumber) {
   EXPECT_EQ(time_of_products({}, at::kFloat), 0);
 }
 
-/// Attention makes its own without tensor operations, which would take most of the time for themselves.
+/// Attention computes small products without tensor operations, whose overhead would take most of the time.
 TEST(TimeOfProducts, OfSmallMatricesIsNotThatOfTheirCalls) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     SCOPED_TRACE(at::toString(type));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t elements = 1 << 16;
 constexpr std::int64_t bytes = 4 * elements;
-constexpr std::int64_t scalars = 4096;  // what a few of them may take
+constexpr std::int64_t scalars = 4096;  // bytes that a few scalars may take
 
 TEST(TensorMemory, CountsWhatIsHeldAndTheMostThatWas) {
   TensorMemory memory;
@@ -54,7 +54,7 @@ TEST(TensorMemory, CountsABackwardPass) {
   memory.reset_peak();
   sum.backward();
   EXPECT_GE(memory.peak(), forward + bytes);
-  EXPECT_NEAR(static_cast<double>(memory.current()), bytes, scalars);  // the gradient; exp() was given back
+  EXPECT_NEAR(static_cast<double>(memory.current()), bytes, scalars);  // the gradient; exp() was freed
 }
 
 }  // namespace

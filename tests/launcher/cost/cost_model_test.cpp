@@ -14,7 +14,7 @@ namespace {
 
 RateCurve always(double rate) { return {{1, rate}}; }
 
-/// One number for each thing, so that what is expected can be said by hand.
+/// One number for each rate, so that expected results can be computed by hand.
 MachineNumbers simple_machine() {
   MachineNumbers machine;
   machine.source = "made up";
@@ -117,7 +117,7 @@ TEST(CostModel, RanksBeyondTheCoresShareThem) {
   machine.cores_per_node = 2;
   Workload work = small_work();
   const auto seconds = [&](std::int64_t ranks) {
-    work.sequences = 32 * ranks;  // the same for each rank
+    work.sequences = 32 * ranks;  // the same work for each rank
     return predict(work, layout_of(1, ranks, 1), machine).seconds.products;
   };
   EXPECT_NEAR(seconds(2), seconds(1), 1e-12);
@@ -157,7 +157,7 @@ TEST(CostModel, BytesOfAllGatherAreThoseThatAreSent) {
   const Prediction made = predict(work, layout_of(1, 2, 2), simple_machine());
   constexpr double rows = 32 * 40;
   constexpr double steps = 4;
-  EXPECT_EQ(made.exchanged_bytes, steps * 2 * rows * 2 * 64 * 4);  // forward and backward, keys beside values
+  EXPECT_EQ(made.exchanged_bytes, steps * 2 * rows * 2 * 64 * 4);  // forward and backward; keys and values
 }
 
 TEST(CostModel, WhatIsHiddenIsNotWaitedFor) {
@@ -195,7 +195,7 @@ TEST(CostModel, ConvolutionsKeepMoreAndSendAsMuch) {
   const Prediction feed_forward = made(core::TransitionKind::feed_forward);
   const Prediction convolution = made(core::TransitionKind::separable_convolution);
   EXPECT_EQ(convolution.exchanged_bytes, feed_forward.exchanged_bytes);  // a few states beside the cut are not counted
-  const double rows_of_steps = feed_forward.exchanged_bytes / 2 / (2 * 64 * 4);  // keys and values of them, both ways
+  const double rows_of_steps = feed_forward.exchanged_bytes / 2 / (2 * 64 * 4);  // sent both ways, as keys and values
   const double filters = 16 * (3 * 64 + 5 * 256);                                // their values, gradients and moments
   EXPECT_NEAR(convolution.peak_bytes - feed_forward.peak_bytes, rows_of_steps / 2 * (64 + 256) * 4 + filters,
               0.1 * feed_forward.peak_bytes);

@@ -13,14 +13,14 @@ namespace ut::launcher {
 
 using Words = std::vector<std::string>;
 
-/// `ut train` with these words beside those that it cannot do without.
+/// The options of `ut train` with these words, added to those that it requires.
 inline Options train(const Words& words) {
   Words all = {"train", "--task", "copy", "--run-dir", "nowhere"};
   all.insert(all.end(), words.begin(), words.end());
   return parse_options(all);
 }
 
-/// What is said of words that are refused.
+/// The message with which words are refused.
 inline std::string refused(const Words& words) {
   return tests::bad_input([&] { parse_options(words); });
 }
@@ -34,7 +34,7 @@ inline std::string train_refused(const Words& words) {
   return tests::bad_input([&] { train(words); });
 }
 
-/// A run directory with what `ut train` writes down for these options.
+/// Makes a run directory with the options file that `ut train` writes for these options.
 inline void record_run(const tests::TemporaryDirectory& scratch, Options options) {
   options.ranks = 2;
   scratch.write(std::string("run/") + config_name, to_config(options));

@@ -50,7 +50,7 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   EXPECT_EQ(train_refused({"--target-score", "98"}), "--target-score: 98 given, needs a number from 0 to 1");
   EXPECT_THAT(refused("bench", {"--bench-skew", "0.5"}), HasSubstr("--bench-ponder"));
   EXPECT_THAT(train_refused({"--batch", "9", "--batch-rows", "90"}), HasSubstr("--batch: does nothing here"));
-  // What is so anyway can be said.
+  // A value that holds anyway may be given.
   for (const Words& more : {Words{"--halting", "none", "--max-steps", "0"},
                             Words{"--halting", "act-copy", "--max-steps", "9", "--steps", "9"},
                             Words{"--halting", "act-copy", "--max-steps", "9", "--steps", "8"}})

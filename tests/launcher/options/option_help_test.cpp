@@ -31,7 +31,7 @@ TEST(Help, IsAskedForAnywhere) {
   EXPECT_NE(tests::bad_input([] { help("nosuch"); }), "");
 }
 
-/// An option is accepted where the complaint about an impossible value is about the value.
+/// An option counts as accepted if an impossible value brings a message about it, and not "unknown option".
 TEST(Help, EveryOptionInItIsAccepted) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({}));

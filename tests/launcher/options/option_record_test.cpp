@@ -75,7 +75,7 @@ TEST(Options, TheMeshIsLeftOpenUntilItIsGiven) {
 
 TEST(Options, TheMeshOfATrainedModelIsNotPlanned) {
   const tests::TemporaryDirectory scratch;
-  record_run(scratch, train({"--exchange", "auto"}));  // as ut import writes it down
+  record_run(scratch, train({"--exchange", "auto"}));  // as `ut import` writes it
   const std::string run = scratch / "run";
   for (const std::string command : {"evaluate", "decode"}) {
     EXPECT_FALSE(parse_options({command, "--run-dir", run, "--sequence-parallel", "2"}).plan_exchange);

@@ -24,7 +24,7 @@ TEST(Cores, AreThoseThatTheProcessMayRunOn) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(::sched_getcpu(), &one);
-    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // of this thread alone
+    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // for this thread alone
     usable = usable_cores();
     EXPECT_EQ(count_cores(allowed_cores()), 1);
   }).join();

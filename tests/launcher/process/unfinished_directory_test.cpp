@@ -49,7 +49,7 @@ TEST(UnfinishedDirectory, OfSeveralWhoBeginAtOnceOneMakesIt) {
           std::filesystem::rename(unfinished / "made", whole);
           ++made;
         } catch (const base::BadInput&) {
-          return;  // another does
+          return;  // another thread makes it
         }
       });
     for (std::thread& maker : makers) maker.join();

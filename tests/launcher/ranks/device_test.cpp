@@ -38,7 +38,7 @@ TEST(Device, IsTheGpuOfTheLocalRank) {
       EXPECT_TRUE(device.cuda);
       EXPECT_EQ(device.gpu, local_rank);
     }
-  const VisibleGpus own{.in_build = true, .count = 1, .problem = ""};  // what started the ranks shows each its own
+  const VisibleGpus own{.in_build = true, .count = 1, .problem = ""};  // the launcher shows each rank its own GPU alone
   EXPECT_EQ(choose_device(DeviceChoice::cuda, own, 3).gpu, 0);
 }
 

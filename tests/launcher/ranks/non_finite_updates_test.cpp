@@ -30,7 +30,7 @@ TEST(NonFiniteUpdates, EndTheRunOnceTooManyAreLeftOutInARow) {
     for (int update = 0; update < 2; ++update) EXPECT_NO_THROW(updates.left_out(*model, 1, true, *world));
   }
   EXPECT_THROW(updates.left_out(*model, 1, true, *world), FailureOfRank);
-  updates.resume(1);  // as many were left out when the run was stopped
+  updates.resume(1);  // one was left out before the run was stopped
   EXPECT_NO_THROW(updates.left_out(*model, 1, true, *world));
   EXPECT_EQ(updates.in_a_row(), 2);
   EXPECT_THROW(updates.left_out(*model, 1, true, *world), FailureOfRank);

@@ -12,18 +12,18 @@
 namespace ut::launcher {
 namespace {
 
-// The record that TensorBoard's own writer makes of the nine digits.
+// The bytes are those that TensorBoard's own writer makes of the nine digits.
 TEST(EventFile, RecordsHaveMaskedChecksums) {
   const std::string record = event_record("123456789");
   ASSERT_EQ(record.size(), 8 + 4 + 9 + 4);
   EXPECT_EQ(record.substr(0, 8), std::string("\x09\0\0\0\0\0\0\0", 8));
-  // CRC-32C of "123456789" is E3069283; turned by 15 bits, A282EAD8 added.
+  // The CRC-32C of "123456789" is E3069283. Masking rotates it by 15 bits and adds A282EAD8.
   EXPECT_EQ(record.substr(21), std::string("\xE5\xB0\x8A\xC7", 4));
 }
 
 TEST(EventFile, AFileIsReadAfterThoseThatAreThere) {
   const tests::TemporaryDirectory scratch;
-  scratch.write("events.out.tfevents.4000000000.elsewhere", "");  // of a host whose clock is ahead
+  scratch.write("events.out.tfevents.4000000000.elsewhere", "");  // from a host whose clock is ahead
   { EventFile(scratch.path(), 1).add(1, {{{"loss", 2}}, {}}); }
   { EventFile(scratch.path(), 2).add(2, {{{"loss", 1}}, {}}); }
   for (const char* name : {"events.out.tfevents.4000000001.ut", "events.out.tfevents.4000000002.ut"})

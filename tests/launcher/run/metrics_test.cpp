@@ -69,7 +69,7 @@ TEST(Metrics, KnowTheNewestLineOfAKindByItsValuesUpToLastBits) {
   EXPECT_FALSE(has({{"update", 4}, {"loss", 2.5}})) << "it is no longer the newest";
 }
 
-/// Of a run that is done the last record is of its best, which may be long past.
+/// The last record of a finished run is of its best update, which may be long past.
 TEST(Metrics, TheLastUpdateIsTheLatest) {
   const tests::TemporaryDirectory scratch;
   const auto path =

@@ -61,7 +61,7 @@ TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {
   const tests::TemporaryDirectory scratch;
   const auto run = scratch / "run";
   { const RunDirectory directory(options_for(run)); }
-  { const RunDirectory again(options_for(run)); }  // had no checkpoint: nothing is lost
+  { const RunDirectory again(options_for(run)); }  // there was no checkpoint, so nothing is lost
   scratch.write("run/checkpoints/update-00000001/state.json", "{}");
   EXPECT_THAT(refused(options_for(run)), AllOf(HasSubstr(run), HasSubstr("--resume")));
   const RunDirectory resumed(options_for(run, true));

@@ -15,9 +15,9 @@ SpawnRequest training() {
   return request;
 }
 
-constexpr int exited(int code) { return code << 8; }  // as wait() has it
+constexpr int exited(int code) { return code << 8; }  // the status that wait() gives
 
-/// The code, and what stands on standard error.
+/// The exit code and the text on standard error.
 std::pair<int, std::string> told(const MpirunEnd& end, const SpawnRequest& request) {
   testing::internal::CaptureStderr();
   const int code = exit_code(end, request);

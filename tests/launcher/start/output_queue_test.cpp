@@ -32,7 +32,7 @@ TEST(OutputQueue, WritesWhatAPipeTakesAndKeepsTheRest) {
   queue.add(text);
   std::string read;
   for (int turn = 0; turn < 20 && !queue.is_empty(); ++turn) {
-    queue.write_some();  // would wait for ever, were it to wait
+    queue.write_some();  // if it waited, it would wait for ever
     EXPECT_FALSE(turn == 0 && queue.is_empty());
     read += read_all(pipe);
   }

@@ -14,7 +14,7 @@ TEST(WaitingSignals, TellOfAStopThatCameBeforeTheyWereLookedAt) {
   EXPECT_TRUE(signals.stop_has_come());
   EXPECT_EQ(signals.next(), SIGTERM);
   EXPECT_FALSE(signals.stop_has_come());
-  signals.restore();  // for the tests to come
+  signals.restore();  // for the tests that follow
 }
 
 TEST(WaitingSignalsDeathTest, DoNotEndTheProgramAtTheEndOfTheirLifeEither) {
