@@ -72,7 +72,7 @@ std::string_view end(std::string_view text, std::size_t size) {
 
 }  // namespace
 
-std::string shown(std::string_view text) {
+std::string printable_line(std::string_view text) {
   std::string line;
   if (text.size() > 2 * most_shown)  // do not escape all of a file that is one long line
     line = escaped(beginning(text, most_shown)) + escaped(end(text, most_shown));

@@ -38,16 +38,16 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-bool is_there(const std::filesystem::path& path) {
-  std::error_code unseen;
-  return std::filesystem::exists(path, unseen);
+bool path_exists(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
-bool is_seen_there(const std::filesystem::path& path) {
-  std::error_code unseen;
-  const bool is_there = std::filesystem::exists(path, unseen);
-  if (unseen) throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), unseen.message()));
-  return is_there;
+bool path_exists_checked(const std::filesystem::path& path) {
+  std::error_code failure;
+  const bool exists = std::filesystem::exists(path, failure);
+  if (failure) throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), failure.message()));
+  return exists;
 }
 
 std::string describe(const std::filesystem::filesystem_error& error) {
@@ -56,7 +56,7 @@ std::string describe(const std::filesystem::filesystem_error& error) {
 
 std::string read_file(const std::filesystem::path& path) {
   std::error_code code;
-  if (!is_seen_there(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
+  if (!path_exists_checked(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
   if (std::filesystem::is_directory(path, code))
     throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
   // Opening a named pipe could wait for ever. A pipe that a shell has opened already (`<(command)`) has no path of its
@@ -76,7 +76,7 @@ std::string read_file(const std::filesystem::path& path) {
 
 std::string read_file(const std::filesystem::path& path, const std::string& option, const std::string& needed) {
   try {
-    if (is_seen_there(path)) return read_file(path);
+    if (path_exists_checked(path)) return read_file(path);
   } catch (const BadInput& refused) {
     throw BadInput(fmt::format("{} {}", option, refused.what()));
   }
@@ -112,7 +112,7 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   } catch (const std::filesystem::filesystem_error& failure) {
     throw cannot_be_written(failure.code().value());
   }
-  if (lock->is_of_another())
+  if (lock->is_held_elsewhere())
     throw std::runtime_error(fmt::format("{}: cannot be written: another process has not done with it", path.string()));
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content;

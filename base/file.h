@@ -7,10 +7,10 @@
 namespace ut::base {
 
 /// Whether there is such a file or directory. False also if the path cannot be examined, as when its name is too long.
-bool is_there(const std::filesystem::path& path);
+bool path_exists(const std::filesystem::path& path);
 
 /// The same, but throws BadInput if the path cannot be examined, as in a directory that may not be entered.
-bool is_seen_there(const std::filesystem::path& path);
+bool path_exists_checked(const std::filesystem::path& path);
 
 /// The path and the system's message of a file or directory that it refuses, in one line: `path: message`.
 std::string describe(const std::filesystem::filesystem_error& error);

@@ -29,10 +29,10 @@ FileLock::FileLock(const std::filesystem::path& path, const std::function<int()>
     if (descriptor_ < 0)
       throw std::filesystem::filesystem_error("open", path, std::error_code(errno, std::generic_category()));
     is_held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-    is_of_another_ = !is_held_ && errno == EWOULDBLOCK;
+    is_held_elsewhere_ = !is_held_ && errno == EWOULDBLOCK;
     if (is_held_ && is_still_at(path, descriptor_)) return;
-    if (!is_held_ && (!is_of_another_ || Clock::now() >= deadline)) return;
-    if (is_of_another_)
+    if (!is_held_ && (!is_held_elsewhere_ || Clock::now() >= deadline)) return;
+    if (is_held_elsewhere_)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     else
       --most_changes;

@@ -19,12 +19,12 @@ class FileLock {
 
   /// Whether this object, or somebody else, has the lock. Both are false on a file system without locks.
   bool is_held() const { return is_held_; }
-  bool is_of_another() const { return is_of_another_; }
+  bool is_held_elsewhere() const { return is_held_elsewhere_; }
 
  private:
   int descriptor_ = -1;
   bool is_held_ = false;
-  bool is_of_another_ = false;
+  bool is_held_elsewhere_ = false;
 };
 
 }  // namespace ut::base

@@ -22,7 +22,7 @@ class Attention {
   at::Tensor queries(const at::Tensor& x) const;      // [rows, d] -> [rows, d]
   at::Tensor keys_values(const at::Tensor& x) const;  // [rows, d] -> keys beside values [rows, 2d]
   /// `x` in the products' type: the products read no more of it, so no more has to be sent.
-  at::Tensor as_factor(const at::Tensor& x) const { return x.to(type_); }
+  at::Tensor to_product_type(const at::Tensor& x) const { return x.to(type_); }
   /// Heads' outputs [rows, d] -> [rows, d], by W^O.
   at::Tensor combine(const at::Tensor& heads) const;
 

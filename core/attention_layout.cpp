@@ -61,21 +61,21 @@ at::Tensor AttentionLayout::attend_by_library(const at::Tensor& query, const at:
                                       : varlen_()->attend(query, keys_values, site.heads, kernel);
 }
 
-AttentionLayout AttentionLayout::watched(AttentionLook look) const {
+AttentionLayout AttentionLayout::with_observer(AttentionObserver observer) const {
   AttentionLayout layout = *this;
-  layout.look_ = std::move(look);
+  layout.observer_ = std::move(observer);
   return layout;
 }
 
 at::Tensor AttentionLayout::attend(const at::Tensor& query, const at::Tensor& keys_values,
                                    const AttentionSite& site) const {
-  const at::Tensor output = attend_unwatched(query, keys_values, site);
-  if (look_) look_(query, keys_values, output);
+  const at::Tensor output = attend_unobserved(query, keys_values, site);
+  if (observer_) observer_(query, keys_values, output);
   return output;
 }
 
-at::Tensor AttentionLayout::attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values,
-                                             const AttentionSite& site) const {
+at::Tensor AttentionLayout::attend_unobserved(const at::Tensor& query, const at::Tensor& keys_values,
+                                              const AttentionSite& site) const {
   const bool keeps_weights = kernel_for(query, site) == VarlenKernel::none;
   if (!spans_for(query, site) && !(site.recomputed && keeps_weights))
     return attend_by_library(query, keys_values, site);
@@ -96,7 +96,7 @@ GraphlessAttention AttentionLayout::attend_without_graph(const at::Tensor& query
   const at::Tensor kv = keys_values.detach();
   if (const auto spans = spans_for(query, site)) {
     RowAttention attention(q, site);
-    attention.meet(kv, *spans);
+    attention.attend_to(kv, *spans);
     return {attention.output(), [=](const at::Tensor& gradient, at::Tensor& of_keys_values) {
               at::Tensor of_query;
               attention.backward(gradient, kv, *spans, of_query, of_keys_values);

@@ -22,7 +22,7 @@ struct GraphlessAttention {
 };
 
 /// Called with queries [query rows, d], keys beside values [key rows, 2d] and the heads' outputs [query rows, d].
-using AttentionLook = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
+using AttentionObserver = std::function<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>;
 
 /// How query rows and key rows meet: which belong to the same sequence, and which may see which. Made once per batch if
 /// all rows stay; once per step if rows leave or, in decoding, come one by one.
@@ -39,14 +39,14 @@ class AttentionLayout {
   /// The same for a caller that keeps the keys and values itself.
   GraphlessAttention attend_without_graph(const at::Tensor& query, const at::Tensor& keys_values,
                                           const AttentionSite& site) const;
-  /// A copy whose attend() calls `look` too.
-  AttentionLayout watched(AttentionLook look) const;
+  /// A copy whose attend() calls `observer` too.
+  AttentionLayout with_observer(AttentionObserver observer) const;
 
  private:
   VarlenKernel kernel_for(const at::Tensor& query, const AttentionSite& site) const;
   /// Null if other kernels are used for this query.
   std::shared_ptr<const RowSpans> spans_for(const at::Tensor& query, const AttentionSite& site) const;
-  at::Tensor attend_unwatched(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
+  at::Tensor attend_unobserved(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
   /// By LibTorch's operations, which have an autograd graph.
   at::Tensor attend_by_library(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
@@ -54,7 +54,7 @@ class AttentionLayout {
   std::function<std::shared_ptr<const VarlenAttention>()> varlen_;  // on CUDA devices, if these rows fit
   std::function<std::shared_ptr<const RowSpans>()> spans_;          // on the host, and on devices with kernels for it
   std::function<std::shared_ptr<const SlottedAttention>()> slots_;  // for everything else
-  AttentionLook look_;                                              // may be empty
+  AttentionObserver observer_;                                      // may be empty
 };
 
 }  // namespace ut::core

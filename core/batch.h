@@ -12,9 +12,9 @@ namespace ut::core {
 /// For models that answer by pointing at a word (core/pointing.h): the candidates of the labels read on this rank, and
 /// all places where they stand.
 struct Candidates {
-  at::Tensor row;              // [places] int64: the row of source->all() that is this place
-  at::Tensor candidate;        // [places] int64: the candidate there, label * per_label + its number among the label's
-  std::int64_t per_label = 1;  // the most candidates that a label has
+  at::Tensor row_of_place;        // [places] int64: the row of source->all() that is this place
+  at::Tensor candidate_of_place;  // [places] int64: label * per_label + the candidate's number among the label's
+  std::int64_t per_label = 1;     // the most candidates that a label has
 };
 
 /// This rank's share of a batch: its rows of the sequences that its sequence-parallel group shares. Tensors are on the

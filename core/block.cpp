@@ -46,9 +46,9 @@ at::Tensor Block::attend_to_self(std::size_t layer, const SubLayerInput& input, 
       attention_site(key, Site::self_attention_weights), [&] { return attention.queries(input.rows); }, {}};
   const at::Tensor seen = input.copied.defined() ? at::cat({input.rows, input.copied}) : input.rows;
   const auto keys_values = [&attention](const at::Tensor& x) { return attention.keys_values(x); };
-  const bool sends_states = rows.sent() == dist::Sent::states;
+  const bool sends_states = rows.sent_kind() == dist::Sent::states;
   if (sends_states) call.project = keys_values;
-  const at::Tensor sent = sends_states ? attention.as_factor(seen) : keys_values(seen);
+  const at::Tensor sent = sends_states ? attention.to_product_type(seen) : keys_values(seen);
   return attention.combine(rows.attend(layer, sent, call));
 }
 
@@ -60,7 +60,8 @@ at::Tensor Block::attend_to_memory(std::size_t layer, const at::Tensor& input, c
 }
 
 at::Tensor Block::step(const at::Tensor& state, const at::Tensor& with_signals, StepRows& rows,
-                       const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied) const {
+                       const std::vector<at::Tensor>& memory, const DropoutKey& dropout,
+                       const NewlyHalted& copied) const {
   RECORD_USER_SCOPE(decoder_ ? "decoder step" : "encoder step");
   const bool signal_stays = options_.residual == Residual::signal_in;
   SubLayerInput input{with_signals};  // what the first attention of the step sees

@@ -17,7 +17,7 @@ namespace ut::core {
 
 /// Rows that halted in the step before this one. From now on others see this state of them. Undefined if there are
 /// none.
-struct Copied {
+struct NewlyHalted {
   at::Tensor state;   // [copied rows, d]
   at::Tensor signal;  // [copied rows, d]: P of this step
 };
@@ -45,7 +45,8 @@ class Block {
   /// rows [source rows, 2d]. `copied`: seen by all layers, revised by none. Returns H of this step [local rows, d].
   /// Collective.
   at::Tensor step(const at::Tensor& state, const at::Tensor& with_signals, StepRows& rows,
-                  const std::vector<at::Tensor>& memory, const DropoutKey& dropout, const Copied& copied = {}) const;
+                  const std::vector<at::Tensor>& memory, const DropoutKey& dropout,
+                  const NewlyHalted& copied = {}) const;
 
   /// For the block of a decoder with an encoder: what it will see of `encoded` [local source rows, d], the encoder's
   /// final rows. Collective.

@@ -35,15 +35,15 @@ class CachedRows final : public CurrentRows {
   const dist::Rows& local() const override { return local_; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  dist::Sent sent() const override { return dist::Sent::keys_values; }
+  dist::Sent sent_kind() const override { return dist::Sent::keys_values; }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) override {
     if (layer == 0) ++step_;
-    return layout_->attend(call.query(), remember(&DecodingCache::OfStep::keys_values, layer, sent), call);
+    return layout_->attend(call.query(), remember(&DecodingCache::StepCache::keys_values, layer, sent), call);
   }
 
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
-    const auto known = [all = remember(&DecodingCache::OfStep::states, layer, x), this](const Numbers& places) {
+    const auto known = [all = remember(&DecodingCache::StepCache::states, layer, x), this](const Numbers& places) {
       return dist::select_rows(all, index_of(places));
     };
     return windows_over(known, cache_.device(), local_, seen_, places_, first, second);
@@ -87,10 +87,10 @@ class CachedRows final : public CurrentRows {
 
   /// One step more than the rows need, so that what later positions see of them is computed.
   bool any_running() const override { return step_ < steps_ && (!running_.empty() || !copied_.empty()); }
-  at::Tensor move(const at::Tensor& rows) const override { return rows; }
+  at::Tensor move_with_rows(const at::Tensor& values) const override { return values; }
   bool has_moved() const override { return false; }
 
-  at::Tensor home(const at::Tensor& halted) const override {
+  at::Tensor return_to_initial_rows(const at::Tensor& halted) const override {
     std::unordered_map<std::int64_t, std::int64_t> place;  // each sequence's place among those that halted
     for (const std::int64_t sequence : halted_) place.emplace(sequence, std::ssize(place));
     Numbers order;
@@ -99,7 +99,7 @@ class CachedRows final : public CurrentRows {
   }
 
  private:
-  using Part = std::vector<at::Tensor> DecodingCache::OfStep::*;
+  using Part = std::vector<at::Tensor> DecodingCache::StepCache::*;
 
   at::Tensor index_of(const Numbers& numbers) const { return dist::on_device(numbers, cache_.device()); }
 
@@ -117,7 +117,7 @@ class CachedRows final : public CurrentRows {
 
   void repeat_last_step() {
     for (std::int64_t step = step_ + 1; step <= steps_; ++step)
-      for (const Part part : {&DecodingCache::OfStep::keys_values, &DecodingCache::OfStep::states}) {
+      for (const Part part : {&DecodingCache::StepCache::keys_values, &DecodingCache::StepCache::states}) {
         auto& last = cache_.of_step(step_).*part;
         for (std::size_t layer = 0; layer < last.size(); ++layer) {
           const at::Tensor made = last[layer][position_];
@@ -169,7 +169,7 @@ class CachedRows final : public CurrentRows {
   Numbers running_;  // sequences; with the two below
   Numbers copied_;
   Numbers halted_;  // in the order in which they halted
-  dist::Arriving flags_;
+  dist::PendingTensor flags_;
   dist::Rows local_;
   dist::Rows seen_;
   Numbers places_;

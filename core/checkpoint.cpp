@@ -93,13 +93,13 @@ class Damaged : public base::BadInput {
   using base::BadInput::BadInput;
 };
 
-std::string file_of_checkpoint(const fs::path& path) {
+std::string read_checkpoint_file(const fs::path& path) {
   if (!fs::is_regular_file(path)) throw Damaged(fmt::format("{}: is not there any more", path.string()));
   return base::read_file(path);
 }
 
-std::string whole_file(const fs::path& path, const std::string& digest) {
-  std::string bytes = file_of_checkpoint(path);
+std::string read_verified_file(const fs::path& path, const std::string& digest) {
+  std::string bytes = read_checkpoint_file(path);
   if (base::digest(bytes.data(), bytes.size()) != digest)
     throw Damaged(fmt::format("{}: altered or cut short since it was written (its digest differs)", path.string()));
   return bytes;
@@ -107,7 +107,7 @@ std::string whole_file(const fs::path& path, const std::string& digest) {
 
 json state_of(const fs::path& checkpoint) {
   const fs::path path = checkpoint / state_file;
-  json state = base::parse_json(file_of_checkpoint(path));
+  json state = base::parse_json(read_checkpoint_file(path));
   if (!state.is_object() || !state.contains("digest") || !state["digest"].is_string())
     throw Damaged(fmt::format("{}: altered or cut short since it was written", path.string()));
   const auto digest = state["digest"].get<std::string>();
@@ -166,7 +166,7 @@ void load(const fs::path& checkpoint, const Parameters& parameters, Adam* optimi
   const auto read = [&](const char* file) {
     const fs::path path = checkpoint / file;
     const std::string digest = digest_in(digests, file, checkpoint);
-    return parse_safetensors(whole_file(path, digest), path.string());
+    return parse_safetensors(read_verified_file(path, digest), path.string());
   };
   const auto& all = parameters.all();
   fill(all, read(model_file_name), "", checkpoint / model_file_name);
@@ -183,7 +183,7 @@ bool is_whole(const fs::path& checkpoint) {
   try {
     const json digests = state_of(checkpoint).value("digests", json());
     for (const char* file : {model_file_name, optimizer_file})
-      whole_file(checkpoint / file, digest_in(digests, file, checkpoint));
+      read_verified_file(checkpoint / file, digest_in(digests, file, checkpoint));
     return true;
   } catch (const Damaged&) {
     return false;

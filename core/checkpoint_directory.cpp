@@ -35,11 +35,11 @@ fs::path checkpoint_called(const fs::path& directory, const std::string& name) {
 }
 
 /// Names a few checkpoints that a person may ask for instead.
-std::string others(const fs::path& directory) {
+std::string suggestions(const fs::path& directory) {
   constexpr std::size_t shown = 5;
   std::vector<std::string> names;
   for (const char* pointer : pointers)
-    if (base::is_there(directory / pointer) && !checkpoint_called(directory, named_by(directory / pointer)).empty())
+    if (base::path_exists(directory / pointer) && !checkpoint_called(directory, named_by(directory / pointer)).empty())
       names.emplace_back(pointer);
   const std::size_t most = names.size() + shown;
   for (const fs::path& found : all_checkpoints(directory))
@@ -61,7 +61,7 @@ fs::path free_name_beside(const fs::path& checkpoint) {
     fs::path aside = checkpoint;
     aside += fmt::format(".old{}{}", number == 0 ? "" : fmt::format(".{}", number), unfinished);
     remove_if_possible(aside);
-    if (!base::is_there(aside)) return aside;
+    if (!base::path_exists(aside)) return aside;
   }
 }
 
@@ -105,7 +105,7 @@ void remove_old_checkpoints(const fs::path& directory, std::int64_t keep, std::i
   const std::vector<fs::path> found = all_checkpoints(directory);
   std::vector<fs::path> wanted;
   for (const char* pointer : pointers)
-    if (base::is_there(directory / pointer)) wanted.push_back(directory / named_by(directory / pointer));
+    if (base::path_exists(directory / pointer)) wanted.push_back(directory / named_by(directory / pointer));
   for (std::size_t index = static_cast<std::size_t>(keep); index < found.size(); ++index) {
     const bool is_kept = keep_every > 0 && update_of(found[index].filename().string()).value_or(0) % keep_every == 0;
     if (!is_kept && std::ranges::find(wanted, found[index]) == wanted.end()) remove_checkpoint(found[index]);
@@ -125,13 +125,13 @@ bool has_checkpoint(const fs::path& directory, std::int64_t update) {
 
 fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   std::string name = which;
-  if (which == "latest" && !base::is_there(directory / which)) {
+  if (which == "latest" && !base::path_exists(directory / which)) {
     const auto found = all_checkpoints(directory);  // the run was killed between writing the first one and its pointer
     if (!found.empty()) return found.front();
   }
   const bool is_pointer = std::ranges::find(pointers, which) != pointers.end();
   if (is_pointer) {
-    if (!base::is_seen_there(directory / which))
+    if (!base::path_exists_checked(directory / which))
       throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
     name = named_by(directory / which);
   } else if (const auto update = update_of(which)) {
@@ -140,9 +140,9 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   const fs::path checkpoint = checkpoint_called(directory, name);
   if (!checkpoint.empty()) return checkpoint;
   if (is_pointer)
-    throw base::BadInput(
-        fmt::format("{}: names \"{}\", no checkpoint here; {}", (directory / which).string(), name, others(directory)));
-  throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name, others(directory)));
+    throw base::BadInput(fmt::format("{}: names \"{}\", no checkpoint here; {}", (directory / which).string(), name,
+                                     suggestions(directory)));
+  throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name, suggestions(directory)));
 }
 
 std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {

@@ -8,7 +8,7 @@
 
 namespace ut::core {
 
-DecodingCache::OfStep& DecodingCache::of_step(std::int64_t step) {
+DecodingCache::StepCache& DecodingCache::of_step(std::int64_t step) {
   if (std::cmp_less(steps_.size(), step)) steps_.resize(static_cast<std::size_t>(step));
   return steps_[static_cast<std::size_t>(step - 1)];
 }
@@ -35,7 +35,7 @@ void DecodingCache::move(std::int64_t positions, const std::vector<std::int64_t>
   if (positions == 0 || left.empty()) return;
   const at::Tensor source = dist::on_device(left, device_);
   const at::Tensor target = dist::on_device(reached, device_);
-  for (OfStep& step : steps_)
+  for (StepCache& step : steps_)
     for (const auto* of_layers : {&step.keys_values, &step.states})
       for (const at::Tensor& kept : *of_layers) {
         at::Tensor earlier = kept.narrow(0, 0, positions);

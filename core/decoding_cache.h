@@ -14,12 +14,12 @@ class DecodingCache {
   DecodingCache(std::int64_t sequences, at::Device device) : sequences_(sequences), device_(device) {}
 
   /// A tensor for each layer: [positions that there is room for, sequences, columns].
-  struct OfStep {
+  struct StepCache {
     std::vector<at::Tensor> keys_values;
     std::vector<at::Tensor> states;  // what convolutions look at
   };
   /// `step` counts from 1.
-  OfStep& of_step(std::int64_t step);
+  StepCache& of_step(std::int64_t step);
   /// A view to write one position's values to, of all sequences: [sequences, columns]. If there is no room yet, makes
   /// it with the columns, type and device of `like`.
   at::Tensor at_position(std::vector<at::Tensor>& of_layers, std::size_t layer, std::int64_t position,
@@ -32,7 +32,7 @@ class DecodingCache {
  private:
   std::int64_t sequences_;
   at::Device device_;
-  std::deque<OfStep> steps_;  // a deque, so that references into it stay valid
+  std::deque<StepCache> steps_;  // a deque, so that references into it stay valid
 };
 
 }  // namespace ut::core

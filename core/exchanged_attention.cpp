@@ -22,7 +22,7 @@ class GatheredAttention final : public ExchangedAttention {
       : exchange_(exchange), layout_(exchange.local(), exchange.all(), causal, exchange.holdings().group->device()) {}
 
   at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
-    const dist::Arriving coming = exchange_.start_gather(sent);
+    const dist::PendingTensor coming = exchange_.start_gather(sent);
     const at::Tensor query = call.query();
     return layout_.attend(query, call.keys_values(coming()), call);
   }
@@ -51,7 +51,7 @@ class RowAttentionByBlocks final : public ExchangedAttention {
     while (const auto block = blocks->next()) {
       const at::Tensor keys_values = call.keys_values(block->rows);
       const auto& spans = spans_[static_cast<std::size_t>(block->rank)];
-      back->attention.meet(keys_values, *spans);
+      back->attention.attend_to(keys_values, *spans);
       output = after(output, keys_values, spans, back, block->rank == holdings_.group->rank());
     }
     return output;
@@ -107,7 +107,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
         }
       }
     }
-    place_of_row_ = dist::places_in(at::cat(own_index()));
+    place_of_row_ = dist::inverse_permutation(at::cat(own_index()));
   }
 
   at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
@@ -124,7 +124,7 @@ class SlottedAttentionByBlocks final : public ExchangedAttention {
     for (std::size_t span = 0; span < mine_.size(); ++span)
       outputs.push_back(parts[span].empty() ? at::zeros_like(queries_of(query, span))
                                             : own_layout(span).rows_of_heads(whole_attention(parts[span]), call.heads));
-    return dist::tie(dist::select_rows(at::cat(outputs), place_of_row_), all_sent);
+    return dist::keep_in_backward(dist::select_rows(at::cat(outputs), place_of_row_), all_sent);
   }
 
  private:
@@ -204,7 +204,7 @@ class AttentionByHeads final : public ExchangedAttention {
   AttentionByHeads(const dist::SequenceExchange& exchange, bool causal)
       : holdings_(exchange.holdings()),
         layout_(exchange.all(), exchange.all(), causal, holdings_.group->device()),
-        row_of_place_(dist::places_in(holdings_.order)),
+        row_of_place_(dist::inverse_permutation(holdings_.order)),
         queries_then_keys_values_(queries_before_keys_values(holdings_.order)) {}
 
   at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {

@@ -64,7 +64,7 @@ void HaltingState::decide(const at::Tensor& probability, bool last) {
   running_ = goes;
 }
 
-void HaltingState::take(const at::Tensor& state) {
+void HaltingState::add_to_mean(const at::Tensor& state) {
   const at::Tensor weight = weight_.unsqueeze(1).to(state.scalar_type());
   mean_ = options_.output == ActOutput::accumulated ? mean_ + weight * state : weight * state + (1 - weight) * mean_;
 }
@@ -77,7 +77,7 @@ HaltingState HaltingState::in_order(const at::Tensor& order) const {
   return result;
 }
 
-HaltingState HaltingState::going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const {
+HaltingState HaltingState::of_running(const std::function<at::Tensor(const at::Tensor&)>& stay) const {
   HaltingState result = *this;
   for (at::Tensor* part : {&result.probability_, &result.remainder_, &result.updates_, &result.mean_})
     *part = stay(*part);

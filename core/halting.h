@@ -44,13 +44,13 @@ class HaltingState {
 
   /// Decides with `probability` [rows] which rows go on. `last`: none does, and this step gets the weight that is left.
   void decide(const at::Tensor& probability, bool last);
-  /// Takes this step's states [rows, d] into the mean; after decide().
-  void take(const at::Tensor& state);
+  /// Adds this step's states [rows, d] to the mean; after decide().
+  void add_to_mean(const at::Tensor& state);
 
   /// The state with row number order[i] as row i. `order` [rows] int64.
   HaltingState in_order(const at::Tensor& order) const;
   /// The state of only the rows that go on; `stay` picks them from each part of the state [rows, ...].
-  HaltingState going_on(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
+  HaltingState of_running(const std::function<at::Tensor(const at::Tensor&)>& stay) const;
 
   const at::Tensor& running() const { return running_; }          // bool: takes a step after this one
   const at::Tensor& weight() const { return weight_; }            // of the last step's state

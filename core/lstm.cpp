@@ -48,12 +48,13 @@ class LstmDecoder final : public PrefixDecoder {
     std::vector<std::int64_t> source;  // [places]
     for (std::int64_t number = share.mine.begin; number < share.mine.end; ++number)
       source.insert(source.end(), static_cast<std::size_t>(width_), number);
-    state_ = sources_ ? sources_->end.of(dist::on_device(source, device_)) : model.decoder().blank(std::ssize(source));
+    state_ =
+        sources_ ? sources_->end.select(dist::on_device(source, device_)) : model.decoder().blank(std::ssize(source));
   }
 
   at::Tensor next(const Prefixes& prefixes) override {
     const at::Tensor place = dist::on_device(prefixes.place, device_);
-    LstmState state = state_.of(dist::on_device(prefixes.parent, device_));
+    LstmState state = state_.select(dist::on_device(prefixes.parent, device_));
     Batch batch;
     batch.target_previous = dist::on_device(prefixes.last, device_);
     const at::Tensor output = model_.decoder().step(model_.embed_target(batch), state);

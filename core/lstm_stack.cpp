@@ -42,16 +42,16 @@ struct PackedOrder {
     const at::Tensor rows_here = at::tensor(packed, at::kLong);
     const at::Tensor sequences_here = at::tensor(order, at::kLong);
     rows = dist::on_device(rows_here, device);
-    places = dist::on_device(dist::places_in(rows_here), device);
+    places = dist::on_device(dist::inverse_permutation(rows_here), device);
     sequences = dist::on_device(sequences_here, device);
-    numbers = dist::on_device(dist::places_in(sequences_here), device);
+    numbers = dist::on_device(dist::inverse_permutation(sequences_here), device);
     batch_sizes = at::tensor(sizes, at::kLong);
   }
 };
 
 }  // namespace
 
-LstmState LstmState::of(const at::Tensor& sequences) const {
+LstmState LstmState::select(const at::Tensor& sequences) const {
   LstmState part;
   for (const at::Tensor& layer : hidden) part.hidden.push_back(layer.index_select(0, sequences));
   for (const at::Tensor& layer : cell) part.cell.push_back(layer.index_select(0, sequences));

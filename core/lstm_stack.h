@@ -18,7 +18,7 @@ struct LstmState {
   std::vector<at::Tensor> cell;    // of each layer [sequences, d]
 
   /// The state of only the sequences with these numbers [n] int64, in this order.
-  LstmState of(const at::Tensor& sequences) const;
+  LstmState select(const at::Tensor& sequences) const;
 };
 
 /// Layers of long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates), one above the other, which

@@ -31,7 +31,7 @@ at::Tensor LayerNorm::of_sum(const at::Tensor& x, const at::Tensor& y, double ra
   const double dropped = key.active ? rate : 0;
   const NormalisedSum made =
       normalised_sum(x.detach().contiguous(), y.detach().contiguous(), scale_.detach(), bias_.detach(), norm_epsilon,
-                     dropped, row_draw(key, dropped), identities_of(rows, x.device()));
+                     dropped, dropout_draw(key, dropped), identities_of(rows, x.device()));
   return dist::with_backward(
       made.output, {x, y, scale_, bias_},
       [made = NormalisedSum{{}, made.normalised, made.factor}, scale = scale_.detach(), dropped, key,

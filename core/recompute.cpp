@@ -17,7 +17,7 @@ std::vector<at::Tensor> leaves(const std::vector<at::Tensor>& tensors, const std
 }
 
 std::vector<at::Tensor> recomputed_backward(const std::vector<at::Tensor>& inputs,
-                                            const std::vector<bool>& want_gradient, const OfTensors& f,
+                                            const std::vector<bool>& want_gradient, const TensorFunction& f,
                                             const at::Tensor& gradient) {
   const std::vector<at::Tensor> again = leaves(inputs, want_gradient);
   {
@@ -32,7 +32,7 @@ std::vector<at::Tensor> recomputed_backward(const std::vector<at::Tensor>& input
 
 }  // namespace
 
-at::Tensor recomputed(const std::vector<at::Tensor>& inputs, const OfTensors& f) {
+at::Tensor recomputed(const std::vector<at::Tensor>& inputs, const TensorFunction& f) {
   if (!at::GradMode::is_enabled()) return f(inputs);
   std::vector<bool> want_gradient;
   for (const at::Tensor& input : inputs) want_gradient.push_back(input.requires_grad());

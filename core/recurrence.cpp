@@ -40,11 +40,11 @@ Recurrence::Recurrence(Parameters& parameters, const std::string& name, const Mo
 
 std::shared_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const {
   const dist::Rows* memory_rows = memory == nullptr ? nullptr : &memory->rows;
-  return halted_leave() ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
-                        : make_whole_rows(exchange, decoder_, memory_rows);
+  return halted_rows_leave() ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
+                             : make_whole_rows(exchange, decoder_, memory_rows);
 }
 
-Recurrence::PositionSignals Recurrence::PositionSignals::of(const at::Tensor& rows) const {
+Recurrence::PositionSignals Recurrence::PositionSignals::select(const at::Tensor& rows) const {
   PositionSignals result = *this;
   result.place_ = place_.defined() ? place_.index_select(0, rows) : rows;
   return result;
@@ -87,29 +87,29 @@ StackOutput Recurrence::run_fixed_steps(at::Tensor state, const at::Tensor& posi
   const bool together = options_.recompute == Recompute::step && before_decoder && !observer.step;
   const std::int64_t at_once = together ? steps_kept_together : 1;
   for (std::int64_t done = 0; done < steps; done += at_once) {
-    const StepRange some{done + 1, std::min(steps, done + at_once)};
-    if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
-    state = run_steps(some, {state}, position_signal, step_signal, rows.step(), {}, memory, stack);
-    if (observer.step) observer.step(some.last, rows.step()->local(), state, nullptr, {});
+    const StepRange range{done + 1, std::min(steps, done + at_once)};
+    if (observer.step_backward) state = dist::call_in_backward(state, observer.step_backward);
+    state = run_steps(range, {state}, position_signal, step_signal, rows.step(), {}, memory, stack);
+    if (observer.step) observer.step(range.last, rows.step()->local(), state, nullptr, {});
   }
   return {state, at::full({state.size(0)}, steps, state.options().dtype(at::kLong)), {}};
 }
 
-at::Tensor Recurrence::run_steps(const StepRange& some, const StepInput& input, const PositionSignals& position_signal,
+at::Tensor Recurrence::run_steps(const StepRange& range, const StepInput& input, const PositionSignals& position_signal,
                                  const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows,
-                                 const Copied& copied, const SharedRows& memory, const DropoutKey& stack) const {
+                                 const NewlyHalted& copied, const SharedRows& memory, const DropoutKey& stack) const {
   std::vector<at::Tensor> inputs{input.state, step_signal};
   inputs.insert(inputs.end(), memory.inputs().begin(), memory.inputs().end());
   const auto before_copied = std::ssize(inputs);
   if (copied.state.defined()) inputs.insert(inputs.end(), {copied.state, copied.signal});
-  const auto make = [this, some, position_signal, rows, memory, before_copied, stack,
+  const auto make = [this, range, position_signal, rows, memory, before_copied, stack,
                      known = input.with_signals](const std::vector<at::Tensor>& in) {
     const auto first_copied = in.begin() + before_copied;
-    const std::vector<at::Tensor> seen = memory.of({in.begin() + 2, first_copied});
-    const Copied copies = first_copied == in.end() ? Copied{} : Copied{first_copied[0], first_copied[1]};
+    const std::vector<at::Tensor> seen = memory.rows_for({in.begin() + 2, first_copied});
+    const NewlyHalted copies = first_copied == in.end() ? NewlyHalted{} : NewlyHalted{first_copied[0], first_copied[1]};
     at::Tensor made = in[0];
-    for (std::int64_t step = some.first; step <= some.last; ++step) {
-      const bool is_known = step == some.first && known.defined();
+    for (std::int64_t step = range.first; step <= range.last; ++step) {
+      const bool is_known = step == range.first && known.defined();
       const at::Tensor with_signals = is_known ? known : add_signals(made, position_signal.all(), in[1][step - 1]);
       made = block_.step(made, with_signals, *rows, seen, stack.with_step(step), copies);
     }
@@ -144,7 +144,8 @@ class Recurrence::HaltedRows {
 
   /// In the order in which the stack was given them.
   StackOutput all(const StackRows& rows) const {
-    return {rows.home(at::cat(states_)), rows.home(at::cat(updates_)), rows.home(at::cat(costs_))};
+    return {rows.return_to_initial_rows(at::cat(states_)), rows.return_to_initial_rows(at::cat(updates_)),
+            rows.return_to_initial_rows(at::cat(costs_))};
   }
 
  private:
@@ -159,33 +160,33 @@ StackOutput Recurrence::run_until_halted(const at::Tensor& input, const at::Tens
   const at::Tensor step_signal = step_signals(steps, input);
   Unhalted unhalted{input, position, position_signals(position, input), HaltingState(input, options_.halting)};
   HaltedRows halted;
-  Copied copied;
+  NewlyHalted copied;
   for (std::int64_t step = 1; step <= steps; ++step) {
     auto& [state, _, position_signal, ponder] = unhalted;
     const std::shared_ptr<StepRows> here = rows.step();
-    if (observer.step_backward) state = dist::tell_in_backward(state, observer.step_backward);
+    if (observer.step_backward) state = dist::call_in_backward(state, observer.step_backward);
     StepInput given{state};
     if (options_.recompute != Recompute::step)
       given.with_signals = add_signals(state, position_signal.all(), step_signal[step - 1]);
     const at::Tensor probability =
         halting_probability(given, position_signal, step_signal[step - 1], step, here, stack.with_step(step));
-    ponder.decide(probability, halted_leave() && step == steps);
+    ponder.decide(probability, halted_rows_leave() && step == steps);
     rows.start_compaction(ponder.running());  // the ranks tell one another who goes on while the step is computed
     state = run_steps({step, step}, given, position_signal, step_signal, here, copied, memory, stack);
     if (observer.step) {
       HaltingState with_state = ponder;
-      with_state.take(state);
+      with_state.add_to_mean(state);
       observer.step(step, here->local(), state, &with_state, probability);
     }
     copied = compact(unhalted, halted, rows, step_signal.slice(0, step));
     if (!rows.any_running()) break;
   }
-  return halted_leave() ? halted.all(rows)
-                        : StackOutput{unhalted.ponder.mean(), unhalted.ponder.updates(), unhalted.ponder.cost()};
+  return halted_rows_leave() ? halted.all(rows)
+                             : StackOutput{unhalted.ponder.mean(), unhalted.ponder.updates(), unhalted.ponder.cost()};
 }
 
-Copied Recurrence::compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows,
-                           const at::Tensor& later_step_signals) const {
+NewlyHalted Recurrence::compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows,
+                                const at::Tensor& later_step_signals) const {
   auto& [state, position, position_signal, ponder] = unhalted;
   const dist::Compaction compaction = rows.finish_compaction();
   const std::int64_t still = compaction.still.size(0);
@@ -195,19 +196,19 @@ Copied Recurrence::compact(Unhalted& unhalted, HaltedRows& halted, StackRows& ro
     state = dist::select_rows(state, order);
     ponder = ponder.in_order(order);
   }
-  ponder.take(state);
-  if (halted_leave()) halted.add(ponder, still);
+  ponder.add_to_mean(state);
+  if (halted_rows_leave()) halted.add(ponder, still);
   if (!rows.any_running() || (all_stay && !rows.has_moved())) return {};
 
-  Copied copied;
+  NewlyHalted copied;
   if (compaction.copied.size(0) > 0)
-    copied = {dist::select_rows(ponder.mean(), dist::places_in(order).index_select(0, compaction.copied)),
-              position_signal.of(compaction.copied).all() + later_step_signals[0]};
-  const auto stay = [&](const at::Tensor& part) { return rows.move(part.narrow(0, 0, still)); };
+    copied = {dist::select_rows(ponder.mean(), dist::inverse_permutation(order).index_select(0, compaction.copied)),
+              position_signal.select(compaction.copied).all() + later_step_signals[0]};
+  const auto stay = [&](const at::Tensor& part) { return rows.move_with_rows(part.narrow(0, 0, still)); };
   state = stay(state);
-  ponder = ponder.going_on(stay);
-  position = rows.move(position.index_select(0, compaction.still));
-  position_signal = rows.has_moved() ? position_signals(position, state) : position_signal.of(compaction.still);
+  ponder = ponder.of_running(stay);
+  position = rows.move_with_rows(position.index_select(0, compaction.still));
+  position_signal = rows.has_moved() ? position_signals(position, state) : position_signal.select(compaction.still);
   return copied;
 }
 

@@ -70,7 +70,7 @@ class Recurrence {
 
     at::Tensor all() const { return place_.defined() ? made_.index_select(0, place_) : made_; }  // [rows, d]
     /// The signals of only the rows with these numbers [n] int64.
-    PositionSignals of(const at::Tensor& rows) const;
+    PositionSignals select(const at::Tensor& rows) const;
 
    private:
     at::Tensor made_;
@@ -87,7 +87,7 @@ class Recurrence {
   class HaltedRows;
 
   /// Whether halted rows leave the set of running rows.
-  bool halted_leave() const { return halting() == Halting::act_copy; }
+  bool halted_rows_leave() const { return halting() == Halting::act_copy; }
   StackOutput run_fixed_steps(at::Tensor state, const at::Tensor& position, std::int64_t steps, StackRows& rows,
                               const SharedRows& memory, const DropoutKey& stack, const StepObserver& observer) const;
   StackOutput run_until_halted(const at::Tensor& input, const at::Tensor& position, std::int64_t steps, StackRows& rows,
@@ -95,16 +95,17 @@ class Recurrence {
   /// Takes the step's states into the means. If halted rows leave, moves them from `unhalted` to `halted`.
   /// `later_step_signals` [steps not yet taken, d]. Returns what the next step copies of the rows that left.
   /// Collective.
-  Copied compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows, const at::Tensor& later_step_signals) const;
+  NewlyHalted compact(Unhalted& unhalted, HaltedRows& halted, StackRows& rows,
+                      const at::Tensor& later_step_signals) const;
   /// The input of one or more steps; also with the first step's signals, if they have been added already.
   struct StepInput {
     at::Tensor state;              // [rows, d]
     at::Tensor with_signals = {};  // [rows, d]; undefined: still to be computed
   };
-  /// Takes steps some.first to some.last, all of the same rows, and returns their state [rows, d]. With Recompute::step
-  /// the backward pass takes them again. `step_signal` [steps, d]. `copied`: see Block::step().
-  at::Tensor run_steps(const StepRange& some, const StepInput& input, const PositionSignals& position_signal,
-                       const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const Copied& copied,
+  /// Takes steps range.first to range.last, all of the same rows, and returns their state [rows, d]. With
+  /// Recompute::step the backward pass takes them again. `step_signal` [steps, d]. `copied`: see Block::step().
+  at::Tensor run_steps(const StepRange& range, const StepInput& input, const PositionSignals& position_signal,
+                       const at::Tensor& step_signal, const std::shared_ptr<StepRows>& rows, const NewlyHalted& copied,
                        const SharedRows& memory, const DropoutKey& stack) const;
   /// The probability with which each row halts after this step: [running rows] float64. `step_signal` [d].
   at::Tensor halting_probability(const StepInput& input, const PositionSignals& position_signal,

@@ -21,30 +21,31 @@ struct LayerStores {
 };
 
 /// What all steps of a stack have in common.
-struct StackStores {
+struct StackContext {
   LayerStores& of(std::size_t layer) {
     while (layers.size() <= layer)
-      layers.push_back({std::make_shared<KeyValueStore>(rows), std::make_shared<dist::RowStore>(rows)});
+      layers.push_back({std::make_shared<KeyValueStore>(slots), std::make_shared<dist::RowStore>(slots)});
     return layers[layer];
   }
 
   bool causal;
   dist::Sent sent;
   const dist::Rows* memory;
-  std::int64_t rows;  // of all sequences; each row's slot is its number
+  std::int64_t slots;  // as many as all sequences have rows; each row's slot is its number
   std::vector<LayerStores> layers;
 };
 
 class RunningStepRows final : public StepRows {
  public:
-  RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number, std::shared_ptr<StackStores> kept)
+  RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number,
+                  std::shared_ptr<StackContext> kept)
       : step_(std::move(step)), number_(number), kept_(std::move(kept)), new_slots_(step_->numbers_of_sent()) {
     const auto lay_out = [this](const dist::Rows& queries, const dist::Rows& seen, const dist::RowNumbers& slots) {
       layout_.emplace(queries, seen, kept_->causal, device(), slots);
     };
     if (by_heads()) {
       running_ = step_->running_of_all();
-      place_of_running_ = dist::places_in(running_.order);
+      place_of_running_ = dist::inverse_permutation(running_.order);
       lay_out(running_.rows, running_.seen, running_.seen_numbers);
     } else {
       lay_out(local(), step_->seen(), step_->seen_numbers());
@@ -56,11 +57,11 @@ class RunningStepRows final : public StepRows {
 
   const dist::Rows& local() const override { return step_->local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
-  dist::Sent sent() const override { return kept_->sent; }
+  dist::Sent sent_kind() const override { return kept_->sent; }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) override {
     if (by_heads()) return attend_by_heads(layer, call.query(), call.keys_values(sent), call);
-    const dist::Arriving coming = step_->start_gather(sent);
+    const dist::PendingTensor coming = step_->start_gather(sent);
     const at::Tensor query = call.query();
     return attend_to_kept(layer, query, call.keys_values(coming()), call);
   }
@@ -100,7 +101,7 @@ class RunningStepRows final : public StepRows {
 
   std::shared_ptr<const dist::RunningStep> step_;
   std::int64_t number_;
-  std::shared_ptr<StackStores> kept_;
+  std::shared_ptr<StackContext> kept_;
   at::Tensor new_slots_;  // [rows sent by all ranks] int64
   std::optional<AttentionLayout> layout_;
   std::optional<AttentionLayout> memory_layout_;
@@ -112,8 +113,8 @@ class RunningRows final : public StackRows {
  public:
   RunningRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, double balance)
       : exchange_(exchange.running(balance)),
-        kept_(std::make_shared<StackStores>(
-            StackStores{causal, exchange.holdings().options.sent, memory, exchange.all().count(), {}})) {
+        kept_(std::make_shared<StackContext>(
+            StackContext{causal, exchange.holdings().options.sent, memory, exchange.all().count(), {}})) {
     begin_step();
   }
 
@@ -125,15 +126,15 @@ class RunningRows final : public StackRows {
     return compaction;
   }
   bool any_running() const override { return exchange_->any(); }
-  at::Tensor move(const at::Tensor& rows) const override { return exchange_->move(rows); }
+  at::Tensor move_with_rows(const at::Tensor& values) const override { return exchange_->move(values); }
   bool has_moved() const override { return exchange_->has_moved(); }
-  at::Tensor home(const at::Tensor& halted) const override { return exchange_->home(halted); }
+  at::Tensor return_to_initial_rows(const at::Tensor& halted) const override { return exchange_->home(halted); }
 
  private:
   void begin_step() { step_ = std::make_shared<RunningStepRows>(exchange_->step(), ++steps_, kept_); }
 
   std::unique_ptr<dist::RunningExchange> exchange_;
-  std::shared_ptr<StackStores> kept_;
+  std::shared_ptr<StackContext> kept_;
   std::int64_t steps_ = 0;
   std::shared_ptr<StepRows> step_;
 };

@@ -84,7 +84,7 @@ Entry entry_of(const std::string& name, const json& entry, std::string_view data
 }
 
 /// An entry that begins before another has ended, or null. Such entries could take more memory than the file's size.
-const Entry* find_shared(std::vector<Entry>& entries) {
+const Entry* find_overlapping(std::vector<Entry>& entries) {
   const auto end_of = [](const Entry& entry) { return entry.bytes.data() + entry.bytes.size(); };
   std::ranges::sort(entries, {}, [&](const Entry& entry) { return std::pair(entry.bytes.data(), end_of(entry)); });
   for (std::size_t place = 1; place < entries.size(); ++place)
@@ -137,8 +137,8 @@ Safetensors parse_safetensors(const std::string& bytes, const std::string& name)
       }
       entries.push_back(entry_of(key, entry, data));
     }
-    if (const Entry* shared = find_shared(entries)) {
-      tensor = shared->name;
+    if (const Entry* overlapping = find_overlapping(entries)) {
+      tensor = overlapping->name;
       throw std::invalid_argument("shares its bytes with others");
     }
     for (const Entry& entry : entries) content.tensors[entry.name] = tensor_of(entry);

@@ -34,7 +34,7 @@ SharedRows::SharedRows(const std::vector<at::Tensor>& rows) {
   }
 }
 
-std::vector<at::Tensor> SharedRows::of(std::span<const at::Tensor> inputs) const {
+std::vector<at::Tensor> SharedRows::rows_for(std::span<const at::Tensor> inputs) const {
   std::vector<at::Tensor> rows;
   for (std::size_t index = 0; index < inputs.size(); ++index)
     rows.push_back(is_rounded(rows_[index]) ? with_gradients_at(inputs[index], rows_[index]) : inputs[index]);

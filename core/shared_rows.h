@@ -17,7 +17,7 @@ class SharedRows {
   /// Tensors to pass to a step as inputs, one for each tensor of rows: they receive the gradients.
   const std::vector<at::Tensor>& inputs() const { return inputs_; }
   /// The rows for a step with these inputs: inputs() or, when the step is recomputed, tensors in place of them.
-  std::vector<at::Tensor> of(std::span<const at::Tensor> inputs) const;
+  std::vector<at::Tensor> rows_for(std::span<const at::Tensor> inputs) const;
 
  private:
   std::vector<at::Tensor> rows_;

@@ -32,7 +32,7 @@ class StepRows {
   virtual const AttentionLayout& memory_layout() const = 0;
 
   /// What attend() sends for a row: its state, or its key and value.
-  virtual dist::Sent sent() const = 0;
+  virtual dist::Sent sent_kind() const = 0;
   /// A layer's attention of the local rows over all rows that they may see. `sent` [local rows, then copied rows; 2d,
   /// or d if states are sent]. To be called once for each layer. Returns the heads' outputs [local rows, d].
   /// Collective.
@@ -62,14 +62,14 @@ class StackRows : public std::enable_shared_from_this<StackRows> {
   virtual dist::Compaction finish_compaction() = 0;
   /// Whether a row of these sequences runs on any of the ranks; after finish_compaction().
   virtual bool any_running() const = 0;
-  /// Brings values of the rows that stayed [still rows, ...] to where those rows are now: [local rows, ...].
+  /// Brings `values` of the rows that stayed [still rows, ...] to where those rows are now: [local rows, ...].
   /// Collective.
-  virtual at::Tensor move(const at::Tensor& rows) const = 0;
+  virtual at::Tensor move_with_rows(const at::Tensor& values) const = 0;
   /// Whether the last compaction has moved rows between ranks.
   virtual bool has_moved() const = 0;
   /// Brings values of the rows that halted on this rank [halted rows, ...], in the order in which they halted, to the
   /// rows that this rank began with, in their order. Collective.
-  virtual at::Tensor home(const at::Tensor& halted) const = 0;
+  virtual at::Tensor return_to_initial_rows(const at::Tensor& halted) const = 0;
 };
 
 /// For stacks whose rows are the same in every step, or whose steps are never recomputed: the set of rows is itself the

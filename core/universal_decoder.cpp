@@ -31,9 +31,9 @@ std::vector<std::int64_t> numbers_of(const base::Span& mine) {
 }
 
 /// What both kinds of decoders have in common: the sources that were read, and counts of steps.
-class OfSources : public PrefixDecoder {
+class UniversalDecoderBase : public PrefixDecoder {
  public:
-  OfSources(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates)
+  UniversalDecoderBase(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates)
       : model_(model), memory_(std::move(memory)), encoder_updates_(std::move(encoder_updates)) {}
 
   at::Tensor encoder_updates() const override { return encoder_updates_; }
@@ -54,11 +54,11 @@ class OfSources : public PrefixDecoder {
 };
 
 /// Decodes only this rank's sequences, and computes each position once.
-class CachedDecoder final : public OfSources {
+class CachedDecoder final : public UniversalDecoderBase {
  public:
   CachedDecoder(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates,
                 std::int64_t steps, const DecodingShare& share)
-      : OfSources(model, std::move(memory), std::move(encoder_updates)),
+      : UniversalDecoderBase(model, std::move(memory), std::move(encoder_updates)),
         steps_(steps),
         width_(share.width),
         cache_(share.width * (share.mine.end - share.mine.begin), share.group.device()) {
@@ -88,11 +88,11 @@ class CachedDecoder final : public OfSources {
 };
 
 /// Goes over all positions so far for each symbol: for halting that depends on all of them.
-class WholePrefixes final : public OfSources {
+class WholePrefixes final : public UniversalDecoderBase {
  public:
   WholePrefixes(const UniversalTransformer& model, std::optional<Memory> memory, at::Tensor encoder_updates,
                 std::int64_t steps, const DecodingShare& share)
-      : OfSources(model, std::move(memory), std::move(encoder_updates)),
+      : UniversalDecoderBase(model, std::move(memory), std::move(encoder_updates)),
         steps_(steps),
         width_(share.width),
         ids_(share.sequences.ids),

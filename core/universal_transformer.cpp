@@ -58,7 +58,7 @@ Prediction UniversalTransformer::forward(const Batch& batch, const Steps& steps,
   }
   if (encoder_ && decoder_) {
     if (synchronisation != nullptr)
-      output.state = dist::tell_in_backward(output.state, [synchronisation] { synchronisation->start_early(); });
+      output.state = dist::call_in_backward(output.state, [synchronisation] { synchronisation->start_early(); });
     memory = decoder_->block().remember(output.state, *batch.source);
   }
   if (decoder_) {

@@ -27,18 +27,18 @@ at::Tensor weights_of(const at::Tensor& query, const at::Tensor& keys_values, st
 class WatchedRows final : public CurrentRows {
  public:
   WatchedRows(std::shared_ptr<StackRows> rows, dist::Rows all, bool causal, const dist::Rows* memory,
-              std::function<void(const SeenAttention&)> look)
+              std::function<void(const SeenAttention&)> observer)
       : rows_(std::move(rows)),
         all_(std::move(all)),
         causal_(causal),
         memory_(memory),
-        look_(std::move(look)),
+        observer_(std::move(observer)),
         numbers_(at::arange(all_.count())),
         copied_(at::empty({0}, at::kLong)) {}
 
   const dist::Rows& local() const override { return rows_->step()->local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
-  dist::Sent sent() const override { return rows_->step()->sent(); }
+  dist::Sent sent_kind() const override { return rows_->step()->sent_kind(); }
 
   at::Tensor attend(std::size_t layer, const at::Tensor& sent, const AttentionCall& call) override {
     if (layer == 0) ++step_;
@@ -67,9 +67,11 @@ class WatchedRows final : public CurrentRows {
     return compaction;
   }
   bool any_running() const override { return rows_->any_running(); }
-  at::Tensor move(const at::Tensor& rows) const override { return rows_->move(rows); }
+  at::Tensor move_with_rows(const at::Tensor& values) const override { return rows_->move_with_rows(values); }
   bool has_moved() const override { return rows_->has_moved(); }
-  at::Tensor home(const at::Tensor& halted) const override { return rows_->home(halted); }
+  at::Tensor return_to_initial_rows(const at::Tensor& halted) const override {
+    return rows_->return_to_initial_rows(halted);
+  }
 
  private:
   /// Which of `keys` each local row sees. [local rows, key rows] bool
@@ -86,7 +88,7 @@ class WatchedRows final : public CurrentRows {
   }
 
   void watch_memory(std::size_t layer, std::int64_t heads) {
-    memory_layout_ = rows_->step()->memory_layout().watched(
+    memory_layout_ = rows_->step()->memory_layout().with_observer(
         [this, layer, heads](const at::Tensor& query, const at::Tensor& keys_values, const at::Tensor& output) {
           tell(layer, true, heads, visible_of(*memory_, false), query, keys_values, output);
         });
@@ -94,15 +96,15 @@ class WatchedRows final : public CurrentRows {
 
   void tell(std::size_t layer, bool over_memory, std::int64_t heads, const at::Tensor& visible, const at::Tensor& query,
             const at::Tensor& keys_values, const at::Tensor& output) const {
-    look_({step_, layer, over_memory, local(), query, keys_values, output,
-           weights_of(query, keys_values, heads, visible.to(query.device()))});
+    observer_({step_, layer, over_memory, local(), query, keys_values, output,
+               weights_of(query, keys_values, heads, visible.to(query.device()))});
   }
 
   std::shared_ptr<StackRows> rows_;
   dist::Rows all_;
   bool causal_;
   const dist::Rows* memory_;
-  std::function<void(const SeenAttention&)> look_;
+  std::function<void(const SeenAttention&)> observer_;
   std::int64_t step_ = 0;
   at::Tensor numbers_;                            // [local rows] int64: their numbers in all_
   at::Tensor copied_;                             // [rows] int64: numbers of those that halted in the step before
@@ -113,8 +115,9 @@ class WatchedRows final : public CurrentRows {
 }  // namespace
 
 std::shared_ptr<StackRows> watch_attention(std::shared_ptr<StackRows> rows, const dist::Rows& all, bool causal,
-                                           const dist::Rows* memory, std::function<void(const SeenAttention&)> look) {
-  return std::make_shared<WatchedRows>(std::move(rows), all, causal, memory, std::move(look));
+                                           const dist::Rows* memory,
+                                           std::function<void(const SeenAttention&)> observer) {
+  return std::make_shared<WatchedRows>(std::move(rows), all, causal, memory, std::move(observer));
 }
 
 }  // namespace ut::core

@@ -23,9 +23,11 @@ struct SeenAttention {
   at::Tensor weights;      // [heads, query rows, key rows] float64, 0 where a query does not see a key; without dropout
 };
 
-/// The same rows, but `look` is called with every attention. Only for one rank. `rows`: fresh from make_whole_rows() or
-/// make_running_rows(). `all`: the rows of their exchange. `causal`, `memory`: as they were made with.
+/// The same rows, but `observer` is called with every attention. Only for one rank. `rows`: fresh from
+/// make_whole_rows() or make_running_rows(). `all`: the rows of their exchange. `causal`, `memory`: as they were made
+/// with.
 std::shared_ptr<StackRows> watch_attention(std::shared_ptr<StackRows> rows, const dist::Rows& all, bool causal,
-                                           const dist::Rows* memory, std::function<void(const SeenAttention&)> look);
+                                           const dist::Rows* memory,
+                                           std::function<void(const SeenAttention&)> observer);
 
 }  // namespace ut::core

@@ -23,7 +23,7 @@ class WholeRows final : public CurrentRows {
   const dist::Rows& local() const override { return exchange_.local(); }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
 
-  dist::Sent sent() const override { return exchange_.holdings().options.sent; }
+  dist::Sent sent_kind() const override { return exchange_.holdings().options.sent; }
 
   at::Tensor attend(std::size_t, const at::Tensor& sent, const AttentionCall& call) override {
     return attention_->attend(sent, call);
@@ -53,9 +53,9 @@ class WholeRows final : public CurrentRows {
     return {at::arange(local().count(), options), none, none};
   }
   bool any_running() const override { return any_running_; }
-  at::Tensor move(const at::Tensor& rows) const override { return rows; }
+  at::Tensor move_with_rows(const at::Tensor& values) const override { return values; }
   bool has_moved() const override { return false; }
-  at::Tensor home(const at::Tensor& halted) const override { return halted; }
+  at::Tensor return_to_initial_rows(const at::Tensor& halted) const override { return halted; }
 
  private:
   at::Device device() const { return exchange_.holdings().group->device(); }

@@ -99,10 +99,11 @@ fs::path find_agreement_directory(const std::string& data, AgreementForm form) {
   const std::array places{directory, directory / "linzen2016_rnn_agr_simple",
                           directory / "linzen2016_gulordava_filtered_testset"};
   for (const fs::path& place : places)
-    if (has_prefixes(place) || (form == AgreementForm::language_model && base::is_there(place / agreement_sentences)))
+    if (has_prefixes(place) ||
+        (form == AgreementForm::language_model && base::path_exists(place / agreement_sentences)))
       return place;
   for (const fs::path& place : places)
-    if (base::is_there(place / dependencies_table)) return place;
+    if (base::path_exists(place / dependencies_table)) return place;
   return {};
 }
 
@@ -110,10 +111,11 @@ Agreement::Agreement(const TaskOptions& options)
     : MissingWord(options.agreement_form == AgreementForm::language_model ? Form::all_words : Form::class_of_it) {
   const fs::path found = find_agreement_directory(options.data, options.agreement_form);
   const fs::path directory = found.empty() ? fs::path(options.data) : found;
-  const bool has_sentences = form() == Form::all_words && base::is_there(directory / agreement_sentences);
-  const bool has_table = !has_sentences && !has_prefixes(directory) && base::is_there(directory / dependencies_table);
-  const bool splits_itself = has_table || has_sentences || base::is_there(directory / numbers_to_learn);
-  is_split_by_itself_ = splits_itself && options.agreement_train_share > 0;
+  const bool has_sentences = form() == Form::all_words && base::path_exists(directory / agreement_sentences);
+  const bool has_table =
+      !has_sentences && !has_prefixes(directory) && base::path_exists(directory / dependencies_table);
+  const bool splits_itself = has_table || has_sentences || base::path_exists(directory / numbers_to_learn);
+  ignores_train_share_ = splits_itself && options.agreement_train_share > 0;
   if (has_sentences)
     read_sentences(directory);
   else if (has_table)
@@ -139,7 +141,7 @@ void Agreement::read_table(const fs::path& file) {
     std::vector<std::string_view> words = dependency.words;
     words.resize(dependency.verb);
     const auto [right, wrong] =
-        forms ? forms->right_and_wrong(dependency) : std::pair(std::string(dependency.number), std::string());
+        forms ? forms->right_and_wrong(dependency) : std::pair(std::string(dependency.verb_tag), std::string());
     add(split, words, right, counts ? static_cast<std::uint8_t>(dependency.attractors) : unknown_attractors, wrong);
   });
   for (const auto& [split, share] : {std::pair(Split::train, 9), std::pair(Split::validation, 1)})
@@ -155,23 +157,23 @@ void Agreement::read_numbers(const fs::path& directory, double train_share) {
 
 void Agreement::read_training(const fs::path& directory) {
   const fs::path validation = directory / numbers_to_validate;
-  if (!base::is_seen_there(validation))
+  if (!base::path_exists_checked(validation))
     throw base::BadInput(
         fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or {}, unpacked, or, for "
                     "--agreement-form language-model, {} and {} (--data: their directory)",
                     validation.string(), most_attractors, dependencies_table, agreement_sentences, agreement_verbs));
   const fs::path train = directory / numbers_to_learn;
-  const bool has_train = base::is_there(train);
+  const bool has_train = base::path_exists(train);
   if (has_train) {
     read_prefixes(train, [&](std::string_view, const auto& words, std::string_view verb) {
-      add(Split::train, words, verb, unknown_attractors, other_number(verb));
+      add(Split::train, words, verb, unknown_attractors, other_tag(verb));
     });
   } else {
     missing_.push_back(train.filename().string());
   }
   read_prefixes(validation, [&](std::string_view line, const auto& words, std::string_view verb) {
     const bool validates = has_train || text_hash(line) % 10 == 0;
-    add(validates ? Split::validation : Split::train, words, verb, unknown_attractors, other_number(verb));
+    add(validates ? Split::validation : Split::train, words, verb, unknown_attractors, other_tag(verb));
   });
   for (const Split split : {Split::train, Split::validation})
     if (!has_train && size(split) == 0)
@@ -185,13 +187,13 @@ void Agreement::read_tests(const fs::path& directory, double train_share) {
   constexpr std::uint64_t parts = 1000;
   for (std::uint8_t attractors = 0; attractors <= most_attractors; ++attractors) {
     const fs::path file = directory / numbers_to_test(attractors);
-    if (!base::is_there(file)) {
+    if (!base::path_exists(file)) {
       missing_.push_back(file.filename().string());
       continue;
     }
     read_prefixes(file, [&](std::string_view line, const auto& words, std::string_view verb) {
       const bool trains = static_cast<double>(text_hash(line) % parts) < train_share * parts;
-      add(trains ? Split::train : Split::test, words, verb, attractors, other_number(verb));
+      add(trains ? Split::train : Split::test, words, verb, attractors, other_tag(verb));
     });
   }
 }
@@ -200,7 +202,7 @@ void Agreement::read_sentences(const fs::path& directory) {
   const fs::path file = directory / agreement_sentences;
   const std::string content = base::read_file(file);
   const fs::path verbs_file = directory / agreement_verbs;
-  if (!base::is_seen_there(verbs_file))
+  if (!base::path_exists_checked(verbs_file))
     throw base::BadInput(fmt::format("{}: no such file; it says where the verb is in each line of {}",
                                      verbs_file.string(), agreement_sentences));
   const std::string verbs_content = base::read_file(verbs_file);
@@ -239,7 +241,7 @@ std::string Agreement::description() const {
   if (left_out_ > 0)
     text += fmt::format("; {} more have other nouns than up to {} attractors, or nothing, before the verb", left_out_,
                         most_attractors);
-  if (is_split_by_itself_) text += "; split by itself, whatever --agreement-train-share";
+  if (ignores_train_share_) text += "; split by itself, whatever --agreement-train-share";
   if (!missing_.empty()) text += fmt::format("; missing: {}", fmt::join(missing_, ", "));
   return text;
 }

@@ -64,7 +64,7 @@ class Agreement final : public MissingWord {
   std::string directory_;
   std::vector<std::string> missing_;  // files that are missing and can be done without
   std::int64_t left_out_ = 0;         // lines of the table that are in no split
-  bool is_split_by_itself_ = false;   // and ignores the share of the tests to be trained on
+  bool ignores_train_share_ = false;  // a share was given, but the data is split by itself
 };
 
 }  // namespace ut::datasets

@@ -51,8 +51,8 @@ bool is_smoothed(const BleuOptions& options) { return options.tokens != BleuToke
 
 BleuCounts& BleuCounts::operator+=(const BleuCounts& other) {
   for (std::size_t order = 0; order < bleu_orders; ++order) {
-    right[order] += other.right[order];
-    possible[order] += other.possible[order];
+    matched[order] += other.matched[order];
+    total[order] += other.total[order];
   }
   length += other.length;
   reference_length += other.reference_length;
@@ -71,9 +71,9 @@ BleuCounts count_ngrams(const Tokens& tokens, const std::vector<Tokens>& referen
         most = std::max(most, count);
       }
     for (const auto& [ngram, count] : ngrams(tokens, order + 1)) {
-      counts.possible[order] += count;
+      counts.total[order] += count;
       if (const auto found = allowed.find(ngram); found != allowed.end())
-        counts.right[order] += std::min(count, found->second);
+        counts.matched[order] += std::min(count, found->second);
     }
   }
   return counts;
@@ -85,17 +85,17 @@ Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options) {
   const auto length = static_cast<double>(counts.length);
   const auto wanted = static_cast<double>(counts.reference_length);
   bleu.brevity_penalty = length >= wanted ? 1 : length > 0 ? std::exp(1 - wanted / length) : 0;
-  if (counts.right.front() == 0) return bleu;
+  if (counts.matched.front() == 0) return bleu;
   double halved = 1;
   double logarithms = 0;
   for (std::size_t order = 0; order < bleu_orders; ++order) {
-    const auto possible = static_cast<double>(counts.possible[order]);
-    if (counts.possible[order] == 0) return bleu;
-    if (counts.right[order] > 0) {
-      bleu.precisions[order] = 100 * static_cast<double>(counts.right[order]) / possible;
+    const auto total = static_cast<double>(counts.total[order]);
+    if (counts.total[order] == 0) return bleu;
+    if (counts.matched[order] > 0) {
+      bleu.precisions[order] = 100 * static_cast<double>(counts.matched[order]) / total;
     } else if (is_smoothed(options)) {
       halved /= 2;
-      bleu.precisions[order] = 100 * halved / possible;
+      bleu.precisions[order] = 100 * halved / total;
     }
     logarithms += std::log(bleu.precisions[order]);  // minus infinity if it is 0
   }

@@ -13,10 +13,10 @@ inline constexpr std::size_t bleu_orders = 4;  // n-grams of one to four tokens
 
 /// The counts that BLEU is made from; they add up over lines.
 struct BleuCounts {
-  std::array<std::int64_t, bleu_orders> right{};     // n-grams found in a reference, at most as often as there
-  std::array<std::int64_t, bleu_orders> possible{};  // n-grams of the line
-  std::int64_t length = 0;                           // tokens of the line
-  std::int64_t reference_length = 0;                 // of the reference nearest in length, the shorter one of two
+  std::array<std::int64_t, bleu_orders> matched{};  // n-grams found in a reference, at most as often as there
+  std::array<std::int64_t, bleu_orders> total{};    // n-grams of the line
+  std::int64_t length = 0;                          // tokens of the line
+  std::int64_t reference_length = 0;                // of the reference nearest in length, the shorter one of two
 
   BleuCounts& operator+=(const BleuCounts& other);
 };
@@ -38,8 +38,8 @@ struct BleuOptions {
 BleuCounts count_ngrams(const std::vector<std::string>& tokens,
                         const std::vector<std::vector<std::string>>& references);
 
-/// The k-th order without a right n-gram has the precision 1 / (2^k possible) (mteval's smoothing, sacreBLEU's `exp`).
-/// With BleuTokens::tokenised_split the score is 0 instead. It is also 0 if no token is right, or an order has no
+/// The k-th order without a matched n-gram has the precision 1 / (2^k total) (mteval's smoothing, sacreBLEU's `exp`).
+/// With BleuTokens::tokenised_split the score is 0 instead. It is also 0 if no token is matched, or an order has no
 /// n-grams.
 Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options);
 

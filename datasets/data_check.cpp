@@ -39,7 +39,7 @@ class Flaw {
   void say(const fs::path& file, std::vector<std::string>& lines) const {
     if (count_ == 0) return;
     const std::string more = count_ > 1 ? fmt::format(" ({} such lines)", count_) : "";
-    lines.push_back(base::shown(fmt::format("{}:{}: {}{}", file.string(), first_, what_, more)));
+    lines.push_back(base::printable_line(fmt::format("{}:{}: {}{}", file.string(), first_, what_, more)));
   }
 
  private:
@@ -130,11 +130,11 @@ std::vector<fs::path> babi_files(const TaskOptions& options) {
 std::vector<fs::path> agreement_files(const TaskOptions& options) {
   const fs::path directory = find_agreement_directory(options.data, options.agreement_form);
   if (directory.empty()) return {};
-  if (options.agreement_form == AgreementForm::language_model && base::is_there(directory / agreement_sentences))
+  if (options.agreement_form == AgreementForm::language_model && base::path_exists(directory / agreement_sentences))
     return {directory / agreement_sentences, directory / agreement_verbs};
   std::vector<fs::path> files;
   for (const std::string& name : agreement_number_files())
-    if (base::is_there(directory / name)) files.push_back(directory / name);
+    if (base::path_exists(directory / name)) files.push_back(directory / name);
   if (files.empty()) files.push_back(directory / dependencies_table);
   return files;
 }

@@ -63,8 +63,9 @@ class Fields {
   Dependency dependency() const {
     Dependency read;
     read.words = split_at_spaces(field(0));
-    read.number = field(1);
-    if (read.number != "VBZ" && read.number != "VBP") fail(fmt::format("verb_pos is '{}', not VBZ or VBP", field(1)));
+    read.verb_tag = field(1);
+    if (read.verb_tag != "VBZ" && read.verb_tag != "VBP")
+      fail(fmt::format("verb_pos is '{}', not VBZ or VBP", field(1)));
     const auto place = static_cast<std::size_t>(count(2));
     if (place == 0 || place > read.words.size())
       fail(
@@ -134,18 +135,18 @@ void for_each_dependency(std::string_view content, const std::string& file,
 
 VerbForms::VerbForms(std::string_view content, const std::string& file) {
   for_each_dependency(content, file, [this](std::string_view, const Dependency& dependency) {
-    (dependency.number == "VBZ" ? singular_ : plural_).emplace(dependency.words[dependency.verb]);
+    (dependency.verb_tag == "VBZ" ? singular_ : plural_).emplace(dependency.words[dependency.verb]);
   });
 }
 
 std::pair<std::string, std::string> VerbForms::right_and_wrong(const Dependency& dependency) const {
   const std::string verb(dependency.words[dependency.verb]);
-  const bool is_singular = dependency.number == "VBZ";
+  const bool is_singular = dependency.verb_tag == "VBZ";
   for (const std::string& other : is_singular ? plurals(verb) : singulars(verb))
     if ((is_singular ? plural_ : singular_).contains(other)) return {verb, other};
-  return {std::string(dependency.number), std::string(other_number(dependency.number))};
+  return {std::string(dependency.verb_tag), std::string(other_tag(dependency.verb_tag))};
 }
 
-std::string_view other_number(std::string_view number) { return number == "VBZ" ? "VBP" : "VBZ"; }
+std::string_view other_tag(std::string_view tag) { return tag == "VBZ" ? "VBP" : "VBZ"; }
 
 }  // namespace ut::datasets

@@ -17,7 +17,7 @@ inline constexpr const char* dependencies_table = "agr_50_mostcommon_10K.tsv";
 struct Dependency {
   std::vector<std::string_view> words;  // of the sentence; rare ones are replaced by their part of speech
   std::size_t verb = 0;                 // the verb's place among them, from 0
-  std::string_view number;              // VBZ (singular) or VBP (plural)
+  std::string_view verb_tag;            // VBZ (singular) or VBP (plural)
   std::int64_t nouns = 0;               // between the subject and the verb
   std::int64_t attractors = 0;          // how many of those nouns have the other number
 };
@@ -44,6 +44,6 @@ class VerbForms {
 };
 
 /// The part of speech of a verb of the other number: VBP for VBZ, and VBZ for VBP.
-std::string_view other_number(std::string_view number);
+std::string_view other_tag(std::string_view tag);
 
 }  // namespace ut::datasets

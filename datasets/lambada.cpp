@@ -24,7 +24,7 @@ constexpr const char* development_name = "lambada_development_plain_text.txt";
 constexpr const char* test_name = "lambada_test_plain_text.txt";
 
 void check_is_there(const fs::path& directory, const char* name) {
-  if (!base::is_seen_there(directory / name))
+  if (!base::path_exists_checked(directory / name))
     throw base::BadInput(
         fmt::format("{}: no such file; LAMBADA is {}, {} and a training text (--data: their directory)",
                     (directory / name).string(), development_name, test_name));
@@ -32,15 +32,15 @@ void check_is_there(const fs::path& directory, const char* name) {
 
 fs::path find_training(const fs::path& directory) {
   for (const std::string& name : training_names())
-    if (base::is_there(directory / name)) return directory / name;
+    if (base::path_exists(directory / name)) return directory / name;
   throw base::BadInput(fmt::format("--data {}: no training text; it needs one of {}, passages one a line",
                                    directory.string(), fmt::join(training_names(), ", ")));
 }
 
 /// The training text itself or, if it is a folder, the .txt files below it, in the order of their paths.
 std::vector<fs::path> training_files(const fs::path& training) {
-  std::error_code unseen;
-  if (!fs::is_directory(training, unseen)) return {training};
+  std::error_code ignored;
+  if (!fs::is_directory(training, ignored)) return {training};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(training))
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
@@ -134,7 +134,7 @@ std::vector<std::pair<Split, fs::path>> lambada_files(const fs::path& directory)
   std::vector<std::pair<Split, fs::path>> files = {{Split::validation, directory / development_name},
                                                    {Split::test, directory / test_name}};
   const fs::path control = directory / "lambada_control_test_data_plain_text.txt";
-  if (base::is_there(control)) files.emplace_back(Split::control, control);
+  if (base::path_exists(control)) files.emplace_back(Split::control, control);
   for (const fs::path& file : training_files(find_training(directory))) files.emplace_back(Split::train, file);
   return files;
 }

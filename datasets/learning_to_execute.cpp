@@ -14,9 +14,9 @@ namespace {
 
 using Kind = LearningToExecute::Kind;
 
-constexpr std::int64_t papers_length = 5;              // digits of numbers in programs
-constexpr std::int64_t papers_remembered_length = 55;  // digits to be copied, doubled or reversed
-constexpr std::int64_t longest_remembered = 1'000'000;
+constexpr std::int64_t papers_length = 5;                // digits of numbers in programs
+constexpr std::int64_t papers_memorization_length = 55;  // digits to be copied, doubled or reversed
+constexpr std::int64_t longest_memorized = 1'000'000;
 constexpr std::int64_t deepest_nesting = 1000;
 constexpr std::int64_t longest_word = 20;  // digits of a 64-bit number, and its sign
 
@@ -24,7 +24,7 @@ const char* name_of(Kind kind) {
   switch (kind) {
     case Kind::program:
       return "execute-program";
-    case Kind::control:
+    case Kind::control_flow:
       return "execute-control";
     case Kind::addition:
       return "execute-addition";
@@ -41,7 +41,7 @@ const char* name_of(Kind kind) {
 std::string_view characters(Kind kind, bool zaremba) {
   if (zaremba) return "0123456789+-*()<>=:;#@ abcdefghijlnoprstx";
   if (kind == Kind::program) return "0123456789+-*()<>=[]efilorsx";
-  if (kind == Kind::control) return "0123456789+()<>=[]efilorsx";
+  if (kind == Kind::control_flow) return "0123456789+()<>=[]efilorsx";
   return kind == Kind::addition ? "0123456789+()" : "0123456789";
 }
 
@@ -53,7 +53,7 @@ Vocabulary symbols(std::string_view characters) {
 
 std::vector<Operation> operations(Kind kind) {
   if (kind == Kind::addition) return {Operation::add};
-  if (kind == Kind::control) return {Operation::branch, Operation::loop};
+  if (kind == Kind::control_flow) return {Operation::branch, Operation::loop};
   return {Operation::add, Operation::subtract, Operation::multiply, Operation::branch, Operation::loop};
 }
 
@@ -72,9 +72,9 @@ LearningToExecute::LearningToExecute(Kind kind, const TaskOptions& options)
       kind_(kind),
       zaremba_(options.execute_source == ProgramSource::zaremba),
       length_(options.execute_length),
-      nesting_(only_remembers() ? 1 : options.execute_nesting) {
-  if (length_ == 0) length_ = only_remembers() ? papers_remembered_length : papers_length;
-  check_range("--execute-length", length_, 1, only_remembers() ? longest_remembered : longest_literal);
+      nesting_(is_memorization() ? 1 : options.execute_nesting) {
+  if (length_ == 0) length_ = is_memorization() ? papers_memorization_length : papers_length;
+  check_range("--execute-length", length_, 1, is_memorization() ? longest_memorized : longest_literal);
   check_range("--execute-nesting", nesting_, 1, deepest_nesting);
   if (zaremba_ && !zaremba_fits(length_, nesting_))
     throw base::BadInput(fmt::format(
@@ -83,12 +83,12 @@ LearningToExecute::LearningToExecute(Kind kind, const TaskOptions& options)
         nesting_, length_));
 }
 
-bool LearningToExecute::only_remembers() const {
+bool LearningToExecute::is_memorization() const {
   return kind_ == Kind::copy || kind_ == Kind::doubled || kind_ == Kind::reverse;
 }
 
 std::string LearningToExecute::description() const {
-  const std::string nested = only_remembers() ? "" : fmt::format(" nested {} deep", nesting_);
+  const std::string nested = is_memorization() ? "" : fmt::format(" nested {} deep", nesting_);
   return fmt::format(
       "{}: {} training examples with up to {} digits{}, {} validation and {} test examples with {}, {} symbols", name(),
       size(Split::train), length_, nested, size(Split::validation), size(Split::test), length_, vocabulary().size());
@@ -97,7 +97,7 @@ std::string LearningToExecute::description() const {
 Program LearningToExecute::draw_program(std::int64_t length, std::int64_t nesting, bool mix,
                                         base::Random& random) const {
   if (zaremba_) return zaremba_program(length_, nesting, mix, random);
-  if (!only_remembers()) return sonnet_program(operations(kind_), length, nesting, random);
+  if (!is_memorization()) return sonnet_program(operations(kind_), length, nesting, random);
   std::string digits(1, static_cast<char>('0' + random.uniform(1, 9)));
   for (std::int64_t place = 1; place < length; ++place) digits += static_cast<char>('0' + random.uniform(0, 9));
   std::string result = digits;
@@ -111,7 +111,7 @@ std::int64_t LearningToExecute::draw_length(Split split, base::Random& random) c
 }
 
 std::optional<GeneratedTask::Lengths> LearningToExecute::draw_lengths(Split split, base::Random& random) const {
-  if (!only_remembers()) return std::nullopt;
+  if (!is_memorization()) return std::nullopt;
   const std::int64_t digits = draw_length(split, random);
   return Lengths{digits + 1, (kind_ == Kind::doubled ? 2 : 1) * digits + 1};
 }
@@ -120,7 +120,7 @@ Example LearningToExecute::draw(Split split, base::Random& random) const {
   const bool mix = split == Split::train;
   const std::int64_t length = draw_length(split, random);
   const std::int64_t nesting = mix ? random.uniform(1, nesting_) : nesting_;
-  const bool is_one_digit = only_remembers() && length == 1 && length_ > 1;  // few, and the other splits have none
+  const bool is_one_digit = is_memorization() && length == 1 && length_ > 1;  // few, and the other splits have none
   Program program = draw_program(length, nesting, mix, random);
   while (!is_one_digit && split_of(program.text) != split)
     program = draw_program(length, nesting, mix, random);  // same length, so that lengths stay uniform
@@ -160,9 +160,9 @@ std::string LearningToExecute::render(const std::vector<std::int64_t>& ids) cons
 std::int64_t LearningToExecute::longest_output(const Example& example) const {
   if (!example.target.empty()) return Task::longest_output(example);
   if (zaremba_) return longest_word + 1;
-  const std::int64_t remembered = std::max(length_, std::ssize(example.source));
-  if (kind_ == Kind::doubled) return 2 * remembered + 1;
-  return only_remembers() ? remembered + 1 : length_ + 2;
+  const std::int64_t memorized = std::max(length_, std::ssize(example.source));
+  if (kind_ == Kind::doubled) return 2 * memorized + 1;
+  return is_memorization() ? memorized + 1 : length_ + 2;
 }
 
 }  // namespace ut::datasets

@@ -10,8 +10,8 @@ namespace ut::datasets {
 
 /// Learning to execute (review version, section 3.5; tables 5 and 6): the source is a program, character by character,
 /// the target its output; both end with end_of_sequence_id.
-///   program   all operations: + - * if for     control   if and for     addition   +
-///   copy      target = the source's digits     doubled   twice          reverse    backwards
+///   program   all operations: + - * if for     control_flow   if and for     addition   +
+///   copy      target = the source's digits     doubled        twice          reverse    backwards
 /// In training the number of digits and that of nested operations are uniform in 1..limit, each drawn for every
 /// example; in validation and test both are the limit. A hash of the source says which split it belongs to, and
 /// programs of another split are drawn again: no program is in two splits. A digit alone that is copied, doubled or
@@ -19,7 +19,7 @@ namespace ut::datasets {
 /// other splits have none.
 class LearningToExecute final : public GeneratedTask {
  public:
-  enum class Kind { program, control, addition, copy, doubled, reverse };
+  enum class Kind { program, control_flow, addition, copy, doubled, reverse };
 
   /// Uses execute_length, execute_nesting, execute_source, the seed and the numbers of examples. Throws base::BadInput
   /// naming the option that is out of range.
@@ -36,7 +36,7 @@ class LearningToExecute final : public GeneratedTask {
   Example draw(Split split, base::Random& random) const override;
   std::optional<Lengths> draw_lengths(Split split, base::Random& random) const override;
   std::int64_t draw_length(Split split, base::Random& random) const;
-  bool only_remembers() const;
+  bool is_memorization() const;
   Program draw_program(std::int64_t length, std::int64_t nesting, bool mix, base::Random& random) const;
   std::vector<std::int64_t> ids_of(const std::string& text) const;  // end of sequence included
 

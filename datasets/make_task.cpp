@@ -34,7 +34,7 @@ const std::vector<std::pair<std::string, Maker>>& makers() {
       {"lambada", make<Lambada>},
       {"translation", make<Translation>},
       {"execute-program", make<Execute, Execute::Kind::program>},
-      {"execute-control", make<Execute, Execute::Kind::control>},
+      {"execute-control", make<Execute, Execute::Kind::control_flow>},
       {"execute-addition", make<Execute, Execute::Kind::addition>},
       {"execute-copy", make<Execute, Execute::Kind::copy>},
       {"execute-double", make<Execute, Execute::Kind::doubled>},

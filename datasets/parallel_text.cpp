@@ -15,16 +15,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The two ways in which the file of a set is named.
-std::string ending(const std::string& name, const std::string& language) {
+std::string language_last(const std::string& name, const std::string& language) {
   return fmt::format("{}.{}", name, language);
 }
-std::string beginning(const std::string& name, const std::string& language) {
+std::string language_first(const std::string& name, const std::string& language) {
   return fmt::format("{}-{}.txt", language, name);
 }
 
 /// The set of a file with this name; empty if the file is not of this language.
 std::string set_of(const std::string& file, const std::string& language) {
-  const std::string after = ending("", language);
+  const std::string after = language_last("", language);
   if (file.size() > after.size() && file.ends_with(after)) return file.substr(0, file.size() - after.size());
   const std::string before = language + "-";
   const std::string_view text = ".txt";
@@ -46,18 +46,18 @@ std::vector<std::string_view> lines_of(std::string_view content, const fs::path&
 
 ParallelFiles find_parallel_files(const fs::path& directory, const std::string& name,
                                   const std::string& source_language, const std::string& target_language) {
-  for (const auto named : {ending, beginning}) {
+  for (const auto named : {language_last, language_first}) {
     const ParallelFiles files{name, directory / named(name, source_language), directory / named(name, target_language)};
-    const bool has_source = base::is_there(files.source);
-    if (has_source && base::is_there(files.target)) return files;
+    const bool has_source = base::path_exists(files.source);
+    if (has_source && base::path_exists(files.target)) return files;
     if (has_source)
       throw base::BadInput(fmt::format("{}: no such file, but {} is there; each needs the other", files.target.string(),
                                        files.source.filename().string()));
   }
   throw base::BadInput(
       fmt::format("{}: no such file; the set {} is {} and {} (--source-language, --target-language: the endings)",
-                  (directory / ending(name, source_language)).string(), name, ending(name, source_language),
-                  ending(name, target_language)));
+                  (directory / language_last(name, source_language)).string(), name,
+                  language_last(name, source_language), language_last(name, target_language)));
 }
 
 std::vector<std::string> parallel_sets(const fs::path& directory, std::string_view name,

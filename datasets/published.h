@@ -8,9 +8,9 @@ namespace ut::datasets {
 /// A data set that others published.
 struct Published {
   std::string name;
-  std::string address;  // of its archive; empty: there is only the mirrored one
-  std::string taken;    // directory to take, below the archive's only top directory; empty: that one itself
-  std::string place;    // path to put it at, so that all lies as in the mirrored archive; empty: the top
+  std::string address;               // of its archive; empty: there is only the mirrored one
+  std::string archive_subdirectory;  // what to take, below the archive's only top directory; empty: all of that one
+  std::string unpacked_path;         // where to put it, so that all lies as in the mirrored archive; empty: the top
   std::string licence;
   std::string mirrored;         // name of its archive in a local folder of data
   std::string mirrored_sha256;  // of that archive

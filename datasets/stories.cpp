@@ -95,7 +95,7 @@ void write(const std::map<std::filesystem::path, std::string>& files, const std:
   try {
     for (const auto& [file, text] : files) {
       if (text.empty()) continue;
-      const bool is_new = !base::is_there(file);
+      const bool is_new = !base::path_exists(file);
       base::write_file_whole(file, text);
       if (is_new) made.push_back(file);
     }
@@ -108,7 +108,7 @@ void write(const std::map<std::filesystem::path, std::string>& files, const std:
 
 /// A file that is there already may be what a run was trained on.
 void check_nothing_is_lost(const std::filesystem::path& file, const std::string& text) {
-  if (base::is_there(file) && base::read_file(file) != text)
+  if (base::path_exists(file) && base::read_file(file) != text)
     throw base::BadInput(
         fmt::format("{}: is there already, with other stories; remove it, or give another --out", file.string()));
 }

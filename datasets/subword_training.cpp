@@ -71,12 +71,12 @@ class PairLines final : public sentencepiece::SentenceIterator {
 /// our names.
 std::string reason(const std::string& status) {
   const std::size_t own = status.rfind("] ");
-  std::string said = own == std::string::npos || own + 2 == status.size() ? status : status.substr(own + 2);
+  std::string message = own == std::string::npos || own + 2 == status.size() ? status : status.substr(own + 2);
   for (const auto& [theirs, ours] : {std::pair<std::string, std::string>("character_coverage", "character-coverage"),
                                      std::pair<std::string, std::string>("vocab_size", "vocabulary-size")})
-    for (std::size_t at = said.find(theirs); at != std::string::npos; at = said.find(theirs))
-      said.replace(at, theirs.size(), ours);
-  return said;
+    for (std::size_t at = message.find(theirs); at != std::string::npos; at = message.find(theirs))
+      message.replace(at, theirs.size(), ours);
+  return message;
 }
 
 /// The library would silently replace what is not UTF-8.
@@ -102,12 +102,12 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
   const std::size_t longest = lines.longest();
   if (longest == 0)
     throw base::BadInput(fmt::format("{}: the training files have no text, all their lines are empty", files.data));
-  const bool is_cut_anyway = training.kind == "word" || training.kind == "char";
+  const bool has_soft_limit = training.kind == "word" || training.kind == "char";
   // The reserved ids are those of every task's vocabulary.
   std::unordered_map<std::string, std::string> settings = {
       {"model_type", training.kind},
       {"vocab_size", fmt::format("{}", training.vocabulary_size)},
-      {"hard_vocab_limit", is_cut_anyway ? "false" : "true"},
+      {"hard_vocab_limit", has_soft_limit ? "false" : "true"},
       {"character_coverage", fmt::format("{}", training.character_coverage)},
       {"pad_id", fmt::format("{}", padding_id)},
       {"eos_id", fmt::format("{}", end_of_sequence_id)},

@@ -11,7 +11,7 @@ std::filesystem::path data_directory(const std::string& data, std::string_view f
   if (data.empty()) throw base::BadInput(fmt::format("--data is needed: the directory of the {}", files));
   std::error_code code;
   if (!std::filesystem::is_directory(data, code))
-    throw base::BadInput(base::is_there(data)
+    throw base::BadInput(base::path_exists(data)
                              ? fmt::format("--data {}: not a directory; needs that of the {}", data, files)
                              : fmt::format("--data {}: no such directory", data));
   return data;

@@ -41,7 +41,7 @@ fs::path parallel_directory(const TaskOptions& options) {
 Subwords read_subwords(const TaskOptions& options) {
   const bool is_given = !options.sentencepiece.empty();
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
-  if (!base::is_there(file)) {
+  if (!base::path_exists(file)) {
     translation_files(options, Split::train);  // throws if the files that the model is made of are missing
     throw base::BadInput(fmt::format("{}: no such file; make it with: ut data sentencepiece --data {}{}{}",
                                      file.string(), base::shell_word(options.data), parallel_options(options, false),

@@ -35,7 +35,7 @@ Amounts sum_of(Amounts sum, const Amounts& other) {
 }
 
 /// A collective that was started: call it once to wait for the tensor that it brings.
-using Arriving = std::function<at::Tensor()>;
+using PendingTensor = std::function<at::Tensor()>;
 
 /// Every rank's rows while they arrive. `all` holds one rank's rows after another's; rank r's are there once
 /// arrived[r], called once, has returned.
@@ -70,15 +70,16 @@ class Communicator {
     return start_all_gather_rows(local, counts, purpose)();
   }
   /// Starts the same gather without waiting for it, so that work can go on. Other collectives may come before the wait.
-  virtual Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                         Purpose purpose) = 0;
+  virtual PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                              Purpose purpose) = 0;
   /// Starts to send every rank's rows, `local` [counts[rank()], ...], to all ranks. They arrive rank by rank, and each
   /// rank's arrival must be waited for.
   virtual ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                             Purpose purpose) = 0;
   /// Starts to send `rows` [any number, ...] to rank_at(distance), and to receive [received, ...] from
   /// rank_at(-distance).
-  virtual Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) = 0;
+  virtual PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
+                                         Purpose purpose) = 0;
   /// Sends sent[r] of `rows` [sum of sent, ...] to rank r; the rows lie in the order of the ranks. Returns the rows
   /// received [sum of received, ...], received[r] of them from rank r, in the same order.
   virtual at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,

@@ -43,14 +43,14 @@ at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>
   return result;
 }
 
-at::Tensor tell_in_backward(const at::Tensor& x, const std::function<void()>& tell) {
-  return with_backward(x, {x}, [tell](const at::Tensor& gradient) {
-    tell();
+at::Tensor call_in_backward(const at::Tensor& x, const std::function<void()>& function) {
+  return with_backward(x, {x}, [function](const at::Tensor& gradient) {
+    function();
     return std::vector<at::Tensor>{gradient};
   });
 }
 
-at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others) {
+at::Tensor keep_in_backward(const at::Tensor& result, const std::vector<at::Tensor>& others) {
   std::vector<at::Tensor> inputs{result};
   inputs.insert(inputs.end(), others.begin(), others.end());
   return with_backward(result.detach(), inputs, [count = inputs.size()](const at::Tensor& gradient) {

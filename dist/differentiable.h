@@ -27,12 +27,12 @@ using Backward = std::function<std::vector<at::Tensor>(const at::Tensor&)>;
 /// differ between the ranks of its group, nor on another thread than the others. Otherwise all wait for ever.
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward);
 
-/// `x`, as a node whose backward pass also calls `tell`.
-at::Tensor tell_in_backward(const at::Tensor& x, const std::function<void()>& tell);
+/// `x`, as a node whose backward pass also calls `function`.
+at::Tensor call_in_backward(const at::Tensor& x, const std::function<void()>& function);
 
 /// `result`, as a node whose backward pass also runs that of `others`, although `result` holds nothing of them: for
 /// collectives in whose backward pass every rank must take part.
-at::Tensor tie(const at::Tensor& result, const std::vector<at::Tensor>& others);
+at::Tensor keep_in_backward(const at::Tensor& result, const std::vector<at::Tensor>& others);
 
 /// The collectives that exchanges are made of, as autograd nodes. The backward pass of each is its transpose, and runs
 /// on every rank even if nothing depended on the output. On one rank nothing moves. `group` must live as long as the

@@ -21,8 +21,8 @@ class HeadCut {
     for (int rank = 0; rank < group.size(); ++rank) {
       const base::Span theirs = base::share(heads, rank, group.size());
       heads_of_rank_.push_back(theirs.end - theirs.begin);
-      held_heads_.push_back(held_ * blocks * heads_of_rank_.back());
-      my_heads_.push_back(counts[static_cast<std::size_t>(rank)] * mine_);
+      part_sizes_by_position_.push_back(held_ * blocks * heads_of_rank_.back());
+      part_sizes_by_head_.push_back(counts[static_cast<std::size_t>(rank)] * mine_);
     }
   }
 
@@ -30,13 +30,14 @@ class HeadCut {
     const std::int64_t columns = rows.size(1) / (blocks_ * heads_);
     const at::Tensor sent = at::empty({held_ * blocks_ * heads_, columns}, rows.options());
     for (const auto& [heads, part] : by_rank(rows, sent)) part.copy_(heads);
-    return group_.all_to_all_rows(sent, held_heads_, my_heads_, Purpose::exchange).view({-1, mine_ * columns});
+    return group_.all_to_all_rows(sent, part_sizes_by_position_, part_sizes_by_head_, Purpose::exchange)
+        .view({-1, mine_ * columns});
   }
 
   at::Tensor by_position(const at::Tensor& rows) const {
     const std::int64_t columns = rows.size(1) / mine_;
-    const at::Tensor received =
-        group_.all_to_all_rows(rows.reshape({-1, columns}), my_heads_, held_heads_, Purpose::exchange);
+    const at::Tensor received = group_.all_to_all_rows(rows.reshape({-1, columns}), part_sizes_by_head_,
+                                                       part_sizes_by_position_, Purpose::exchange);
     at::Tensor result = at::empty({held_, blocks_ * heads_ * columns}, rows.options());
     for (const auto& [heads, part] : by_rank(result, received)) heads.copy_(part);
     return result;
@@ -47,7 +48,7 @@ class HeadCut {
   /// place in `travelling` [held * blocks * heads, c], the rows sent to the ranks or received from them.
   std::vector<std::pair<at::Tensor, at::Tensor>> by_rank(const at::Tensor& rows, const at::Tensor& travelling) const {
     const auto heads = rows.reshape({held_, blocks_, heads_, travelling.size(1)}).split_with_sizes(heads_of_rank_, 2);
-    const auto parts = travelling.split_with_sizes(held_heads_);
+    const auto parts = travelling.split_with_sizes(part_sizes_by_position_);
     std::vector<std::pair<at::Tensor, at::Tensor>> result;
     for (std::size_t rank = 0; rank < heads.size(); ++rank)
       result.emplace_back(heads[rank], parts[rank].view(heads[rank].sizes()));
@@ -56,11 +57,11 @@ class HeadCut {
 
   std::int64_t blocks_;
   std::int64_t heads_;
-  std::int64_t held_;                        // rows held here
-  std::int64_t mine_;                        // this rank's heads, of all blocks
-  std::vector<std::int64_t> heads_of_rank_;  // [ranks]
-  std::vector<std::int64_t> held_heads_;     // [ranks]: that rank's heads of the rows held here
-  std::vector<std::int64_t> my_heads_;       // [ranks]: this rank's heads of that rank's rows
+  std::int64_t held_;                                 // rows held here
+  std::int64_t mine_;                                 // this rank's heads, of all blocks
+  std::vector<std::int64_t> heads_of_rank_;           // [ranks]
+  std::vector<std::int64_t> part_sizes_by_position_;  // [ranks]: that rank's heads of the rows held here
+  std::vector<std::int64_t> part_sizes_by_head_;      // [ranks]: this rank's heads of that rank's rows
   Communicator& group_;
 };
 

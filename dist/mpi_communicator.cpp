@@ -63,8 +63,8 @@ class MpiCommunicator final : public Communicator {
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
 
-  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                 Purpose purpose) override {
+  PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                      Purpose purpose) override {
     /// Keeps what MPI reads and writes until the collective is done.
     struct Pending {
       Pending(const at::Tensor& rows, std::span<const std::int64_t> all_counts)
@@ -112,7 +112,8 @@ class MpiCommunicator final : public Communicator {
     return arriving;
   }
 
-  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
+  PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
+                                 Purpose purpose) override {
     /// Keeps what MPI reads and writes until both transfers are done.
     struct Pending {
       Pending(const at::Tensor& rows, std::int64_t received)

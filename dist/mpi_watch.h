@@ -23,10 +23,10 @@ struct MpiWatch {
           late(call, asked != nullptr ? asked->absent() : std::nullopt);
         }) {}
 
-  void begin_roll_calls() { roll_call = &roll_calls.emplace(host, MPI_COMM_WORLD, watchdog); }
+  void begin_roll_calls() { roll_call = &roll_call_storage.emplace(host, MPI_COMM_WORLD, watchdog); }
 
   std::string host;
-  std::optional<RollCall> roll_calls;
+  std::optional<RollCall> roll_call_storage;
   std::atomic<RollCall*> roll_call = nullptr;  // null until MPI is initialised
   Watchdog watchdog;                           // last: its thread uses the other members
 };

@@ -142,8 +142,8 @@ class NcclCommunicator final : public Communicator {
     });
   }
 
-  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                 Purpose purpose) override {
+  PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                      Purpose purpose) override {
     if (local.is_cpu()) return on_host().start_all_gather_rows(local, counts, purpose);
     const at::Tensor mine = local.contiguous();
     at::Tensor all = new_rows(mine, sum(counts));
@@ -185,7 +185,8 @@ class NcclCommunicator final : public Communicator {
     return arriving;
   }
 
-  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
+  PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
+                                 Purpose purpose) override {
     if (rows.is_cpu()) return on_host().start_shift_rows(rows, received, distance, purpose);
     const at::Tensor mine = rows.contiguous();
     at::Tensor theirs = new_rows(mine, received);

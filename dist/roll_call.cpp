@@ -37,7 +37,7 @@ RollCall::RollCall(const std::string& host, MPI_Comm world, const Watchdog& watc
   sent_.resize(hosts_.size());
 }
 
-void RollCall::look() {
+void RollCall::poll() {
   const auto waited = watchdog_.waited();
   if (waited.count() == 0) return;
   while (const auto heard = next_message()) take(*heard);
@@ -97,7 +97,7 @@ void wait_for(std::span<MPI_Request> requests, RollCall* roll_call) {
   if (roll_call == nullptr) return check_mpi(MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   for (int done = 0; done == 0;) {
     check_mpi(MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (done == 0) roll_call->look();
+    if (done == 0) roll_call->poll();
   }
 }
 

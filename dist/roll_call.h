@@ -25,7 +25,7 @@ class RollCall {
   RollCall(const std::string& host, MPI_Comm world, const Watchdog& watchdog);
 
   /// To be called again and again by the waiting thread: answers questions and asks when it is time.
-  void look();
+  void poll();
 
   /// The ranks that have not answered in the wait under way; nothing if nobody was asked. From any thread.
   std::optional<std::vector<AbsentRank>> absent() const;

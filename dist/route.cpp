@@ -6,7 +6,7 @@
 
 namespace ut::dist {
 
-std::vector<std::int64_t> places_in_order(const RowNumbers& numbers) {
+std::vector<std::int64_t> argsort(const RowNumbers& numbers) {
   std::vector<std::int64_t> places(numbers.size());
   std::iota(places.begin(), places.end(), 0);
   std::ranges::sort(places, {}, [&](std::int64_t place) { return numbers[static_cast<std::size_t>(place)]; });

@@ -9,8 +9,8 @@ namespace ut::dist {
 /// Numbers of rows, counted over all of a group's sequences.
 using RowNumbers = std::vector<std::int64_t>;
 
-/// The places at which the numbers stand, in ascending order of the numbers (argsort).
-std::vector<std::int64_t> places_in_order(const RowNumbers& numbers);
+/// The places at which the numbers stand, in ascending order of the numbers.
+std::vector<std::int64_t> argsort(const RowNumbers& numbers);
 
 /// How rows get from the ranks that have them to those that need them, as one of these ranks sees it.
 struct Route {

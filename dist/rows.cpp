@@ -80,7 +80,7 @@ Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut) {
     index.push_back(chunk.index);
     for (std::size_t number = 0; number < offsets.size(); ++number) offsets[number] += chunk.rows.offsets[number];
   }
-  const at::Tensor order = places_in(at::cat(index));
+  const at::Tensor order = inverse_permutation(at::cat(index));
   return {at::cat(sequence).index_select(0, order), at::cat(position).index_select(0, order), std::move(offsets)};
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "dist/crossing.h"
+#include "dist/split_gather.h"
 
 namespace ut::dist {
 namespace {
@@ -14,7 +14,7 @@ class BroadcastRows final : public RowsByRank {
   BroadcastRows(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
       : group_(group),
         rows_(rows),
-        crossing_(rows),
+        gather_(rows),
         arriving_(group.start_broadcast_rows(rows.detach(), counts, Purpose::exchange)),
         blocks_(arriving_.all.split_with_sizes(counts)) {}
 
@@ -25,16 +25,16 @@ class BroadcastRows final : public RowsByRank {
     const auto index = static_cast<std::size_t>(rank);
     arriving_.arrived[index]();  // finally this rank's own broadcast, which must be waited for too
     if (distance == group_.size()) return std::nullopt;
-    return RankRows{rank, crossing_.arrive(blocks_[index], [&group = group_, mine = rows_.size(0),
-                                                            distance](const at::Tensor& gradient) {
-                      return group.start_shift_rows(gradient, mine, distance, Purpose::exchange);
-                    })};
+    return RankRows{rank, gather_.arrive(blocks_[index],
+                                         [&group = group_, mine = rows_.size(0), distance](const at::Tensor& gradient) {
+                                           return group.start_shift_rows(gradient, mine, distance, Purpose::exchange);
+                                         })};
   }
 
  private:
   Communicator& group_;
   at::Tensor rows_;
-  Crossing crossing_;
+  SplitGather gather_;
   ArrivingRows arriving_;
   std::vector<at::Tensor> blocks_;  // [ranks]
   int given_ = 0;
@@ -50,7 +50,7 @@ class RingRows final : public RowsByRank {
   std::optional<RankRows> next() override {
     if (given_ == group_.size()) return std::nullopt;
     if (given_ > 0) {
-      rows_ = crossing_->arrive(coming_(), [&group = group_, sent = rows_.size(0)](const at::Tensor& gradient) {
+      rows_ = gather_->arrive(coming_(), [&group = group_, sent = rows_.size(0)](const at::Tensor& gradient) {
         return group.start_shift_rows(gradient, sent, -1, Purpose::exchange);
       });
       start_shift();
@@ -62,7 +62,7 @@ class RingRows final : public RowsByRank {
   /// Passes on the rows that are here, unless the next rank started with them.
   void start_shift() {
     if (++shifts_ == group_.size()) return;
-    crossing_.emplace(rows_);
+    gather_.emplace(rows_);
     coming_ = group_.start_shift_rows(rows_.detach(), count_at(shifts_), 1, Purpose::exchange);
   }
 
@@ -72,8 +72,8 @@ class RingRows final : public RowsByRank {
   std::vector<std::int64_t> counts_;
   Communicator& group_;
   at::Tensor rows_;
-  std::optional<Crossing> crossing_;
-  Arriving coming_;
+  std::optional<SplitGather> gather_;
+  PendingTensor coming_;
   int shifts_ = 0;
   int given_ = 0;
 };

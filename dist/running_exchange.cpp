@@ -51,7 +51,7 @@ Compaction RunningExchange::finish_compaction() {
     return index_of(numbers);
   };
   Compaction compaction{numbers_among(held.running[rank()]), numbers_among(stopped[rank()]),
-                        numbers_among(held.copied[rank()])};
+                        numbers_among(held.just_halted[rank()])};
   has_moved_ = false;
   if (auto moved = balanced(held.running, balance_); !moved.empty()) {
     last_move_ = make_move(held.running, moved);
@@ -77,10 +77,10 @@ std::vector<RowNumbers> RunningExchange::stop_rows(const at::Tensor& runs_on, He
   }
   for (std::size_t r = 0; r < stopped.size(); ++r) {
     halted_[r].insert(halted_[r].end(), stopped[r].begin(), stopped[r].end());
-    RowNumbers& copied = held.copied[r];
-    held.copied_before[r].insert(held.copied_before[r].end(), copied.begin(), copied.end());
-    copied.clear();
-    std::ranges::copy_if(stopped[r], std::back_inserter(copied),
+    RowNumbers& just_halted = held.just_halted[r];
+    held.halted_before[r].insert(held.halted_before[r].end(), just_halted.begin(), just_halted.end());
+    just_halted.clear();
+    std::ranges::copy_if(stopped[r], std::back_inserter(just_halted),
                          [&](std::int64_t row) { return is_live[sequence_of(row)]; });
   }
   return stopped;
@@ -90,7 +90,7 @@ RunningExchange::Move RunningExchange::make_move(const std::vector<RowNumbers>& 
                                                  const std::vector<RowNumbers>& to) const {
   Route route = make_route(rank(), group_->all.count(), from, to);
   const at::Tensor to_send = index_of(route.to_send);
-  const at::Tensor order = index_of(places_in_order(route.arriving));
+  const at::Tensor order = index_of(argsort(route.arriving));
   return {std::move(route), to_send, order};
 }
 
@@ -103,7 +103,7 @@ at::Tensor RunningExchange::move(const at::Tensor& rows) const { return has_move
 
 at::Tensor RunningExchange::home(const at::Tensor& halted) const {
   if (has_ever_moved_) return travel(halted, make_move(halted_, home_));
-  return select_rows(halted, index_of(places_in_order(halted_[rank()])));
+  return select_rows(halted, index_of(argsort(halted_[rank()])));
 }
 
 }  // namespace ut::dist

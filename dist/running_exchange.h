@@ -73,7 +73,7 @@ class RunningExchange {
   bool has_moved_ = false;
   bool has_ever_moved_ = false;  // on any rank
   Move last_move_;
-  Arriving flags_;
+  PendingTensor flags_;
   std::shared_ptr<const RunningStep> step_;
 };
 

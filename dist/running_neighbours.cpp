@@ -36,7 +36,7 @@ RunningNeighbours::Step RunningNeighbours::next_step(const HeldRows& held, std::
   std::vector<RowNumbers> has = held.running;
   std::vector<const RowNumbers*> halted_parts;
   for (std::size_t r = 0; r < has.size(); ++r)
-    for (const RowNumbers* halted : {&held.copied[r], &held.copied_before[r]}) {
+    for (const RowNumbers* halted : {&held.just_halted[r], &held.halted_before[r]}) {
       add(has[r], *halted);
       halted_parts.push_back(halted);
     }
@@ -48,7 +48,7 @@ RunningNeighbours::Step RunningNeighbours::next_step(const HeldRows& held, std::
       if (is_halted[static_cast<std::size_t>(row)]) given_[r].push_back(row);
 
   RowNumbers own = held.running[rank()];
-  add(own, held.copied[rank()]);
+  add(own, held.just_halted[rank()]);
   RowNumbers to_send;
   for (const std::int64_t place : route.to_send) to_send.push_back(has[rank()][static_cast<std::size_t>(place)]);
   const at::Device device = group_.device();

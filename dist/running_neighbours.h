@@ -16,8 +16,8 @@ namespace ut::dist {
 /// Which rank holds which rows of a group. Each member is [ranks], the same on every rank.
 struct HeldRows {
   std::vector<RowNumbers> running;
-  std::vector<RowNumbers> copied;         // have just halted and will still be seen
-  std::vector<RowNumbers> copied_before;  // were copied after earlier steps
+  std::vector<RowNumbers> just_halted;    // in the last step, and will still be seen
+  std::vector<RowNumbers> halted_before;  // were `just_halted` after earlier steps
 };
 
 /// Returns the rows with these numbers [numbers, c], which the rank must know. To be called once.
@@ -34,7 +34,7 @@ class RunningNeighbours {
   struct Step {
     std::int64_t before;
     std::int64_t after;
-    at::Tensor own;  // this rank's running rows, then its copied ones
+    at::Tensor own;  // this rank's running rows, then those that have just halted
     at::Tensor to_send;
     at::Tensor arriving;
     std::vector<std::int64_t> sent;      // [ranks]

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/on_device.h"
+#include "dist/split_gather.h"
 
 namespace ut::dist {
 
@@ -23,7 +23,7 @@ RunningGroup::RunningGroup(Rows all_rows, Communicator& of_group, ExchangeForm r
 RunningStep::RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held)
     : group_(std::move(group)), held_(std::move(held)) {
   for (std::size_t r = 0; r < held_.running.size(); ++r)
-    counts_.push_back(std::ssize(held_.running[r]) + std::ssize(held_.copied[r]));
+    counts_.push_back(std::ssize(held_.running[r]) + std::ssize(held_.just_halted[r]));
   const RowNumbers& mine = held_.running[static_cast<std::size_t>(this->group().rank())];
   local_ = rows_numbered(mine);
   local_sequences_ = sequences_of(mine);
@@ -66,7 +66,7 @@ RunningOfAll RunningStep::running_of_all() const {
     result.counts.push_back(std::ssize(running));
     rows.insert(rows.end(), running.begin(), running.end());
   }
-  result.order = on_device(places_in_order(rows), group().device());
+  result.order = on_device(argsort(rows), group().device());
   std::ranges::sort(rows);
   result.rows = rows_numbered(rows);
   result.seen_numbers = rows_of(sequences_of(rows));
@@ -74,14 +74,14 @@ RunningOfAll RunningStep::running_of_all() const {
   return result;
 }
 
-Arriving RunningStep::start_gather(const at::Tensor& rows) const {
+PendingTensor RunningStep::start_gather(const at::Tensor& rows) const {
   return start_gather_rows(rows, counts_, form(), group());
 }
 
 at::Tensor RunningStep::numbers_of_sent() const {
   RowNumbers numbers;
   for (std::size_t r = 0; r < held_.running.size(); ++r)
-    for (const RowNumbers* rows : {&held_.running[r], &held_.copied[r]})
+    for (const RowNumbers* rows : {&held_.running[r], &held_.just_halted[r]})
       numbers.insert(numbers.end(), rows->begin(), rows->end());
   return on_device(numbers, group().device());
 }

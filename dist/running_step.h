@@ -56,16 +56,16 @@ class RunningStep {
   /// [local rows]: each row's sequence, counted in the exchange.
   const std::vector<std::int64_t>& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return group_->all.sequences(); }
-  /// [ranks]: how many rows each sends, running and copied.
+  /// [ranks]: how many rows each sends, running and just halted.
   const std::vector<std::int64_t>& sent_counts() const { return counts_; }
   RunningOfAll running_of_all() const;
 
-  /// Starts to gather `rows` [local rows, then those copied last, c]. The result, called once, waits for what all ranks
+  /// Starts to gather `rows` [local rows, then those just halted, c]. The result, called once, waits for what all ranks
   /// sent [sent rows, c]. Collective.
-  Arriving start_gather(const at::Tensor& rows) const;
+  PendingTensor start_gather(const at::Tensor& rows) const;
   /// [sent rows] int64: their numbers in the exchange, in the order in which start_gather() brings them.
   at::Tensor numbers_of_sent() const;
-  /// For a convolution over positions: `rows` [local rows, then those copied last, c] -> these and all rows that the
+  /// For a convolution over positions: `rows` [local rows, then those just halted, c] -> these and all rows that the
   /// local ones see from `before` positions back to `after` positions on, by their numbers in the exchange. `store`
   /// must be the same for these rows in all steps. Call it for the steps in their order; after that, any step can be
   /// repeated. Throws std::logic_error if `before` or `after` differ from the step's first call. Collective.

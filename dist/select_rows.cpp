@@ -61,10 +61,13 @@ void copy_rows(const at::Tensor& to, const at::Tensor& to_row, const at::Tensor&
 
 at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index) { return select_rows(rows, index, {}, index); }
 
-at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at::Tensor& read, const at::Tensor& row) {
+at::Tensor select_rows(const at::Tensor& rows, const at::Tensor& index, const at::Tensor& gradient_place,
+                       const at::Tensor& gradient_row) {
   return differentiable(
       rows, [&](const at::Tensor& all) { return copied(all, index, {}, index.numel()); },
-      [read, row, count = rows.size(0)](const at::Tensor& gradient) { return copied(gradient, read, row, count); });
+      [gradient_place, gradient_row, count = rows.size(0)](const at::Tensor& gradient) {
+        return copied(gradient, gradient_place, gradient_row, count);
+      });
 }
 
 void add_rows(const at::Tensor& to, const at::Tensor& index, const at::Tensor& rows,
@@ -76,7 +79,7 @@ void add_rows(const at::Tensor& to, const at::Tensor& index, const at::Tensor& r
   }
 }
 
-at::Tensor places_in(const at::Tensor& order) {
+at::Tensor inverse_permutation(const at::Tensor& order) {
   return at::empty_like(order).index_copy_(0, order, at::arange(order.size(0), order.options()));
 }
 

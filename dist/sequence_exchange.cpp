@@ -6,12 +6,12 @@
 #include <map>
 #include <utility>
 
-#include "dist/crossing.h"
 #include "dist/differentiable.h"
 #include "dist/on_device.h"
 #include "dist/route.h"
 #include "dist/running_exchange.h"
 #include "dist/select_rows.h"
+#include "dist/split_gather.h"
 
 namespace ut::dist {
 namespace {
@@ -37,7 +37,7 @@ class CutExchange final : public SequenceExchange {
   const Rows& all() const override { return all_; }
   const Holdings& holdings() const override { return holdings_; }
 
-  Arriving start_gather(const at::Tensor& rows) const override {
+  PendingTensor start_gather(const at::Tensor& rows) const override {
     if (group().size() == 1) return [rows] { return rows; };
     return [coming = start_gather_rows(rows, holdings_.counts, holdings_.options.form, group()),
             order = holdings_.order] { return select_rows(coming(), order); };

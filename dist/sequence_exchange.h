@@ -45,7 +45,7 @@ class SequenceExchange {
   virtual const Rows& all() const = 0;
 
   /// Starts to gather `rows` [local rows, c]. The result, called once, waits for [all rows, c].
-  virtual Arriving start_gather(const at::Tensor& rows) const = 0;
+  virtual PendingTensor start_gather(const at::Tensor& rows) const = 0;
   at::Tensor gather(const at::Tensor& rows) const { return start_gather(rows)(); }
 
   /// For a convolution over positions: each local row's neighbours, from `before` positions earlier to `after`

@@ -14,13 +14,13 @@ class SingleCommunicator final : public Communicator {
   std::function<void()> start_all_reduce_sum(at::Tensor, Purpose) override {
     return [] {};
   }
-  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
+  PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }
   ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return {local, {[] {}}};
   }
-  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
+  PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
     return [rows] { return rows; };
   }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,

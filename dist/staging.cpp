@@ -32,8 +32,8 @@ class StagedCommunicator final : public Communicator {
 
   void progress() override { host_->progress(); }
 
-  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                 Purpose purpose) override {
+  PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                      Purpose purpose) override {
     return [this, local, arriving = host_->start_all_gather_rows(on_host(local), counts, purpose)] {
       return back(arriving(), local);
     };
@@ -56,7 +56,8 @@ class StagedCommunicator final : public Communicator {
     return arriving;
   }
 
-  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance, Purpose purpose) override {
+  PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
+                                 Purpose purpose) override {
     return [this, rows, arriving = host_->start_shift_rows(on_host(rows), received, distance, purpose)] {
       return back(arriving(), rows);
     };

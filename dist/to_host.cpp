@@ -8,7 +8,7 @@
 
 namespace ut::dist {
 
-Arriving start_to_host(const at::Tensor& tensor) {
+PendingTensor start_to_host(const at::Tensor& tensor) {
   if (tensor.is_cpu()) return [tensor] { return tensor; };
   const at::Device device = tensor.device();
   at::Tensor host = at::empty(tensor.sizes(), tensor.options().device(at::kCPU).pinned_memory(device.is_cuda()));

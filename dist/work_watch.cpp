@@ -24,7 +24,7 @@ void WorkWatch::remove(Watched& watched) {
 
 void WorkWatch::begin(std::string what, std::function<bool()> ended) {
   const std::lock_guard lock(mutex_);
-  under_way_.push_back({std::move(what), std::move(ended), looked_for_ + limits_.timeout});
+  under_way_.push_back({std::move(what), std::move(ended), running_time_ + limits_.timeout});
 }
 
 void WorkWatch::fail(const std::string& cause) {
@@ -43,7 +43,7 @@ void WorkWatch::run(const std::stop_token& stop) {
   while (cause_.empty()) {
     if (stop.stop_requested()) return;
     changed_.wait_for(lock, stop, limits_.interval, [this] { return !cause_.empty(); });
-    looked_for_ += limits_.interval;
+    running_time_ += limits_.interval;
     if (cause_.empty()) drop_ended();
     if (cause_.empty()) cause_ = find_failure();
   }
@@ -65,7 +65,7 @@ std::string WorkWatch::find_failure() {
     const std::string error = watched->asynchronous_error();
     if (!error.empty()) return error;
   }
-  if (under_way_.empty() || looked_for_ < under_way_.front().deadline) return {};
+  if (under_way_.empty() || running_time_ < under_way_.front().deadline) return {};
   return fmt::format("{} has not ended after {} s: a rank has failed, is late, or its network is down (--timeout)",
                      under_way_.front().what, static_cast<double>(limits_.timeout.count()) / 1000);
 }

@@ -66,7 +66,7 @@ class WorkWatch {
   struct Work {
     std::string what;
     std::function<bool()> ended;
-    std::chrono::milliseconds deadline;  // on the clock of looked_for_
+    std::chrono::milliseconds deadline;  // on the clock of running_time_
   };
 
   void run(const std::stop_token& stop);
@@ -80,8 +80,8 @@ class WorkWatch {
   std::condition_variable_any changed_;
   std::vector<Watched*> watched_;
   std::deque<Work> under_way_;
-  std::chrono::milliseconds looked_for_{0};  // sum of the intervals; leaves out time in which the process was stopped
-  std::string cause_;                        // empty: no failure
+  std::chrono::milliseconds running_time_{0};  // sum of the intervals; leaves out time in which the process was stopped
+  std::string cause_;                          // empty: no failure
   bool aborted_ = false;
   std::jthread thread_;  // last, so that it ends before what it uses
 };

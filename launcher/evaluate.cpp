@@ -65,7 +65,7 @@ nlohmann::ordered_json provenance(const Session& session, const core::Steps& ste
 
 /// Whether the file lacks the end of its last line, as after a full disk or a kill.
 bool is_torn(const std::filesystem::path& file) {
-  const std::string text = base::is_there(file) ? base::read_file(file) : "";
+  const std::string text = base::path_exists(file) ? base::read_file(file) : "";
   return !text.empty() && text.back() != '\n';
 }
 
@@ -95,10 +95,10 @@ int evaluate(Session& session) {
   });
   const Scoring scoring = options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded;
   ScoredOutputs outputs(*session.task, options.split);
-  See see;
-  if (!options.outputs.empty()) see = [&](const ScoredExample& scored) { outputs.add(scored); };
+  ExampleVisitor visit;
+  if (!options.outputs.empty()) visit = [&](const ScoredExample& scored) { outputs.add(scored); };
   const Evaluation result =
-      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit, {}, see).value();
+      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit, {}, visit).value();
   if (session.speaks()) {
     nlohmann::ordered_json line{{"split", datasets::name_of(options.split)}};
     line.update(to_json(result, session));
@@ -111,7 +111,7 @@ int evaluate(Session& session) {
                         describe_groups(result, *session.task), describe_mean(result, groups_are_tasks(options))));
     record(line, options.run_dir);
   }
-  if (see) outputs.write(options.outputs, session.mesh.world());
+  if (visit) outputs.write(options.outputs, session.mesh.world());
   return 0;
 }
 

@@ -39,7 +39,7 @@ Archive find_archive(const Published& data, const std::string& from) {
   if (from.empty()) return {data.address, false};
   if (!fs::is_directory(from))
     throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
-                                     base::is_there(from) ? "not a directory" : "no such directory", data.mirrored));
+                                     base::path_exists(from) ? "not a directory" : "no such directory", data.mirrored));
   const std::string published = fs::path(data.address).filename();
   for (const std::string& name : {data.mirrored, published})
     if (!name.empty() && fs::is_regular_file(fs::path(from) / name)) return {from + "/" + name, name == data.mirrored};
@@ -56,11 +56,11 @@ std::string origin_of(const Published& data, const Archive& archive) {
 
 /// The message for a failed program, with the first line of its error output.
 std::string failure(const std::string& program, const ProgramEnd& end) {
-  std::string_view said = end.errors;
-  said = said.substr(0, said.find('\n'));
-  if (said.starts_with(program + ": ")) said.remove_prefix(program.size() + 2);
+  std::string_view message = end.errors;
+  message = message.substr(0, message.find('\n'));
+  if (message.starts_with(program + ": ")) message.remove_prefix(program.size() + 2);
   return fmt::format("{}: failed{}{}", program, end.code < 0 ? "" : fmt::format(" with {}", end.code),
-                     said.empty() ? "" : fmt::format(": {}", said));
+                     message.empty() ? "" : fmt::format(": {}", message));
 }
 
 void check_started(const std::string& program, const ProgramEnd& end) {
@@ -71,9 +71,9 @@ void check_started(const std::string& program, const ProgramEnd& end) {
 
 /// Throws std::runtime_error if the device is full: the program's own message for that depends on the language.
 void check_room(const fs::path& directory) {
-  std::error_code unseen;
+  std::error_code error;
   constexpr std::uintmax_t little = 1 << 14;
-  if (fs::space(directory, unseen).available < little && !unseen)
+  if (fs::space(directory, error).available < little && !error)
     throw std::runtime_error(fmt::format("{}: no space left on the device", directory.string()));
 }
 
@@ -169,14 +169,15 @@ fs::path innermost(const fs::path& directory) {
 
 /// The wanted part of a published archive, in the layout of ours. Throws base::BadInput if the archive lacks it.
 fs::path laid_out(const Published& data, const fs::path& unpacked, const UnfinishedDirectory& unfinished) {
-  fs::path taken = data.taken.empty() ? innermost(unpacked) : innermost(unpacked) / data.taken;
+  fs::path taken =
+      data.archive_subdirectory.empty() ? innermost(unpacked) : innermost(unpacked) / data.archive_subdirectory;
   if (!fs::is_directory(taken))
-    throw base::BadInput(
-        fmt::format("{}: has no directory {}, it is another archive than was published", data.address, data.taken));
-  if (data.place.empty()) return taken;
+    throw base::BadInput(fmt::format("{}: has no directory {}, it is another archive than was published", data.address,
+                                     data.archive_subdirectory));
+  if (data.unpacked_path.empty()) return taken;
   fs::path whole = unfinished / "laid-out";
-  fs::create_directories((whole / data.place).parent_path());
-  fs::rename(taken, whole / data.place);
+  fs::create_directories((whole / data.unpacked_path).parent_path());
+  fs::rename(taken, whole / data.unpacked_path);
   return whole;
 }
 
@@ -187,7 +188,7 @@ int data_fetch(const Options& options) {
   const Published& data = datasets::find_published(given.name);
   const fs::path out = fs::path(given.out.empty() ? data.name : given.out).lexically_normal();
   const fs::path directory = out.has_filename() ? out : out.parent_path();
-  if (base::is_there(directory))
+  if (base::path_exists(directory))
     throw base::BadInput(fmt::format("{}: is there already; remove it, or give another --out", directory.string()));
   const auto say = [&options](const std::string& text) {
     if (options.quiet) return;

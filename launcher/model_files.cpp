@@ -134,7 +134,7 @@ int export_model(const Options& options) {
 int import_model(const Options& options) {
   const fs::path from = options.model_files.from;
   for (const char* name : {vocabulary_name, core::model_file_name})
-    if (!base::is_there(from / name))
+    if (!base::path_exists(from / name))
       throw base::BadInput(
           fmt::format("--from {}: has no {}, needs a directory that ut export wrote", from.string(), name));
   const auto task = datasets::make_task(options.task);

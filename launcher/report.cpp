@@ -86,8 +86,8 @@ void say_what_is_left_out(const ordered_json& report) {
 std::string file_to_write(const ReportOptions& given, const std::string& name, std::string_view begins) {
   if (given.out.empty()) {
     const fs::path run = given.runs.front();
-    std::error_code unseen;
-    if (fs::is_directory(run, unseen) && ::access(run.c_str(), W_OK | X_OK) != 0)
+    std::error_code ignored;
+    if (fs::is_directory(run, ignored) && ::access(run.c_str(), W_OK | X_OK) != 0)
       throw base::BadInput(fmt::format("{}: cannot be written to: {}; needs --out, a file in another directory",
                                        run.string(), std::strerror(errno)));
     return (run / name).string();

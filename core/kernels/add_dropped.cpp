@@ -15,7 +15,7 @@
 namespace ut::core {
 namespace {
 
-at::Tensor sum_of_kept(const at::Tensor& x, const at::Tensor& y, double rate, const RowDraw& draw,
+at::Tensor sum_of_kept(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutDraw& draw,
                        const RowIdentities& identities) {
   at::Tensor result = at::empty(x.sizes(), x.options());
   const std::int64_t columns = x.size(1);
@@ -43,7 +43,7 @@ at::Tensor add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, co
   if (!key.active || rate == 0) return x + y;
   if (!has_row_kernels(x.device())) return x + dropout(y, rate, key, rows);
   const auto in_one_pass = x.is_cpu() ? sum_of_kept : gpu_add_dropped;
-  const at::Tensor sum = in_one_pass(x.detach().contiguous(), y.detach().contiguous(), rate, row_draw(key, rate),
+  const at::Tensor sum = in_one_pass(x.detach().contiguous(), y.detach().contiguous(), rate, dropout_draw(key, rate),
                                      identities_of(rows, x.device()));
   return dist::with_backward(sum, {x, y}, [=](const at::Tensor& gradient) {
     return std::vector{gradient, dropout(gradient, rate, key, rows)};

@@ -11,7 +11,7 @@ namespace ut::core {
 template <class Tiles, class Number>
 struct SharedInBackward {
   typename Tiles::QueryRows queries;
-  typename Tiles::QueryRows given;  // gradients of their outputs
+  typename Tiles::QueryRows output_gradients;
   typename Tiles::KeyRows keys;
   typename Tiles::KeyRows values;
   typename Tiles::Weights weights;
@@ -23,21 +23,21 @@ struct SharedInBackward {
 };
 
 /// Computes the logits of a tile and the gradients of its weights.
-template <class Number, class Given, int max_columns, class Shared>
-constexpr void multiply_both(const AttentionTiles<Number, Given, max_columns>& tiles, int count, std::int64_t key_tile,
+template <class Number, class Input, int max_columns, class Shared>
+constexpr void multiply_both(const AttentionTiles<Number, Input, max_columns>& tiles, int count, std::int64_t key_tile,
                              int thread, Shared& shared) {
   const int extent = tiles.extent(key_tile);
   tiles.multiply(shared.queries, shared.keys, count, extent, thread, shared.weights);
-  tiles.multiply(shared.given, shared.values, count, extent, thread, shared.gradients);
+  tiles.multiply(shared.output_gradients, shared.values, count, extent, thread, shared.gradients);
 }
 
 /// Turns logits into the weights after dropout, and gradients of weights into those of logits.
-template <class Number, class Given, int max_columns, class Shared>
-constexpr void backward_through_softmax(const AttentionTiles<Number, Given, max_columns>& tiles,
-                                        const typename AttentionTiles<Number, Given, max_columns>::Queries& queries,
+template <class Number, class Input, int max_columns, class Shared>
+constexpr void backward_through_softmax(const AttentionTiles<Number, Input, max_columns>& tiles,
+                                        const typename AttentionTiles<Number, Input, max_columns>::Queries& queries,
                                         std::int64_t key_tile, std::int64_t head, int thread, Shared& shared) {
-  using Tiles = AttentionTiles<Number, Given, max_columns>;
-  const int query = thread / parts_of_query;
+  using Tiles = AttentionTiles<Number, Input, max_columns>;
+  const int query = thread / threads_per_query;
   const Number log_sum = shared.log_sum[query];
   tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool is_seen, bool is_kept) {
     Number& weight = Tiles::number(shared.weights[query], column);
@@ -51,23 +51,23 @@ constexpr void backward_through_softmax(const AttentionTiles<Number, Given, max_
 }
 
 /// The backward pass to the queries. A block computes a tile of them in one head.
-template <class Number, class Given, int max_columns>
+template <class Number, class Input, int max_columns>
 struct AttentionBackwardToQueries {
-  using Tiles = AttentionTiles<Number, Given, max_columns>;
+  using Tiles = AttentionTiles<Number, Input, max_columns>;
   Tiles tiles;
   TileRows<const Number> output;    // [query rows, heads * columns]
   TileRows<const Number> log_sum;   // [query rows, heads]
-  TileRows<const Given> gradient;   // [query rows, heads * columns]: of the output
+  TileRows<const Input> gradient;   // [query rows, heads * columns]: of the output
   TileRows<Number> mean;            // [query rows, heads]: filled with the dot products of output and gradient
   TileRows<Number> query_gradient;  // [query rows, heads * columns]
   bool query_filled;                // whether to add to query_gradient; else it is not initialised
   std::int64_t query_tiles;
 
   struct Shared : SharedInBackward<Tiles, Number> {
-    Number part_mean[parts_of_query][queries_of_tile];
+    Number part_mean[threads_per_query][queries_of_tile];
   };
   struct Registers {
-    Number gradient[queries_of_tile / threads_down][Tiles::of_thread];
+    Number gradient[queries_of_tile / threads_down][Tiles::columns_per_thread];
   };
 
   constexpr std::int64_t blocks() const { return query_tiles * tiles.heads; }
@@ -102,18 +102,18 @@ struct AttentionBackwardToQueries {
   constexpr void begin(const typename Tiles::Queries& queries, std::int64_t head, int thread, Registers& registers,
                        Shared& shared) const {
     tiles.load_queries(tiles.query_rows, queries, head, tiles.scale, thread, shared.queries);
-    tiles.load_queries(gradient, queries, head, Number{1}, thread, shared.given);
+    tiles.load_queries(gradient, queries, head, Number{1}, thread, shared.output_gradients);
     for (auto& of_query : registers.gradient)
       for (Number& number : of_query) number = 0;
-    const int query = thread / parts_of_query;
+    const int query = thread / threads_per_query;
     Number part = 0;
     if (query < queries.count) {
       const std::int64_t row = queries.first + query;
-      for (std::int64_t column = thread % parts_of_query; column < tiles.columns; column += parts_of_query)
+      for (std::int64_t column = thread % threads_per_query; column < tiles.columns; column += threads_per_query)
         part = std::fma(output.row(row)[head * tiles.columns + column],
                         static_cast<Number>(gradient.row(row)[head * tiles.columns + column]), part);
     }
-    shared.part_mean[thread % parts_of_query][query] = part;
+    shared.part_mean[thread % threads_per_query][query] = part;
   }
 
   constexpr void take_mean(const typename Tiles::Queries& queries, std::int64_t head, int thread,
@@ -131,7 +131,7 @@ struct AttentionBackwardToQueries {
     for (int i = 0; i < queries_of_tile / threads_down; ++i) {
       const int query = thread / threads_across + threads_down * i;
       if (query >= queries.count) continue;
-      for (int j = 0; j < Tiles::of_thread; ++j) {
+      for (int j = 0; j < Tiles::columns_per_thread; ++j) {
         const int column = Tiles::column_of(thread, j);
         if (column >= tiles.columns) continue;
         Number& number = query_gradient.row(queries.first + query)[head * tiles.columns + column];
@@ -142,12 +142,12 @@ struct AttentionBackwardToQueries {
 };
 
 /// The backward pass to keys and values, after the one to the queries. A block computes a tile of them in one head.
-template <class Number, class Given, int max_columns>
+template <class Number, class Input, int max_columns>
 struct AttentionBackwardToKeys {
-  using Tiles = AttentionTiles<Number, Given, max_columns>;
+  using Tiles = AttentionTiles<Number, Input, max_columns>;
   Tiles tiles;
   TileRows<const Number> log_sum;   // [query rows, heads]
-  TileRows<const Given> gradient;   // [query rows, heads * columns]: of the output
+  TileRows<const Input> gradient;   // [query rows, heads * columns]: of the output
   TileRows<const Number> mean;      // [query rows, heads]
   TileRows<Number> key_gradient;    // [key rows, heads * columns]
   TileRows<Number> value_gradient;  // [key rows, heads * columns]
@@ -156,8 +156,8 @@ struct AttentionBackwardToKeys {
 
   using Shared = SharedInBackward<Tiles, Number>;
   struct Registers {
-    Number of_keys[keys_of_tile / threads_down][Tiles::of_thread];
-    Number of_values[keys_of_tile / threads_down][Tiles::of_thread];
+    Number of_keys[keys_of_tile / threads_down][Tiles::columns_per_thread];
+    Number of_values[keys_of_tile / threads_down][Tiles::columns_per_thread];
     std::int64_t first_query_tile;
   };
 
@@ -202,7 +202,7 @@ struct AttentionBackwardToKeys {
 
   constexpr void load(const typename Tiles::Queries& queries, std::int64_t head, int thread, Shared& shared) const {
     tiles.load_queries(tiles.query_rows, queries, head, tiles.scale, thread, shared.queries);
-    tiles.load_queries(gradient, queries, head, Number{1}, thread, shared.given);
+    tiles.load_queries(gradient, queries, head, Number{1}, thread, shared.output_gradients);
     if (thread >= queries.count) return;
     shared.log_sum[thread] = log_sum.row(queries.first + thread)[head];
     shared.mean[thread] = mean.row(queries.first + thread)[head];
@@ -211,19 +211,19 @@ struct AttentionBackwardToKeys {
   constexpr void add(int count, int thread, Registers& registers, const Shared& shared) const {
     const int first_four = thread / threads_across * keys_of_thread / 4;
     for (int query = 0; query < count; ++query) {
-      Number of_query[Tiles::of_thread];
-      Number of_given[Tiles::of_thread];
+      Number of_query[Tiles::columns_per_thread];
+      Number of_output_gradient[Tiles::columns_per_thread];
       Tiles::read_columns(shared.queries[query], thread, of_query);
-      Tiles::read_columns(shared.given[query], thread, of_given);
+      Tiles::read_columns(shared.output_gradients[query], thread, of_output_gradient);
       for (int four = 0; four < keys_of_thread / 4; ++four) {
         const Four<Number> weights = shared.weights[query][first_four + four];
         const Four<Number> gradients = shared.gradients[query][first_four + four];
         for (int k = 0; k < 4; ++k)
-          for (int j = 0; j < Tiles::of_thread; ++j) {
+          for (int j = 0; j < Tiles::columns_per_thread; ++j) {
             Number& of_key = registers.of_keys[4 * four + k][j];
             Number& of_value = registers.of_values[4 * four + k][j];
             of_key = std::fma(gradients.of[k], of_query[j], of_key);
-            of_value = std::fma(weights.of[k], of_given[j], of_value);
+            of_value = std::fma(weights.of[k], of_output_gradient[j], of_value);
           }
       }
     }
@@ -234,7 +234,7 @@ struct AttentionBackwardToKeys {
       const int key = thread / threads_across * keys_of_thread + i;
       const std::int64_t row = tiles.tables.key_rows[key_tile * keys_of_tile + key];
       if (row < 0) continue;
-      for (int j = 0; j < Tiles::of_thread; ++j) {
+      for (int j = 0; j < Tiles::columns_per_thread; ++j) {
         const int column = Tiles::column_of(thread, j);
         if (column >= tiles.columns) continue;
         Number& of_key = key_gradient.row(row)[head * tiles.columns + column];

@@ -23,13 +23,13 @@ void with_head_columns(std::int64_t columns, const Visit& visit) {
   if constexpr (most_head_columns < Number >> 64) visit(std::integral_constant<int, 128>());
 }
 
-/// The type in which numbers of type `Given` are computed with: dist::accumulation_type().
-template <class Given>
-struct Exact {
-  using Type = Given;
+/// The type in which numbers of type `Input` are computed with: dist::accumulation_type().
+template <class Input>
+struct AccumulationOf {
+  using Type = Input;
 };
 template <>
-struct Exact<at::BFloat16> {
+struct AccumulationOf<at::BFloat16> {
   using Type = float;
 };
 
@@ -43,74 +43,74 @@ TileRows<Number> tile_rows_to_fill(const at::Tensor& rows, std::int64_t first = 
 }
 
 /// Whether heads of `columns` columns begin, in all rows, at addresses where four numbers can be read at once.
-template <class Given>
+template <class Input>
 bool is_in_fours(const at::Tensor& rows, std::int64_t columns) {
-  const auto address = reinterpret_cast<std::uintptr_t>(rows.const_data_ptr<Given>());
-  return address % sizeof(Four<Given>) == 0 && rows.stride(0) % 4 == 0 && columns % 4 == 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(rows.const_data_ptr<Input>());
+  return address % sizeof(Four<Input>) == 0 && rows.stride(0) % 4 == 0 && columns % 4 == 0;
 }
 
-template <class Number, class Given, int max_columns>
-AttentionTiles<Number, Given, max_columns> attention_tiles(const at::Tensor& query, const at::Tensor& keys_values,
+template <class Number, class Input, int max_columns>
+AttentionTiles<Number, Input, max_columns> attention_tiles(const at::Tensor& query, const at::Tensor& keys_values,
                                                            const TiledSpans& spans, const AttentionSite& site) {
   const double rate = site.dropout.active ? site.dropout_rate : 0;
   const std::int64_t columns = query.size(1) / site.heads;
   return {.tables = spans.tables(),
-          .query_rows = tile_rows<Given>(query),
-          .key_rows = tile_rows<Given>(keys_values),
-          .value_rows = tile_rows<Given>(keys_values, query.size(1)),
+          .query_rows = tile_rows<Input>(query),
+          .key_rows = tile_rows<Input>(keys_values),
+          .value_rows = tile_rows<Input>(keys_values, query.size(1)),
           .heads = site.heads,
           .columns = columns,
           .scale = static_cast<Number>(1 / std::sqrt(static_cast<double>(columns))),
-          .draw = row_draw(site.dropout, rate),
+          .draw = dropout_draw(site.dropout, rate),
           .first_head = site.dropout.first_head,
           .kept_scale = static_cast<Number>(1 / (1 - rate)),
-          .in_fours = is_in_fours<Given>(query, columns) && is_in_fours<Given>(keys_values, columns)};
+          .in_fours = is_in_fours<Input>(query, columns) && is_in_fours<Input>(keys_values, columns)};
 }
 
 /// gpu_attend(), by calling run(blocks).
-template <class Given, class Run>
+template <class Input, class Run>
 void attend_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
-                      const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum,
-                      const Run& run) {
-  using Number = typename Exact<Given>::Type;
+                      const AttentionSite& site, bool has_earlier_keys, const at::Tensor& output,
+                      const at::Tensor& log_sum, const Run& run) {
+  using Number = typename AccumulationOf<Input>::Type;
   with_head_columns<Number>(query.size(1) / site.heads, [&](auto max_columns) {
-    run(AttentionForward<Number, Given, max_columns>{
-        .tiles = attention_tiles<Number, Given, max_columns>(query, keys_values, spans, site),
+    run(AttentionForward<Number, Input, max_columns>{
+        .tiles = attention_tiles<Number, Input, max_columns>(query, keys_values, spans, site),
         .output = tile_rows_to_fill<Number>(output),
         .log_sum = tile_rows_to_fill<Number>(log_sum),
-        .met_before = met_before,
+        .has_earlier_keys = has_earlier_keys,
         .query_tiles = spans.query_tiles()});
   });
 }
 
 /// gpu_attend_backward(), by calling run(blocks) twice; all of the first blocks must finish before the others start.
 /// `mean` [query rows, heads] is filled.
-template <class Given, class Run>
+template <class Input, class Run>
 void attend_backward_by_blocks(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
                                const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,
                                const at::Tensor& gradient, const at::Tensor& mean, const GradientOfRows& query_gradient,
                                const GradientOfRows& keys_values_gradient, const Run& run) {
-  using Number = typename Exact<Given>::Type;
+  using Number = typename AccumulationOf<Input>::Type;
   with_head_columns<Number>(query.size(1) / site.heads, [&](auto max_columns) {
-    auto tiles = attention_tiles<Number, Given, max_columns>(query, keys_values, spans, site);
-    tiles.in_fours = tiles.in_fours && is_in_fours<Given>(gradient, tiles.columns);
-    run(AttentionBackwardToQueries<Number, Given, max_columns>{
+    auto tiles = attention_tiles<Number, Input, max_columns>(query, keys_values, spans, site);
+    tiles.in_fours = tiles.in_fours && is_in_fours<Input>(gradient, tiles.columns);
+    run(AttentionBackwardToQueries<Number, Input, max_columns>{
         .tiles = tiles,
         .output = tile_rows<Number>(output),
         .log_sum = tile_rows<Number>(log_sum),
-        .gradient = tile_rows<Given>(gradient),
+        .gradient = tile_rows<Input>(gradient),
         .mean = tile_rows_to_fill<Number>(mean),
         .query_gradient = tile_rows_to_fill<Number>(query_gradient.rows),
-        .query_filled = query_gradient.filled,
+        .query_filled = query_gradient.accumulates,
         .query_tiles = spans.query_tiles()});
-    run(AttentionBackwardToKeys<Number, Given, max_columns>{
+    run(AttentionBackwardToKeys<Number, Input, max_columns>{
         .tiles = tiles,
         .log_sum = tile_rows<Number>(log_sum),
-        .gradient = tile_rows<Given>(gradient),
+        .gradient = tile_rows<Input>(gradient),
         .mean = tile_rows<Number>(mean),
         .key_gradient = tile_rows_to_fill<Number>(keys_values_gradient.rows),
         .value_gradient = tile_rows_to_fill<Number>(keys_values_gradient.rows, query.size(1)),
-        .keys_filled = keys_values_gradient.filled,
+        .keys_filled = keys_values_gradient.accumulates,
         .key_tiles = spans.key_tiles()});
   });
 }

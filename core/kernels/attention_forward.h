@@ -10,30 +10,30 @@ namespace ut::core {
 /// The forward pass: online softmax, as in FlashAttention. A block computes a tile of queries in one head and goes
 /// through the keys tile by tile. For each query it keeps the largest logit m so far, s = the sum of exp(logit - m),
 /// and o = the sum of exp(logit - m) value; a tile with a larger logit m' first scales s and o by exp(m - m')
-/// (`factor`). At the end the output is o / s and log_sum = m + log s. With `met_before` these are merged with the
-/// results over earlier keys, each weighted by exp of its log_sum. Dropout takes weights out of o, not out of s. The
-/// stages of a tile: load keys; compute logits; find the largest logit and load values; compute weights; add up.
-template <class Number, class Given, int max_columns>
+/// (`factor`). At the end the output is o / s and log_sum = m + log s. With `has_earlier_keys` these are merged with
+/// the results over earlier keys, each weighted by exp of its log_sum. Dropout takes weights out of o, not out of s.
+/// The stages of a tile: load keys; compute logits; find the largest logit and load values; compute weights; add up.
+template <class Number, class Input, int max_columns>
 struct AttentionForward {
-  using Tiles = AttentionTiles<Number, Given, max_columns>;
+  using Tiles = AttentionTiles<Number, Input, max_columns>;
   Tiles tiles;
   TileRows<Number> output;   // [query rows, heads * columns]
   TileRows<Number> log_sum;  // [query rows, heads]
-  bool met_before;           // whether these two hold results over earlier keys; else they are not initialised
+  bool has_earlier_keys;     // whether these two hold results over earlier keys; else they are not initialised
   std::int64_t query_tiles;
 
   struct Shared {
     typename Tiles::QueryRows queries;
     typename Tiles::KeyRows keys;  // then values
     typename Tiles::Weights weights;
-    Number part_most[parts_of_query][queries_of_tile];
-    Number part_sum[parts_of_query][queries_of_tile];
-    Number most_logit[queries_of_tile];
+    Number part_max[threads_per_query][queries_of_tile];
+    Number part_sum[threads_per_query][queries_of_tile];
+    Number max_logit[queries_of_tile];
     Number sum[queries_of_tile];
     Number factor[queries_of_tile];  // by which a tile scales what earlier tiles gave
   };
   struct Registers {
-    Number output[queries_of_tile / threads_down][Tiles::of_thread];
+    Number output[queries_of_tile / threads_down][Tiles::columns_per_thread];
   };
 
   constexpr std::int64_t blocks() const { return query_tiles * tiles.heads; }
@@ -55,7 +55,7 @@ struct AttentionForward {
         return tiles.multiply(shared.queries, shared.keys, queries.count, tiles.extent(key_tile), thread,
                               shared.weights);
       case 2:
-        find_most(queries, key_tile, head, thread, shared);
+        find_max(queries, key_tile, head, thread, shared);
         return tiles.load_keys(tiles.value_rows, key_tile, head, thread, shared.keys);
       case 3:
         return weigh(queries, key_tile, head, thread, shared);
@@ -75,45 +75,45 @@ struct AttentionForward {
     for (auto& of_query : registers.output)
       for (Number& number : of_query) number = 0;
     if (thread >= queries_of_tile) return;
-    shared.most_logit[thread] = Tiles::nothing;
+    shared.max_logit[thread] = Tiles::nothing;
     shared.sum[thread] = 0;
   }
 
-  constexpr void find_most(const typename Tiles::Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
-                           Shared& shared) const {
-    const int query = thread / parts_of_query;
-    Number most_logit = Tiles::nothing;
+  constexpr void find_max(const typename Tiles::Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
+                          Shared& shared) const {
+    const int query = thread / threads_per_query;
+    Number max_logit = Tiles::nothing;
     tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool is_seen, bool) {
       Number& logit = Tiles::number(shared.weights[query], column);
       if (!is_seen) logit = Tiles::nothing;
-      if (logit > most_logit || logit != logit) most_logit = logit;  // NaN stays NaN
+      if (logit > max_logit || logit != logit) max_logit = logit;  // NaN stays NaN
     });
-    shared.part_most[thread % parts_of_query][query] = most_logit;
+    shared.part_max[thread % threads_per_query][query] = max_logit;
   }
 
   /// The largest logit so far, including this tile's.
-  static constexpr Number most_so_far(int query, const Shared& shared) {
-    Number most_logit = shared.most_logit[query];
-    for (const auto& part : shared.part_most)
-      if (part[query] > most_logit || part[query] != part[query]) most_logit = part[query];
-    return most_logit;
+  static constexpr Number max_so_far(int query, const Shared& shared) {
+    Number max_logit = shared.max_logit[query];
+    for (const auto& part : shared.part_max)
+      if (part[query] > max_logit || part[query] != part[query]) max_logit = part[query];
+    return max_logit;
   }
 
   constexpr void weigh(const typename Tiles::Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
                        Shared& shared) const {
-    const int query = thread / parts_of_query;
-    const Number most_logit = most_so_far(query, shared);
+    const int query = thread / threads_per_query;
+    const Number max_logit = max_so_far(query, shared);
     Number sum = 0;
     tiles.for_each_weight(queries, key_tile, head, thread, [&](int column, bool, bool is_kept) {
       Number& weight = Tiles::number(shared.weights[query], column);
-      weight = weight == Tiles::nothing ? Number{0} : std::exp(weight - most_logit);
+      weight = weight == Tiles::nothing ? Number{0} : std::exp(weight - max_logit);
       sum += weight;
       weight = is_kept ? tiles.kept_scale * weight : Number{0};
     });
-    shared.part_sum[thread % parts_of_query][query] = sum;
-    if (thread % parts_of_query > 0) return;
-    const Number before = shared.most_logit[query];
-    shared.factor[query] = before == Tiles::nothing ? Number{0} : std::exp(before - most_logit);
+    shared.part_sum[thread % threads_per_query][query] = sum;
+    if (thread % threads_per_query > 0) return;
+    const Number before = shared.max_logit[query];
+    shared.factor[query] = before == Tiles::nothing ? Number{0} : std::exp(before - max_logit);
   }
 
   constexpr void add(int count, int extent, int thread, Registers& registers, Shared& shared) const {
@@ -123,7 +123,7 @@ struct AttentionForward {
     if (thread >= queries_of_tile) return;
     shared.sum[thread] *= shared.factor[thread];
     for (const auto& part : shared.part_sum) shared.sum[thread] += part[thread];
-    shared.most_logit[thread] = most_so_far(thread, shared);
+    shared.max_logit[thread] = max_so_far(thread, shared);
   }
 
   /// The shares that the results over earlier keys and over these keys have in the merged result.
@@ -134,9 +134,9 @@ struct AttentionForward {
   };
   constexpr Shares shares(std::int64_t row, std::int64_t head, int query, const Shared& shared) const {
     const Number sum = shared.sum[query];
-    const Number log_before = met_before ? log_sum.row(row)[head] : Tiles::nothing;
+    const Number log_before = has_earlier_keys ? log_sum.row(row)[head] : Tiles::nothing;
     if (sum == 0) return {1, 0, log_before};
-    const Number log_here = shared.most_logit[query] + std::log(sum);
+    const Number log_here = shared.max_logit[query] + std::log(sum);
     if (log_before == Tiles::nothing) return {0, 1 / sum, log_here};
     const Number larger = log_before > log_here ? log_before : log_here;
     const Number before = std::exp(log_before - larger);
@@ -150,11 +150,11 @@ struct AttentionForward {
       const int query = thread / threads_across + threads_down * i;
       if (query >= queries.count) continue;
       const Shares of = shares(queries.first + query, head, query, shared);
-      for (int j = 0; j < Tiles::of_thread; ++j) {
+      for (int j = 0; j < Tiles::columns_per_thread; ++j) {
         const int column = Tiles::column_of(thread, j);
         if (column >= tiles.columns) continue;
         Number& number = output.row(queries.first + query)[head * tiles.columns + column];
-        const Number before = met_before ? of.before * number : Number{0};
+        const Number before = has_earlier_keys ? of.before * number : Number{0};
         number = before + of.here * registers.output[i][j];
       }
     }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/kernels/row_draw.h"
+#include "core/kernels/dropout_draw.h"
 
 // Attention of rows over rows (equations 1 to 3, before W^O), forward and backward, as work for blocks of threads that
 // share a tile of the weights. A block works in stages; on devices its threads wait for one another after each stage.
@@ -18,8 +18,8 @@ constexpr int queries_of_tile = 32;
 constexpr int keys_of_tile = columns_of_block;  // of successive positions, for which dropout draws together
 constexpr int threads_across = 16;              // a block's threads as a rectangle
 constexpr int threads_down = threads_of_tile / threads_across;
-constexpr int parts_of_query = threads_of_tile / queries_of_tile;  // threads that share one query's weights
-constexpr std::int64_t lanes_of_part = lanes_of_block / parts_of_query;
+constexpr int threads_per_query = threads_of_tile / queries_of_tile;  // threads that share one query's weights
+constexpr std::int64_t lanes_per_thread = lanes_of_block / threads_per_query;
 
 /// The most columns of a head: what a block shares has to fit into a device's shared memory.
 template <class Number>
@@ -72,22 +72,22 @@ constexpr std::int64_t first_for_which(std::int64_t begin, std::int64_t end, con
 }
 
 /// What the forward and backward passes have in common. A head has at most `max_columns` columns. Inputs are of type
-/// `Given`; computations are in type `Number`.
-template <class Number, class Given, int max_columns>
+/// `Input`; computations are in type `Number`.
+template <class Number, class Input, int max_columns>
 struct AttentionTiles {
   TileTables tables;
-  TileRows<const Given> query_rows;  // [query rows, heads * columns]
-  TileRows<const Given> key_rows;    // [key rows, heads * columns]
-  TileRows<const Given> value_rows;  // [key rows, heads * columns]
+  TileRows<const Input> query_rows;  // [query rows, heads * columns]
+  TileRows<const Input> key_rows;    // [key rows, heads * columns]
+  TileRows<const Input> value_rows;  // [key rows, heads * columns]
   std::int64_t heads;
   std::int64_t columns;     // of a head
   Number scale;             // of logits
-  RowDraw draw;             // not bound to a row yet
+  DropoutDraw draw;         // not bound to a row yet
   std::int64_t first_head;  // the number that head 0 here has for dropout
   Number kept_scale;        // of weights that dropout keeps
   bool in_fours;            // whether four columns of an input row can be read at once
 
-  static constexpr int of_thread = max_columns / threads_across;  // columns of a head that one thread computes
+  static constexpr int columns_per_thread = max_columns / threads_across;  // columns of a head that one thread computes
   static constexpr Number nothing = -std::numeric_limits<Number>::infinity();
 
   /// Rows of a tile, each longer by four numbers, so that neighbouring threads read from different memory banks.
@@ -107,19 +107,19 @@ struct AttentionTiles {
     const std::int64_t left = tables.query_offsets[sequence + 1] - first;
     return {sequence, first, left < queries_of_tile ? static_cast<int>(left) : queries_of_tile};
   }
-  constexpr std::int64_t of_key_tile(std::int64_t key_tile, int number) const {
-    return tables.key_tiles[numbers_of_key_tile * key_tile + number];
+  constexpr std::int64_t key_tile_field(std::int64_t key_tile, int field) const {
+    return tables.key_tiles[numbers_of_key_tile * key_tile + field];
   }
-  constexpr std::int64_t sequence_of(std::int64_t key_tile) const { return of_key_tile(key_tile, 0); }
-  constexpr std::int64_t first_position(std::int64_t key_tile) const { return of_key_tile(key_tile, 1); }
-  constexpr int extent(std::int64_t key_tile) const { return static_cast<int>(of_key_tile(key_tile, 2)); }
+  constexpr std::int64_t sequence_of(std::int64_t key_tile) const { return key_tile_field(key_tile, 0); }
+  constexpr std::int64_t first_position(std::int64_t key_tile) const { return key_tile_field(key_tile, 1); }
+  constexpr int extent(std::int64_t key_tile) const { return static_cast<int>(key_tile_field(key_tile, 2)); }
   constexpr bool sees(std::int64_t query_row, std::int64_t position) const {
     return !tables.causal || position <= tables.position[query_row];
   }
 
   /// A bit for each column of a key tile whose key this query sees.
   constexpr std::uint64_t seen_of(std::int64_t key_tile, std::int64_t query_row) const {
-    const auto keys = static_cast<std::uint64_t>(of_key_tile(key_tile, 3));
+    const auto keys = static_cast<std::uint64_t>(key_tile_field(key_tile, 3));
     if (!tables.causal) return keys;
     const std::int64_t last = tables.position[query_row] - first_position(key_tile);
     if (last < 0) return 0;
@@ -176,7 +176,7 @@ struct AttentionTiles {
         from, head, factor, thread,
         [&queries](int place) { return place < queries.count ? queries.first + place : std::int64_t{-1}; }, rows);
   }
-  constexpr void load_keys(const TileRows<const Given>& from, std::int64_t key_tile, std::int64_t head, int thread,
+  constexpr void load_keys(const TileRows<const Input>& from, std::int64_t key_tile, std::int64_t head, int thread,
                            KeyRows& rows) const {
     load(
         from, head, Number{1}, thread,
@@ -223,21 +223,23 @@ struct AttentionTiles {
   }
 
   /// The column of a head that is a thread's `j`th. Columns that are read at once are adjacent.
-  static constexpr int at_once = of_thread < 4 ? of_thread : 4;
+  static constexpr int columns_per_read = columns_per_thread < 4 ? columns_per_thread : 4;
   static constexpr int column_of(int thread, int j) {
-    return (thread % threads_across + threads_across * (j / at_once)) * at_once + j % at_once;
+    return (thread % threads_across + threads_across * (j / columns_per_read)) * columns_per_read +
+           j % columns_per_read;
   }
   /// Reads a thread's columns of a row of a tile.
   template <int fours>
-  static constexpr void read_columns(const Four<Number> (&row)[fours], int thread, Number (&of_columns)[of_thread]) {
-    for (int j = 0; j < of_thread; j += at_once) {
+  static constexpr void read_columns(const Four<Number> (&row)[fours], int thread,
+                                     Number (&of_columns)[columns_per_thread]) {
+    for (int j = 0; j < columns_per_thread; j += columns_per_read) {
       const int column = column_of(thread, j);
       const Four<Number>& four = row[column / 4];
-      if constexpr (at_once == 4) {
+      if constexpr (columns_per_read == 4) {
         const Four<Number> all = four;
         for (int k = 0; k < 4; ++k) of_columns[j + k] = all.of[k];
       } else {
-        for (int k = 0; k < at_once; ++k) of_columns[j + k] = four.of[column % 4 + k];
+        for (int k = 0; k < columns_per_read; ++k) of_columns[j + k] = four.of[column % 4 + k];
       }
     }
   }
@@ -245,21 +247,22 @@ struct AttentionTiles {
   /// sums += weights * the keys' rows, for a thread's share: every threads_down-th query, and the thread's columns.
   template <int down>
   static constexpr void add_rows_of_keys(const Weights& weights, const KeyRows& rows, int extent, int thread,
-                                         Number (&sums)[queries_of_tile / threads_down][of_thread]) {
+                                         Number (&sums)[queries_of_tile / threads_down][columns_per_thread]) {
     const int first_query = thread / threads_across;
     for (int key = 0; key < extent; key += 4) {
       Four<Number> of_queries[down];
       for (int i = 0; i < down; ++i) of_queries[i] = weights[first_query + threads_down * i][key / 4];
       for (int k = 0; k < 4; ++k) {
-        Number of_key[of_thread];
+        Number of_key[columns_per_thread];
         read_columns(rows[key + k], thread, of_key);
         for (int i = 0; i < down; ++i)
-          for (int j = 0; j < of_thread; ++j) sums[i][j] = std::fma(of_queries[i].of[k], of_key[j], sums[i][j]);
+          for (int j = 0; j < columns_per_thread; ++j)
+            sums[i][j] = std::fma(of_queries[i].of[k], of_key[j], sums[i][j]);
       }
     }
   }
   static constexpr void add_rows_of_keys(const Weights& weights, const KeyRows& rows, int count, int extent, int thread,
-                                         Number (&sums)[queries_of_tile / threads_down][of_thread]) {
+                                         Number (&sums)[queries_of_tile / threads_down][columns_per_thread]) {
     if (count <= threads_down) return add_rows_of_keys<1>(weights, rows, extent, thread, sums);
     add_rows_of_keys<queries_of_tile / threads_down>(weights, rows, extent, thread, sums);
   }
@@ -269,16 +272,16 @@ struct AttentionTiles {
   template <class Visit>
   constexpr void for_each_weight(const Queries& queries, std::int64_t key_tile, std::int64_t head, int thread,
                                  const Visit& visit) const {
-    const int query = thread / parts_of_query;
+    const int query = thread / threads_per_query;
     if (query >= queries.count) return;
     const std::int64_t row = queries.first + query;
     const std::int64_t first = first_position(key_tile);
     const std::uint64_t seen = seen_of(key_tile, row);
-    const RowDraw of_row =
+    const DropoutDraw of_row =
         draw.of_row(tables.sequence[row], tables.position[row], static_cast<std::uint32_t>(first_head + head));
-    const std::int64_t lane = thread % parts_of_query * lanes_of_part;
+    const std::int64_t lane = thread % threads_per_query * lanes_per_thread;
     const auto first_call = static_cast<std::uint32_t>(first / keys_of_tile * lanes_of_block + lane);
-    for (std::uint32_t call = first_call; call < first_call + lanes_of_part; ++call)
+    for (std::uint32_t call = first_call; call < first_call + lanes_per_thread; ++call)
       of_row.decide(call, [&](std::uint32_t position, bool is_kept) {
         const auto column = static_cast<int>(position - first);
         visit(column, (seen >> column & 1) != 0, is_kept);

@@ -20,7 +20,7 @@ namespace {
 
 /// `x` after dropout, the last dimension being a row's columns. On the host.
 template <class Identities>
-at::Tensor kept_on_host(const at::Tensor& x, double rate, const RowDraw& draw, const Identities& identities) {
+at::Tensor kept_on_host(const at::Tensor& x, double rate, const DropoutDraw& draw, const Identities& identities) {
   at::Tensor result = at::empty(x.sizes(), x.options());
   const std::int64_t columns = x.size(-1);
   const std::int64_t rows = columns == 0 ? 0 : x.numel() / columns;
@@ -43,7 +43,7 @@ at::Tensor kept_on_host(const at::Tensor& x, double rate, const RowDraw& draw, c
 /// the mask is made on the host. `identities_on(device)`: identities in tables that can be read there.
 template <class IdentitiesOn>
 at::Tensor drop(const at::Tensor& x, double rate, const DropoutKey& key, const IdentitiesOn& identities_on) {
-  const auto forward_and_backward = [=, draw = row_draw(key, rate)](const at::Tensor& values) {
+  const auto forward_and_backward = [=, draw = dropout_draw(key, rate)](const at::Tensor& values) {
     const auto identities = identities_on(values.device());
     return values.is_cpu() ? kept_on_host(values.contiguous(), rate, draw, identities)
                            : gpu_dropout(values.contiguous(), rate, draw, identities);
@@ -59,7 +59,7 @@ DropoutKey DropoutKey::for_update(std::uint64_t seed, std::int64_t update) {
   return {base::mix(seed, static_cast<std::uint64_t>(update)), true, 0};
 }
 
-RowDraw row_draw(const DropoutKey& key, double rate) {
+DropoutDraw dropout_draw(const DropoutKey& key, double rate) {
   return {0, {0, 0, key.place}, key.update, static_cast<std::uint32_t>(std::lround(rate * 0x1p16))};
 }
 

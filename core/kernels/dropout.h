@@ -58,8 +58,8 @@ struct QueryIdentities {
   at::Tensor on_device = {};            // the three one after the other, int64, on a device whose kernels read them
 };
 
-/// Decides which of a row's columns are kept. Not bound to a row yet: RowDraw::of_row() does that.
-RowDraw row_draw(const DropoutKey& key, double rate);
+/// Decides which of a row's columns are kept. Not bound to a row yet: DropoutDraw::of_row() does that.
+DropoutDraw dropout_draw(const DropoutKey& key, double rate);
 
 /// The rows' identities, in tables that can be read on `device` and live as long as `rows` or a copy of it.
 RowIdentities identities_of(const dist::Rows& rows, at::Device device);

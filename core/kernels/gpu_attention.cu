@@ -61,9 +61,9 @@ bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t colu
 }
 
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
-                const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
+                const AttentionSite& site, bool has_earlier_keys, const at::Tensor& output, const at::Tensor& log_sum) {
   AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, query.scalar_type(), "attention", [&] {
-    attend_by_blocks<scalar_t>(query, keys_values, spans, site, met_before, output, log_sum,
+    attend_by_blocks<scalar_t>(query, keys_values, spans, site, has_earlier_keys, output, log_sum,
                                launcher_on(query.device()));
   });
 }

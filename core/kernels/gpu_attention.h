@@ -16,10 +16,10 @@ namespace ut::core {
 bool has_gpu_attention(at::Device device, at::ScalarType type, std::int64_t columns_of_head);
 
 /// Attends with `query` [query rows, d] to `keys_values` [key rows, 2d], and merges the result into `output` [query
-/// rows, d] and `log_sum` [query rows, heads]. With `met_before` these hold the results over earlier keys; else they
-/// are not initialised.
+/// rows, d] and `log_sum` [query rows, heads]. With `has_earlier_keys` these hold the results over earlier keys; else
+/// they are not initialised.
 void gpu_attend(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,
-                const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum);
+                const AttentionSite& site, bool has_earlier_keys, const at::Tensor& output, const at::Tensor& log_sum);
 
 /// The backward pass of that to one part of the keys and values, from the gradient of the output over all parts.
 void gpu_attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const TiledSpans& spans,

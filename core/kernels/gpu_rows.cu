@@ -56,7 +56,8 @@ void launch_teams(const Teams& teams, at::Device device) {
 
 /// Calls `element` for all elements of `like`, whose last dimension is a row's columns.
 template <class Identities, class Element>
-void launch_dropout(const at::Tensor& like, const RowDraw& draw, const Identities& identities, const Element& element) {
+void launch_dropout(const at::Tensor& like, const DropoutDraw& draw, const Identities& identities,
+                    const Element& element) {
   const std::int64_t columns = like.size(-1);
   const std::int64_t rows = columns == 0 ? 0 : like.numel() / columns;
   launch(DropoutThreads<Identities, Element>{draw, identities, element, rows, columns}, like.device());
@@ -68,7 +69,7 @@ Number scale_for(double rate) {
 }
 
 template <class Identities>
-at::Tensor dropout_of(const at::Tensor& x, double rate, const RowDraw& draw, const Identities& identities) {
+at::Tensor dropout_of(const at::Tensor& x, double rate, const DropoutDraw& draw, const Identities& identities) {
   at::Tensor result = at::empty(x.sizes(), x.options());
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "dropout", [&] {
     const Keep<scalar_t> keep{x.const_data_ptr<scalar_t>(), scale_for<scalar_t>(rate),
@@ -82,15 +83,15 @@ at::Tensor dropout_of(const at::Tensor& x, double rate, const RowDraw& draw, con
 
 bool has_gpu_rows(at::Device device) { return device.is_cuda(); }
 
-at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const RowIdentities& identities) {
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const DropoutDraw& draw, const RowIdentities& identities) {
   return dropout_of(x, rate, draw, identities);
 }
 
-at::Tensor gpu_dropout(const at::Tensor& x, double rate, const RowDraw& draw, const WeightIdentities& identities) {
+at::Tensor gpu_dropout(const at::Tensor& x, double rate, const DropoutDraw& draw, const WeightIdentities& identities) {
   return dropout_of(x, rate, draw, identities);
 }
 
-at::Tensor gpu_add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, const RowDraw& draw,
+at::Tensor gpu_add_dropped(const at::Tensor& x, const at::Tensor& y, double rate, const DropoutDraw& draw,
                            const RowIdentities& identities) {
   at::Tensor result = at::empty(x.sizes(), x.options());
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "add_dropped", [&] {
@@ -101,7 +102,7 @@ at::Tensor gpu_add_dropped(const at::Tensor& x, const at::Tensor& y, double rate
   return result;
 }
 
-void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const RowDraw& draw,
+void gpu_relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutDraw& draw,
                       const RowIdentities& identities) {
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "relu_dropout", [&] {
     const ReluKeep<scalar_t> keep{x.mutable_data_ptr<scalar_t>(), bias.const_data_ptr<scalar_t>(),
@@ -122,7 +123,7 @@ at::Tensor gpu_scale_where_positive(const at::Tensor& output, const at::Tensor& 
 }
 
 void gpu_normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
-                        double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities,
+                        double epsilon, double rate, const DropoutDraw& draw, const RowIdentities& identities,
                         const NormalisedSum& made) {
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
     auto* normalised = made.normalised.mutable_data_ptr<scalar_t>();

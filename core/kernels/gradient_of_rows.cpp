@@ -6,9 +6,9 @@
 
 namespace ut::core {
 
-GradientOfRows new_gradient(const at::Tensor& like, bool written) {
+GradientOfRows new_gradient(const at::Tensor& like, bool fully_written) {
   const auto options = like.options().dtype(dist::accumulation_type(like.scalar_type()));
-  return {written ? at::empty(like.sizes(), options) : at::zeros(like.sizes(), options), !written};
+  return {fully_written ? at::empty(like.sizes(), options) : at::zeros(like.sizes(), options), !fully_written};
 }
 
 }  // namespace ut::core

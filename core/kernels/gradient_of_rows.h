@@ -4,14 +4,14 @@
 
 namespace ut::core {
 
-/// A gradient: to be added to if `filled`, else not initialised and to be written.
+/// A gradient: to be added to if it `accumulates`, else not initialised and to be written.
 struct GradientOfRows {
   at::Tensor rows;
-  bool filled;
+  bool accumulates;
 };
 
-/// A gradient of the sizes of `like`, in its dist::accumulation_type(): not initialised if all of it is going to be
-/// `written`, else zeros.
-GradientOfRows new_gradient(const at::Tensor& like, bool written);
+/// A gradient of the sizes of `like`, in its dist::accumulation_type(): not initialised if it is going to be
+/// `fully_written`, else zeros.
+GradientOfRows new_gradient(const at::Tensor& like, bool fully_written);
 
 }  // namespace ut::core

@@ -45,13 +45,13 @@ struct Share {
 
 /// What the forward and the backward pass have in common: they go through the weights of one sequence's queries in one
 /// head, a block of queries at a time.
-class Weights {
+class WeightBlocks {
  public:
-  Weights(const RowSpans& spans, const AttentionSite& site, std::int64_t columns)
+  WeightBlocks(const RowSpans& spans, const AttentionSite& site, std::int64_t columns)
       : spans_(spans),
         site_(site),
         rate_(site.dropout.active ? site.dropout_rate : 0),
-        draw_(row_draw(site.dropout, rate_)),
+        draw_(dropout_draw(site.dropout, rate_)),
         columns_(columns) {}
 
   /// Into how many parts the queries of a sequence are split: enough to give every thread a share if there are fewer
@@ -108,8 +108,8 @@ class Weights {
   void keep(std::size_t sequence, std::int64_t row, std::int64_t head, const Number* weights, std::int64_t count,
             Number* kept) const {
     const auto number = static_cast<std::size_t>(row);
-    const RowDraw draw = draw_.of_row(spans_.sequence[number], spans_.position[number],
-                                      static_cast<std::uint32_t>(site_.dropout.first_head + head));
+    const DropoutDraw draw = draw_.of_row(spans_.sequence[number], spans_.position[number],
+                                          static_cast<std::uint32_t>(site_.dropout.first_head + head));
     for (const KeySpan::Run& run : spans_.keys[sequence].runs) {
       if (run.first >= count) return;
       const std::span<const Number> seen(weights + run.first,
@@ -144,7 +144,7 @@ class Weights {
   const RowSpans& spans_;
   const AttentionSite& site_;
   double rate_;
-  RowDraw draw_;
+  DropoutDraw draw_;
   std::int64_t columns_;  // of a head
 };
 
@@ -155,12 +155,12 @@ auto of_keys(const Rows& rows, const KeySpan& keys) {
 }
 
 template <class Number>
-constexpr Number of_none = -std::numeric_limits<Number>::infinity();  // the logarithm of a sum over nothing
+constexpr Number log_of_empty_sum = -std::numeric_limits<Number>::infinity();
 
-/// Merges `part` and log_sum_of_part, over some keys, into `output` and log_sum, over the keys met before.
+/// Merges `part` and log_sum_of_part, over some keys, into `output` and log_sum, over earlier keys.
 template <class Number>
 void merge(Number* output, Number& log_sum, const Number* part, Number log_sum_of_part, std::int64_t columns) {
-  if (log_sum_of_part == of_none<Number>) return;
+  if (log_sum_of_part == log_of_empty_sum<Number>) return;
   const Number maximum = std::max(log_sum, log_sum_of_part);
   const Number before = std::exp(log_sum - maximum);
   const Number added = std::exp(log_sum_of_part - maximum);
@@ -174,40 +174,41 @@ void fill(const MatrixRows<Number>& rows, std::int64_t count, std::int64_t colum
   for (std::int64_t row = 0; row < count; ++row) std::fill_n(rows.row(row), columns, number);
 }
 
-/// `met_before`: whether output and log_sum hold results over earlier keys; else they are not initialised.
+/// `has_earlier_keys`: whether output and log_sum hold results over earlier keys; else they are not initialised.
 template <class Number>
 void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans, const AttentionSite& site,
-            bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
+            bool has_earlier_keys, const at::Tensor& output, const at::Tensor& log_sum) {
   const std::int64_t columns = query.size(1) / site.heads;
-  const Weights of(spans, site, columns);
-  of.for_each_share<Number>(of.parts(), 2, [&](const Share& share, Number* scratch) {
+  const WeightBlocks blocks(spans, site, columns);
+  blocks.for_each_share<Number>(blocks.parts(), 2, [&](const Share& share, Number* scratch) {
     const auto [sequence, head] = share.pair;
     const auto k = of_keys(columns_of<Number>(keys_values, head * columns), spans.keys[sequence]);
     const auto v = of_keys(columns_of<Number>(keys_values, (site.heads + head) * columns), spans.keys[sequence]);
     const auto q = columns_of<Number>(query, head * columns);
     const auto out = columns_to_fill<Number>(output, head * columns);
     const auto sums = columns_to_fill<Number>(log_sum, head);
-    of.for_each_block(share, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+    blocks.for_each_block(share, [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
       if (seen == 0) {
-        if (met_before) return;
+        if (has_earlier_keys) return;
         fill(out.from(first), count, columns, Number{0});
-        return fill(sums.from(first), count, 1, of_none<Number>);
+        return fill(sums.from(first), count, 1, log_of_empty_sum<Number>);
       }
       const MatrixRows<Number> weights{scratch, row_room(seen)};
       std::array<Number, queries_at_once> log_sums;
-      gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
+      gemm(count, seen, columns, blocks.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
       for (std::int64_t row = 0; row < count; ++row) {
-        const std::int64_t visible = of.visible_keys(sequence, first + row);
+        const std::int64_t visible = blocks.visible_keys(sequence, first + row);
         log_sums[static_cast<std::size_t>(row)] =
-            visible > 0 ? softmax(weights.row(row), static_cast<std::size_t>(visible)) : of_none<Number>;
+            visible > 0 ? softmax(weights.row(row), static_cast<std::size_t>(visible)) : log_of_empty_sum<Number>;
         std::fill(weights.row(row) + visible, weights.row(row) + seen, Number{0});
-        if (of.drops()) of.keep(sequence, first + row, head, weights.row(row), visible, weights.row(row));
+        if (blocks.drops()) blocks.keep(sequence, first + row, head, weights.row(row), visible, weights.row(row));
       }
-      const MatrixRows<Number> part = met_before ? MatrixRows<Number>{weights.row(count), columns} : out.from(first);
+      const MatrixRows<Number> part =
+          has_earlier_keys ? MatrixRows<Number>{weights.row(count), columns} : out.from(first);
       gemm(count, columns, seen, 1, as_stored(weights), as_stored(v), 0, part);
       for (std::int64_t row = 0; row < count; ++row) {
         const Number log_sum_of_part = log_sums[static_cast<std::size_t>(row)];
-        if (met_before)
+        if (has_earlier_keys)
           merge(out.row(first + row), *sums.row(first + row), part.row(row), log_sum_of_part, columns);
         else
           *sums.row(first + row) = log_sum_of_part;
@@ -219,46 +220,49 @@ void attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpa
 /// The backward pass of one head over the queries of one sequence.
 template <class Number>
 struct BackwardOfHead {
-  const Weights& of;
+  const WeightBlocks& blocks;
   Share::Pair pair;
   std::int64_t columns;  // of the head
   std::int64_t keys;     // of the sequence
-  MatrixRows<const Number> q, k, v, out, log_sum, given;
-  MatrixRows<Number> to_q, to_k, to_v;
-  bool queries_filled;  // whether to_q is added to, else written; likewise to_k and to_v
+  MatrixRows<const Number> q, k, v, out, log_sum, output_gradient;
+  MatrixRows<Number> query_gradient, key_gradient, value_gradient;
+  bool queries_filled;  // whether query_gradient is added to, else written; likewise key_gradient and value_gradient
   bool keys_filled;
   Number* scratch;
 
   /// For `count` queries from row `first` on, none of which sees more than the first `seen` keys.
   void backward(std::int64_t first, std::int64_t count, std::int64_t seen) {
     if (seen < keys) fill_keys();
-    if (seen == 0 && !queries_filled) fill(to_q.from(first), count, columns, Number{0});
+    if (seen == 0 && !queries_filled) fill(query_gradient.from(first), count, columns, Number{0});
     if (seen == 0) return;
     const Number keys_kept = keys_filled ? 1 : 0;
     const MatrixRows<Number> weights{scratch, row_room(seen)};
     const MatrixRows<Number> gradients = {weights.row(count), weights.stride};
-    const MatrixRows<Number> dropped = of.drops() ? gradients.from(count) : weights;
-    gemm(count, seen, columns, of.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
+    const MatrixRows<Number> dropped = blocks.drops() ? gradients.from(count) : weights;
+    gemm(count, seen, columns, blocks.scale<Number>(), as_stored(q.from(first)), transposed(k), 0, weights);
     for (std::int64_t row = 0; row < count; ++row)
-      of.make_again(pair.sequence, first + row, pair.head, *log_sum.row(first + row), seen, weights.row(row),
-                    dropped.row(row));
-    gemm(seen, columns, count, 1, transposed(dropped), as_stored(given.from(first)), keys_kept, to_v);
-    gemm(count, seen, columns, 1, as_stored(given.from(first)), transposed(v), 0, gradients);
+      blocks.make_again(pair.sequence, first + row, pair.head, *log_sum.row(first + row), seen, weights.row(row),
+                        dropped.row(row));
+    gemm(seen, columns, count, 1, transposed(dropped), as_stored(output_gradient.from(first)), keys_kept,
+         value_gradient);
+    gemm(count, seen, columns, 1, as_stored(output_gradient.from(first)), transposed(v), 0, gradients);
     for (std::int64_t row = 0; row < count; ++row) {
-      const Number mean = dot(given.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
+      const Number mean =
+          dot(output_gradient.row(first + row), out.row(first + row), static_cast<std::size_t>(columns));
       softmax_backward(weights.row(row), dropped.row(row), mean, gradients.row(row), static_cast<std::size_t>(seen));
     }
-    gemm(count, columns, seen, of.scale<Number>(), as_stored(gradients), as_stored(k), queries_filled ? 1 : 0,
-         to_q.from(first));
-    gemm(seen, columns, count, of.scale<Number>(), transposed(gradients), as_stored(q.from(first)), keys_kept, to_k);
+    gemm(count, columns, seen, blocks.scale<Number>(), as_stored(gradients), as_stored(k), queries_filled ? 1 : 0,
+         query_gradient.from(first));
+    gemm(seen, columns, count, blocks.scale<Number>(), transposed(gradients), as_stored(q.from(first)), keys_kept,
+         key_gradient);
     keys_filled = true;
   }
 
   /// Sets the gradients of keys and values to zero if nothing has been written to them.
   void fill_keys() {
     if (keys_filled) return;
-    fill(to_k, keys, columns, Number{0});
-    fill(to_v, keys, columns, Number{0});
+    fill(key_gradient, keys, columns, Number{0});
+    fill(value_gradient, keys, columns, Number{0});
     keys_filled = true;
   }
 };
@@ -269,18 +273,18 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
                      const at::Tensor& gradient, const GradientOfRows& query_gradient,
                      const GradientOfRows& keys_values_gradient) {
   const std::int64_t columns = query.size(1) / site.heads;
-  const Weights of(spans, site, columns);
-  const std::int64_t parts = of.parts();
+  const WeightBlocks blocks(spans, site, columns);
+  const std::int64_t parts = blocks.parts();
   std::vector<GradientOfRows> to_keys_values = {keys_values_gradient};  // of each part, summed at the end
   for (std::int64_t part = 1; part < parts; ++part)
     to_keys_values.push_back(new_gradient(keys_values, spans.key_count() == keys_values.size(0)));
-  of.for_each_share<Number>(parts, of.drops() ? 3 : 2, [&](const Share& share, Number* scratch) {
+  blocks.for_each_share<Number>(parts, blocks.drops() ? 3 : 2, [&](const Share& share, Number* scratch) {
     const auto [sequence, head] = share.pair;
     const std::int64_t of_key = head * columns;
     const std::int64_t of_value = (site.heads + head) * columns;
     const KeySpan& keys = spans.keys[sequence];
     const GradientOfRows& to_keys = to_keys_values[static_cast<std::size_t>(share.part)];
-    BackwardOfHead<Number> back{.of = of,
+    BackwardOfHead<Number> back{.blocks = blocks,
                                 .pair = share.pair,
                                 .columns = columns,
                                 .keys = keys.count,
@@ -289,14 +293,14 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
                                 .v = of_keys(columns_of<Number>(keys_values, of_value), keys),
                                 .out = columns_of<Number>(output, of_key),
                                 .log_sum = columns_of<Number>(log_sum, head),
-                                .given = columns_of<Number>(gradient, of_key),
-                                .to_q = columns_to_fill<Number>(query_gradient.rows, of_key),
-                                .to_k = of_keys(columns_to_fill<Number>(to_keys.rows, of_key), keys),
-                                .to_v = of_keys(columns_to_fill<Number>(to_keys.rows, of_value), keys),
-                                .queries_filled = query_gradient.filled,
-                                .keys_filled = to_keys.filled,
+                                .output_gradient = columns_of<Number>(gradient, of_key),
+                                .query_gradient = columns_to_fill<Number>(query_gradient.rows, of_key),
+                                .key_gradient = of_keys(columns_to_fill<Number>(to_keys.rows, of_key), keys),
+                                .value_gradient = of_keys(columns_to_fill<Number>(to_keys.rows, of_value), keys),
+                                .queries_filled = query_gradient.accumulates,
+                                .keys_filled = to_keys.accumulates,
                                 .scratch = scratch};
-    of.for_each_block(share, [&back](std::int64_t first, std::int64_t count, std::int64_t seen) {
+    blocks.for_each_block(share, [&back](std::int64_t first, std::int64_t count, std::int64_t seen) {
       back.backward(first, count, seen);
     });
     back.fill_keys();
@@ -308,9 +312,11 @@ void attend_backward(const at::Tensor& query, const at::Tensor& keys_values, con
 }  // namespace
 
 void host_attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
-                 const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum) {
-  AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "host_attend",
-                             [&] { attend<scalar_t>(query, keys_values, spans, site, met_before, output, log_sum); });
+                 const AttentionSite& site, bool has_earlier_keys, const at::Tensor& output,
+                 const at::Tensor& log_sum) {
+  AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "host_attend", [&] {
+    attend<scalar_t>(query, keys_values, spans, site, has_earlier_keys, output, log_sum);
+  });
 }
 
 void host_attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,

@@ -16,7 +16,7 @@ namespace ut::core {
 constexpr std::int64_t queries_at_once = 64;
 
 void host_attend(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
-                 const AttentionSite& site, bool met_before, const at::Tensor& output, const at::Tensor& log_sum);
+                 const AttentionSite& site, bool has_earlier_keys, const at::Tensor& output, const at::Tensor& log_sum);
 
 void host_attend_backward(const at::Tensor& query, const at::Tensor& keys_values, const RowSpans& spans,
                           const AttentionSite& site, const at::Tensor& output, const at::Tensor& log_sum,

@@ -14,7 +14,7 @@ namespace philox = base::philox4x32;
 
 // Dropout of all columns of a block of columns. `call` is the block's first call of Philox.
 
-void keep_block_plainly(const RowDraw& row, std::uint32_t call, float scale, const float* from, float* to) {
+void keep_block_plainly(const DropoutDraw& row, std::uint32_t call, float scale, const float* from, float* to) {
   const std::uint32_t first = call / lanes_of_block * columns_of_block;
   for (std::uint32_t lane = 0; lane < lanes_of_block; ++lane)
     row.decide(call + lane, [&](std::uint32_t column, bool is_kept) {
@@ -27,7 +27,7 @@ void keep_block_plainly(const RowDraw& row, std::uint32_t call, float scale, con
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
 /// Eight counters at a time, each in the lower half of 64 bits. What gets into the upper halves is never used.
-__attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, std::uint32_t call, float scale,
+__attribute__((target("avx512f"))) void keep_block_avx512(const DropoutDraw& row, std::uint32_t call, float scale,
                                                           const float* from, float* to) {
   __m512i c0 =
       _mm512_add_epi64(_mm512_set1_epi64((row.head << call_bits) + call), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
@@ -66,7 +66,7 @@ __attribute__((target("avx512f"))) void keep_block_avx512(const RowDraw& row, st
 #pragma GCC diagnostic pop
 
 /// The same, four counters at a time.
-__attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::uint32_t call, float scale,
+__attribute__((target("avx2"))) void keep_block_avx2(const DropoutDraw& row, std::uint32_t call, float scale,
                                                      const float* from, float* to) {
   const __m256i m0 = _mm256_set1_epi64x(philox::multiplier_0);
   const __m256i m2 = _mm256_set1_epi64x(philox::multiplier_2);
@@ -110,7 +110,7 @@ __attribute__((target("avx2"))) void keep_block_avx2(const RowDraw& row, std::ui
   }
 }
 
-auto way_with(Instructions instructions) {
+auto keep_block_for(Instructions instructions) {
   if (instructions == Instructions::avx512f) return keep_block_avx512;
   return instructions == Instructions::avx2 ? keep_block_avx2 : keep_block_plainly;
 }
@@ -123,9 +123,9 @@ constexpr auto ones = [] {
 
 }  // namespace
 
-void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> from, float scale, float* to,
+void keep_columns(const DropoutDraw& row, std::size_t first, std::span<const float> from, float scale, float* to,
                   Instructions instructions) {
-  const auto keep_block = way_with(instructions);
+  const auto keep_block = keep_block_for(instructions);
   std::array<float, block> part;
   for (std::size_t column = first; !from.empty();) {
     const std::size_t before = column % block;  // columns of the block before the first wanted one
@@ -145,7 +145,7 @@ void keep_columns(const RowDraw& row, std::size_t first, std::span<const float> 
   }
 }
 
-void keep_columns(const RowDraw& row, std::size_t first, std::span<const double> from, double scale, double* to,
+void keep_columns(const DropoutDraw& row, std::size_t first, std::span<const double> from, double scale, double* to,
                   Instructions instructions) {
   std::array<float, block> kept;
   for (std::size_t done = 0; done < from.size();) {

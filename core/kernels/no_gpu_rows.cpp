@@ -11,17 +11,17 @@ namespace {
 
 bool has_gpu_rows(at::Device) { return false; }
 
-at::Tensor gpu_dropout(const at::Tensor&, double, const RowDraw&, const RowIdentities&) { not_there(); }
-at::Tensor gpu_dropout(const at::Tensor&, double, const RowDraw&, const WeightIdentities&) { not_there(); }
-at::Tensor gpu_add_dropped(const at::Tensor&, const at::Tensor&, double, const RowDraw&, const RowIdentities&) {
+at::Tensor gpu_dropout(const at::Tensor&, double, const DropoutDraw&, const RowIdentities&) { not_there(); }
+at::Tensor gpu_dropout(const at::Tensor&, double, const DropoutDraw&, const WeightIdentities&) { not_there(); }
+at::Tensor gpu_add_dropped(const at::Tensor&, const at::Tensor&, double, const DropoutDraw&, const RowIdentities&) {
   not_there();
 }
-void gpu_relu_dropout(const at::Tensor&, const at::Tensor&, double, const RowDraw&, const RowIdentities&) {
+void gpu_relu_dropout(const at::Tensor&, const at::Tensor&, double, const DropoutDraw&, const RowIdentities&) {
   not_there();
 }
 at::Tensor gpu_scale_where_positive(const at::Tensor&, const at::Tensor&, double) { not_there(); }
 void gpu_normalised_sum(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double, double,
-                        const RowDraw&, const RowIdentities&, const NormalisedSum&) {
+                        const DropoutDraw&, const RowIdentities&, const NormalisedSum&) {
   not_there();
 }
 void gpu_normalised_sum_backward(const NormalisedSum&, const at::Tensor&, const at::Tensor&, const at::Tensor&,

@@ -15,7 +15,7 @@ namespace ut::core {
 namespace {
 
 void on_host(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias, double epsilon,
-             double rate, const RowDraw& draw, const RowIdentities& identities, const NormalisedSum& made) {
+             double rate, const DropoutDraw& draw, const RowIdentities& identities, const NormalisedSum& made) {
   const std::int64_t columns = x.size(1);
   const auto count = static_cast<std::size_t>(columns);
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "normalised_sum", [&] {
@@ -71,7 +71,7 @@ void backward_on_host(const NormalisedSum& made, const at::Tensor& scale, const 
 }  // namespace
 
 NormalisedSum normalised_sum(const at::Tensor& x, const at::Tensor& y, const at::Tensor& scale, const at::Tensor& bias,
-                             double epsilon, double rate, const RowDraw& draw, const RowIdentities& identities) {
+                             double epsilon, double rate, const DropoutDraw& draw, const RowIdentities& identities) {
   NormalisedSum made{at::empty(x.sizes(), x.options()), at::empty(x.sizes(), x.options()),
                      at::empty({x.size(0)}, x.options())};
   const auto fill = x.is_cpu() ? on_host : gpu_normalised_sum;

@@ -32,7 +32,7 @@ at::Tensor cpu_scale_where_positive(const at::Tensor& output, const at::Tensor& 
   return result;
 }
 
-void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const RowDraw& draw,
+void overwrite(const at::Tensor& x, const at::Tensor& bias, double rate, const DropoutDraw& draw,
                const RowIdentities& identities) {
   const std::int64_t columns = x.size(1);
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "relu_dropout", [&] {
@@ -59,7 +59,7 @@ at::Tensor relu_dropout(const at::Tensor& x, const at::Tensor& bias, double rate
   const double dropped = key.active ? rate : 0;
   const at::Tensor output = x.detach();
   const auto in_one_pass = x.is_cpu() ? overwrite : gpu_relu_dropout;
-  in_one_pass(output, bias.detach(), dropped, row_draw(key, dropped), identities_of(rows, x.device()));
+  in_one_pass(output, bias.detach(), dropped, dropout_draw(key, dropped), identities_of(rows, x.device()));
   return dist::with_backward(output, {x, bias}, [made = output, scale = 1 / (1 - dropped)](const at::Tensor& gradient) {
     const auto back = made.is_cpu() ? cpu_scale_where_positive : gpu_scale_where_positive;
     const at::Tensor of_x = back(made, gradient.contiguous(), scale);

@@ -14,9 +14,9 @@ namespace ut::core {
 namespace {
 
 /// The caller's gradient `rows`, which is created if it is undefined.
-GradientOfRows gradient_in(at::Tensor& rows, const at::Tensor& like, bool written) {
+GradientOfRows gradient_in(at::Tensor& rows, const at::Tensor& like, bool fully_written) {
   if (rows.defined()) return {rows, true};
-  const GradientOfRows made = new_gradient(like, written);
+  const GradientOfRows made = new_gradient(like, fully_written);
   rows = made.rows;
   return made;
 }
@@ -46,25 +46,25 @@ RowAttention::RowAttention(const at::Tensor& query, const AttentionSite& site)
       output_(at::empty(query_.sizes(), query_.options().dtype(dist::accumulation_type(type_)))),
       log_sum_(at::empty({query_.size(0), site.heads}, output_.options())) {}
 
-void RowAttention::meet(const at::Tensor& keys_values, const RowSpans& spans) {
+void RowAttention::attend_to(const at::Tensor& keys_values, const RowSpans& spans) {
   if (query_.size(0) == 0 || keys_values.size(0) == 0) return;
   RECORD_USER_SCOPE("attention");
   const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
-  const bool met_before = std::exchange(met_, true);
-  if (spans.tiled) return gpu_attend(query_, seen, *spans.tiled, site_, met_before, output_, log_sum_);
-  host_attend(query_, seen, spans, site_, met_before, output_, log_sum_);
+  const bool has_earlier_keys = std::exchange(has_keys_, true);
+  if (spans.tiled) return gpu_attend(query_, seen, *spans.tiled, site_, has_earlier_keys, output_, log_sum_);
+  host_attend(query_, seen, spans, site_, has_earlier_keys, output_, log_sum_);
 }
 
-at::Tensor RowAttention::output() const { return met_ ? output_.to(type_) : at::zeros_like(output_, type_); }
+at::Tensor RowAttention::output() const { return has_keys_ ? output_.to(type_) : at::zeros_like(output_, type_); }
 
 void RowAttention::backward(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
                             at::Tensor& query_gradient, at::Tensor& keys_values_gradient) const {
   const at::Tensor seen = rows_in_order(keys_values, query_.scalar_type());
-  const bool meet = query_.size(0) > 0 && seen.size(0) > 0;
-  const bool meets_all = meet && spans.key_count() == seen.size(0);
-  const GradientOfRows of_query = gradient_in(query_gradient, query_, meet);
-  const GradientOfRows of_keys_values = gradient_in(keys_values_gradient, seen, meets_all);
-  if (!meet) return;
+  const bool attends = query_.size(0) > 0 && seen.size(0) > 0;
+  const bool attends_to_all = attends && spans.key_count() == seen.size(0);
+  const GradientOfRows of_query = gradient_in(query_gradient, query_, attends);
+  const GradientOfRows of_keys_values = gradient_in(keys_values_gradient, seen, attends_to_all);
+  if (!attends) return;
   RECORD_USER_SCOPE("attention, backward");
   const at::Tensor given = rows_in_order(gradient, query_.scalar_type());
   if (spans.tiled)

@@ -21,12 +21,12 @@ class RowAttention {
   RowAttention(const at::Tensor& query, const AttentionSite& site);
 
   /// Attends to one more part: `keys_values` [key rows, 2d], each row's key beside its value.
-  void meet(const at::Tensor& keys_values, const RowSpans& spans);
+  void attend_to(const at::Tensor& keys_values, const RowSpans& spans);
 
-  /// The heads' outputs [query rows, d] over all parts met so far, in the query's type.
+  /// The heads' outputs [query rows, d] over all parts attended to so far, in the query's type.
   at::Tensor output() const;
 
-  /// The backward pass to one part, from the output's gradient [query rows, d], when all parts have been met. Adds to
+  /// The backward pass to one part, from the output's gradient [query rows, d], after attend_to() of all parts. Adds to
   /// the gradients of the query and of that part, which are of dist::accumulation_type(), or creates them if they are
   /// undefined.
   void backward(const at::Tensor& gradient, const at::Tensor& keys_values, const RowSpans& spans,
@@ -35,10 +35,10 @@ class RowAttention {
  private:
   at::ScalarType type_;  // of the query as given
   AttentionSite site_;
-  at::Tensor query_;    // [query rows, d], in the type in which kernels read it
-  at::Tensor output_;   // [query rows, d]
-  at::Tensor log_sum_;  // [query rows, heads]: the logarithm of the sum of exp(logit)
-  bool met_ = false;    // whether any keys were met
+  at::Tensor query_;       // [query rows, d], in the type in which kernels read it
+  at::Tensor output_;      // [query rows, d]
+  at::Tensor log_sum_;     // [query rows, heads]: the logarithm of the sum of exp(logit)
+  bool has_keys_ = false;  // whether attend_to() has been given any
 };
 
 }  // namespace ut::core

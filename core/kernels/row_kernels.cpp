@@ -12,29 +12,29 @@ namespace {
 
 /// A vector of `lanes` numbers, whatever the processor's vectors hold.
 template <class Number>
-struct Side {
+struct LaneVector {
   using Lanes __attribute__((vector_size(lanes * sizeof(Number)))) = Number;
-  using Anywhere __attribute__((vector_size(lanes * sizeof(Number)), aligned(alignof(Number)), may_alias)) = Number;
+  using Unaligned __attribute__((vector_size(lanes * sizeof(Number)), aligned(alignof(Number)), may_alias)) = Number;
 };
 
-/// Joins all lanes into one number: each lane with the one 8, then 4, 2 and 1 lanes away.
-template <class Number, class Join>
-[[gnu::always_inline]] inline Number joined(typename Side<Number>::Lanes& all, const Join& join) {
-  using Lanes = typename Side<Number>::Lanes;
+/// Combines all lanes into one number: each lane with the one 8, then 4, 2 and 1 lanes away.
+template <class Number, class Combine>
+[[gnu::always_inline]] inline Number reduce_lanes(typename LaneVector<Number>::Lanes& all, const Combine& combine) {
+  using Lanes = typename LaneVector<Number>::Lanes;
   Lanes other = __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
-  join(all, other);
+  combine(all, other);
   other = __builtin_shufflevector(all, all, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
-  join(all, other);
+  combine(all, other);
   other = __builtin_shufflevector(all, all, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
-  join(all, other);
+  combine(all, other);
   other = __builtin_shufflevector(all, all, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
-  join(all, other);
+  combine(all, other);
   return all[0];
 }
 
 template <class Number>
-[[gnu::always_inline]] inline Number summed(typename Side<Number>::Lanes& all) {
-  return joined<Number>(
+[[gnu::always_inline]] inline Number summed(typename LaneVector<Number>::Lanes& all) {
+  return reduce_lanes<Number>(
       all, [](auto& into, const auto& other) __attribute__((always_inline)) { into += other; });
 }
 
@@ -89,16 +89,16 @@ template <class Number>
 /// The largest number; `columns` is a multiple of `lanes`.
 template <class Number>
 [[gnu::always_inline]] inline Number largest_of(const Number* x, std::size_t columns) {
-  using Anywhere = typename Side<Number>::Anywhere;
+  using Unaligned = typename LaneVector<Number>::Unaligned;
   const auto take_larger = [](auto& maximum, const auto& other) __attribute__((always_inline)) {
     maximum = maximum < other ? other : maximum;
   };
-  typename Side<Number>::Lanes maximum = *reinterpret_cast<const Anywhere*>(x);
+  typename LaneVector<Number>::Lanes maximum = *reinterpret_cast<const Unaligned*>(x);
   for (std::size_t column = lanes; column < columns; column += lanes) {
-    const typename Side<Number>::Lanes here = *reinterpret_cast<const Anywhere*>(x + column);
+    const typename LaneVector<Number>::Lanes here = *reinterpret_cast<const Unaligned*>(x + column);
     take_larger(maximum, here);
   }
-  return joined<Number>(maximum, take_larger);
+  return reduce_lanes<Number>(maximum, take_larger);
 }
 
 template <class Number>
@@ -112,10 +112,10 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline Number sum_of(const Number* x, std::size_t columns) {
-  typename Side<Number>::Lanes sums = {};
+  typename LaneVector<Number>::Lanes sums = {};
   std::size_t column = 0;
   for (; column + lanes <= columns; column += lanes)
-    sums += *reinterpret_cast<const typename Side<Number>::Anywhere*>(x + column);
+    sums += *reinterpret_cast<const typename LaneVector<Number>::Unaligned*>(x + column);
   Number sum = summed<Number>(sums);
   for (; column < columns; ++column) sum += x[column];
   return sum;
@@ -124,11 +124,11 @@ template <class Number>
 /// Sets what lies between a row's columns and whole_vectors(columns).
 template <class Number>
 [[gnu::always_inline]] inline void fill_beyond(Number* x, std::size_t columns, Number value) {
-  using Lanes = typename Side<Number>::Lanes;
+  using Lanes = typename LaneVector<Number>::Lanes;
   constexpr Lanes lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const std::size_t own = columns % lanes;
   if (own == 0) return;
-  auto& last = *reinterpret_cast<typename Side<Number>::Anywhere*>(x + columns - own);
+  auto& last = *reinterpret_cast<typename LaneVector<Number>::Unaligned*>(x + columns - own);
   const Lanes of_row = last;
   const Lanes beyond = Lanes{} + value;
   last = lane < static_cast<Number>(own) ? of_row : beyond;
@@ -149,11 +149,11 @@ template <class Number>
 
 template <class Number>
 [[gnu::always_inline]] inline Number dot_of(const Number* x, const Number* y, std::size_t columns) {
-  using Anywhere = typename Side<Number>::Anywhere;
-  typename Side<Number>::Lanes sums = {};
+  using Unaligned = typename LaneVector<Number>::Unaligned;
+  typename LaneVector<Number>::Lanes sums = {};
   std::size_t column = 0;
   for (; column + lanes <= columns; column += lanes)
-    sums += *reinterpret_cast<const Anywhere*>(x + column) * *reinterpret_cast<const Anywhere*>(y + column);
+    sums += *reinterpret_cast<const Unaligned*>(x + column) * *reinterpret_cast<const Unaligned*>(y + column);
   Number sum = summed<Number>(sums);
   for (; column < columns; ++column) sum += x[column] * y[column];
   return sum;
@@ -197,8 +197,8 @@ template <class Number>
 
 /// Goes over all places of a column at once, so that the sum stays in a register.
 template <std::size_t places, class Number>
-[[gnu::always_inline]] inline void sum_of_so_many(const Factors<Number>* at, Number* __restrict result,
-                                                  std::size_t columns) {
+[[gnu::always_inline]] inline void sum_of_fixed_count(const Factors<Number>* at, Number* __restrict result,
+                                                      std::size_t columns) {
   for (std::size_t column = 0; column < columns; ++column) {
     Number sum = 0;
     for (std::size_t place = 0; place < places; ++place) sum += at[place].row[column] * at[place].kernel[column];
@@ -211,15 +211,15 @@ template <class Number>
                                                       std::size_t columns) {
   switch (places.size()) {
     case 1:
-      return sum_of_so_many<1>(places.data(), result, columns);
+      return sum_of_fixed_count<1>(places.data(), result, columns);
     case 2:
-      return sum_of_so_many<2>(places.data(), result, columns);
+      return sum_of_fixed_count<2>(places.data(), result, columns);
     case 3:
-      return sum_of_so_many<3>(places.data(), result, columns);
+      return sum_of_fixed_count<3>(places.data(), result, columns);
     case 4:
-      return sum_of_so_many<4>(places.data(), result, columns);
+      return sum_of_fixed_count<4>(places.data(), result, columns);
     case 5:
-      return sum_of_so_many<5>(places.data(), result, columns);
+      return sum_of_fixed_count<5>(places.data(), result, columns);
   }
   std::fill_n(result, columns, Number{0});
   for (const Factors<Number>& at : places) add_products_of(at.row, at.kernel, result, columns);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/kernels/row_draw.h"
+#include "core/kernels/dropout_draw.h"
 
 // Work for a device's grid of threads, each of which has its own small part. constexpr, so that it is compiled for the
 // host too, where tests run all threads one after the other.
@@ -10,7 +10,7 @@ namespace ut::core {
 
 /// A row of a matrix, as dropout identifies it.
 struct DrawnRow {
-  RowDraw draw;
+  DropoutDraw draw;
   std::int64_t first_column;  // the number that the row's first column has for dropout
 };
 
@@ -20,7 +20,7 @@ struct RowIdentities {
   const std::int64_t* position;  // [rows]
 
   static constexpr std::int64_t most_first_column_in_block = 0;
-  constexpr DrawnRow of(std::int64_t row, const RowDraw& draw) const {
+  constexpr DrawnRow of(std::int64_t row, const DropoutDraw& draw) const {
     return {draw.of_row(sequence[row], position[row]), 0};
   }
 };
@@ -36,7 +36,7 @@ struct WeightIdentities {
   std::int64_t first_head;
 
   static constexpr std::int64_t most_first_column_in_block = columns_of_block - 1;
-  constexpr DrawnRow of(std::int64_t row, const RowDraw& draw) const {
+  constexpr DrawnRow of(std::int64_t row, const DropoutDraw& draw) const {
     const std::int64_t index = row / (heads * query_slots);
     const std::int64_t slot = index * query_slots + row % query_slots;
     const std::int64_t head = first_head + row / query_slots % heads;
@@ -47,7 +47,7 @@ struct WeightIdentities {
 /// Dropout of elements of a matrix [rows, columns]: a thread does the columns that one call of Philox decides.
 template <class Identities, class Element>
 struct DropoutThreads {
-  RowDraw draw;
+  DropoutDraw draw;
   Identities identities;
   Element element;  // element(its number, its column, whether it is kept)
   std::int64_t rows;

@@ -8,9 +8,9 @@
 namespace ut::core {
 namespace {
 
-constexpr std::int64_t lanes_at_most = 16;  // of a vector
-constexpr std::int64_t room = 8192;         // numbers on the stack, for a copy of b in another layout
-constexpr std::int64_t most_work = 524288;  // multiplications of two numbers
+constexpr std::int64_t lanes_at_most = 16;            // of a vector
+constexpr std::int64_t copy_capacity = 8192;          // numbers on the stack, for a copy of b in another layout
+constexpr std::int64_t max_multiplications = 524288;  // of two numbers
 
 std::int64_t in_whole_vectors(std::int64_t columns) {
   return (columns + lanes_at_most - 1) / lanes_at_most * lanes_at_most;
@@ -35,7 +35,7 @@ struct Product {
 template <int bytes>
 struct Vector {
   using Type __attribute__((vector_size(bytes))) = float;
-  using Anywhere __attribute__((vector_size(bytes), aligned(alignof(float)), may_alias)) = float;  // in memory
+  using Unaligned __attribute__((vector_size(bytes), aligned(alignof(float)), may_alias)) = float;  // in memory
   static constexpr std::int64_t lanes = bytes / sizeof(float);
 };
 
@@ -45,14 +45,14 @@ template <int bytes, int rows, int vectors>
                                                  const MatrixRows<const float>& b, const MatrixRows<float>& c,
                                                  std::int64_t of_last) {
   using Wide = typename Vector<bytes>::Type;
-  using Anywhere = typename Vector<bytes>::Anywhere;
+  using Unaligned = typename Vector<bytes>::Unaligned;
   constexpr std::int64_t lanes = Vector<bytes>::lanes;
   Wide sums[rows][vectors] = {};
   for (std::int64_t index = 0; index < product.inner; ++index) {
     Wide of_b[vectors];
 #pragma GCC unroll 16
     for (int vector = 0; vector < vectors; ++vector)
-      of_b[vector] = *reinterpret_cast<const Anywhere*>(b.row(index) + vector * lanes);
+      of_b[vector] = *reinterpret_cast<const Unaligned*>(b.row(index) + vector * lanes);
 #pragma GCC unroll 16
     for (int row = 0; row < rows; ++row) {
       const float of_a = a.data[row * a.to_next_row + index * a.to_next_inner];
@@ -67,8 +67,8 @@ template <int bytes, int rows, int vectors>
       float* to = c.row(row) + vector * lanes;
       Wide made = sums[row][vector] * product.scale;
       if (vector + 1 < vectors || of_last == lanes) {
-        if (product.kept != 0) made += *reinterpret_cast<const Anywhere*>(to) * product.kept;
-        *reinterpret_cast<Anywhere*>(to) = made;
+        if (product.kept != 0) made += *reinterpret_cast<const Unaligned*>(to) * product.kept;
+        *reinterpret_cast<Unaligned*>(to) = made;
       } else {
         for (std::int64_t lane = 0; lane < of_last; ++lane)
           to[lane] = product.kept == 0 ? made[lane] : made[lane] + to[lane] * product.kept;
@@ -118,8 +118,8 @@ constexpr std::int64_t rows_of_block = 8;
 /// Transposes four numbers, from `first` on, of eight rows into four rows of eight.
 [[gnu::always_inline]] inline void transpose_block(const float* const* rows, std::int64_t first,
                                                    const MatrixRows<float>& made) {
-  using Four = Vector<16>::Anywhere;
-  using Eight = Vector<32>::Anywhere;
+  using Four = Vector<16>::Unaligned;
+  using Eight = Vector<32>::Unaligned;
   Vector<32>::Type joined[4];  // each of the first four rows, and the row four below
 #pragma GCC unroll 4
   for (int row = 0; row < 4; ++row)
@@ -170,7 +170,7 @@ template <int bytes, int at_once, std::int64_t max_vectors>
                                                      const MatrixRows<float>& c) {
   if (!b.transposed && columns % Vector<bytes>::lanes == 0)
     return multiply_all<bytes, at_once, max_vectors>(product, rows, columns, a, b.rows, c);
-  alignas(64) float laid_out[room];
+  alignas(64) float laid_out[copy_capacity];
   const MatrixRows<float> made{laid_out, in_whole_vectors(columns)};
   if (b.transposed)
     lay_out_transposed(b.rows, columns, product.inner, made);
@@ -204,7 +204,7 @@ void multiply_row_transposed(const Product& product, std::int64_t columns, const
 }  // namespace
 
 bool suits_tiles(std::int64_t rows, std::int64_t columns, std::int64_t inner) {
-  return rows * columns * inner <= most_work && in_whole_vectors(columns) * inner <= room;
+  return rows * columns * inner <= max_multiplications && in_whole_vectors(columns) * inner <= copy_capacity;
 }
 
 void multiply_in_tiles(std::int64_t rows, std::int64_t columns, std::int64_t inner, float scale, const Factor<float>& a,

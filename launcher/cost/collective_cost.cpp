@@ -75,29 +75,31 @@ ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, do
   const auto shared_heads = static_cast<double>(heads);
   ExchangeCost cost;
   cost.sent_bytes_of_rank = 2 * received;
-  const bool in_blocks = goes_in_blocks(layout.exchange.form) && !attention.stored;
+  const bool attends_in_blocks = goes_in_blocks(layout.exchange.form) && !attention.stored;
   if (!attention.stored) cost.attention_factor = share_of_most(layout, attention.causal, ranks);
-  if (in_blocks) {
-    constexpr double beside = 1.05;  // merging the blocks' results
+  if (attends_in_blocks) {
+    constexpr double merge_factor = 1.05;  // merging the blocks' results
     constexpr double operations_of_block = 40;
-    cost.attention_factor *= beside;
+    cost.attention_factor *= merge_factor;
     cost.operations = operations_of_block * (ranks - 1);
   }
-  const double hiding =
+  const double overlapping_work_seconds =
       // Of the forward pass; the backward pass hides twice as much.
-      in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;
+      attends_in_blocks ? overlap * attention.seconds * cost.attention_factor / 3 : 0;
   switch (layout.exchange.form) {
     case dist::ExchangeForm::all_gather:
       cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);
       break;
     case dist::ExchangeForm::broadcast: {  // one collective for each rank's rows; gradients go back block by block
       const double blocks = group.gather_seconds(bytes) + ranks * group.round_seconds();
-      cost.exposed_seconds = exposed(blocks, hiding, ranks) + exposed(blocks, 2 * hiding, ranks);
+      cost.exposed_seconds =
+          exposed(blocks, overlapping_work_seconds, ranks) + exposed(blocks, 2 * overlapping_work_seconds, ranks);
       break;
     }
     case dist::ExchangeForm::ring: {  // gradients go round the other way
       const double round = group.gather_seconds(bytes) + (ranks - 1) * group.round_seconds();
-      cost.exposed_seconds = exposed(round, hiding, ranks) + exposed(round, 2 * hiding, ranks);
+      cost.exposed_seconds =
+          exposed(round, overlapping_work_seconds, ranks) + exposed(round, 2 * overlapping_work_seconds, ranks);
       break;
     }
     case dist::ExchangeForm::heads: {  // queries, keys and values go there, results back; their gradients too

@@ -44,7 +44,7 @@ class UpdateCost {
     const core::ModelOptions& model = work_.model;
     if (model.has_encoder()) stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
     if (model.has_decoder()) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
-    ends();
+    embedding_and_loss();
     repeat(real(work_.micro_batches));
     optimizer();
     gradients();
@@ -60,16 +60,16 @@ class UpdateCost {
     const core::ModelOptions& model = work_.model;
     const bool stored = stack.halting == core::Halting::act_copy;
     const double layers = real(model.block_layers);
-    const bool in_place = machine_.cores_per_node > 0;  // otherwise each rank has a device of its own
+    const bool on_host = machine_.cores_per_node > 0;  // otherwise each rank has a device of its own
     const bool again = model.recompute == core::Recompute::step;
     const Seconds before = made_.seconds;
     double most_again = 0;
-    const StackMemory memory(model, layout_.sequence_parallel, in_place, number_);
+    const StackMemory memory(model, layout_.sequence_parallel, on_host, number_);
     const bool has_memory = stack.decoder && model.has_encoder();
     const double memory_keys = has_memory ? real(work_.longest) : 0;
     const auto steps = rows_of_steps(work_, layout_, stack);
     for (const StepRows& step : steps) {
-      StepCost cost(model, layout_, in_place, work_cost_, made_.seconds);
+      StepCost cost(model, layout_, on_host, work_cost_, made_.seconds);
       cost.around(step, stack.halting);
       for (std::int64_t layer = 0; layer < model.block_layers; ++layer) {
         const double attention_before = made_.seconds.attention;
@@ -110,7 +110,7 @@ class UpdateCost {
   /// The parameters' gradients of each step are added to those of the steps before.
   void sum_gradients_over_steps(bool decoder) {
     const double block = block_parameters(work_.model, decoder);
-    work_cost_.touch(block, uses::sums_of_gradients, made_.seconds.element_wise);
+    work_cost_.add_element_wise(block, uses::sums_of_gradients, made_.seconds.element_wise);
     work_cost_.operations(decoder ? operation_counts::decoder_gradients : operation_counts::encoder_gradients);
   }
 
@@ -142,7 +142,7 @@ class UpdateCost {
   }
 
   /// Embedding, symbols' scores and loss.
-  void ends() {
+  void embedding_and_loss() {
     const core::ModelOptions& model = work_.model;
     const double ranks = real(layout_.ranks());
     const double labels = std::ceil(real(work_.sequences * work_.labels_per_sequence) / ranks);
@@ -151,10 +151,10 @@ class UpdateCost {
     double& part = made_.seconds.element_wise;
     work_cost_.product(labels, real(model.d_model), vocabulary, 3, made_.seconds.products);
     work_cost_.exponentials(2 * labels * vocabulary, part);
-    work_cost_.touch(labels * vocabulary, uses::scores, part);
-    work_cost_.touch(rows * real(model.d_model), uses::embedded, part);
-    work_cost_.touch(vocabulary * real(model.d_model), uses::table, part);
-    work_cost_.operations(operation_counts::ends);
+    work_cost_.add_element_wise(labels * vocabulary, uses::scores, part);
+    work_cost_.add_element_wise(rows * real(model.d_model), uses::embedded, part);
+    work_cost_.add_element_wise(vocabulary * real(model.d_model), uses::table, part);
+    work_cost_.operations(operation_counts::embedding_and_loss);
     made_.peak_bytes += 2 * labels * vocabulary * number_;
   }
 
@@ -167,7 +167,7 @@ class UpdateCost {
   }
 
   void optimizer() {
-    work_cost_.touch(parameter_count(work_.model), uses::optimizer, made_.seconds.optimizer);
+    work_cost_.add_element_wise(parameter_count(work_.model), uses::optimizer, made_.seconds.optimizer);
     work_cost_.operations(operation_counts::optimizer);
   }
 

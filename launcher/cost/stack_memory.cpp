@@ -16,15 +16,15 @@ double StackMemory::layer(const StepRows& step, bool stored, double memory_keys)
     StepRows over = step;
     over.keys = memory_keys;
     numbers += step.rows * d_ * 4 + attention(over, false);
-    if (!in_place_) numbers += step.sequences * memory_keys * 2 * d_;
+    if (!keeps_no_weights_) numbers += step.sequences * memory_keys * 2 * d_;
   }
   return numbers * number_;
 }
 
 double StackMemory::attention(const StepRows& step, bool stored) const {
-  if (in_place_ || model_.recompute != core::Recompute::none) return step.rows * real(model_.heads);
+  if (keeps_no_weights_ || model_.recompute != core::Recompute::none) return step.rows * real(model_.heads);
   const double weights = step.sequences * real(model_.heads) * step.queries * step.keys;
-  return weights * (!stored && dropped(model_.attention_dropout) ? 2 : 1);
+  return weights * (!stored && drops(model_.attention_dropout) ? 2 : 1);
 }
 
 double StackMemory::transition() const {

@@ -13,7 +13,7 @@ class StackMemory {
   StackMemory(const core::ModelOptions& model, std::int64_t sequence_parallel, bool on_host, double number_bytes)
       : model_(model),
         sharing_(real(sequence_parallel)),
-        in_place_(on_host || model.d_model / model.heads <= core::most_head_columns<float>),
+        keeps_no_weights_(on_host || model.d_model / model.heads <= core::most_head_columns<float>),
         number_(number_bytes),
         d_(real(model.d_model)),
         convolves_(model.transition == core::TransitionKind::separable_convolution) {}
@@ -27,14 +27,14 @@ class StackMemory {
   double store(const StepRows& first) const { return 4 * first.sequences * first.keys * d_ * number_; }
 
  private:
-  static bool dropped(double rate) { return rate > 0; }
+  static bool drops(double rate) { return rate > 0; }
   double attention(const StepRows& step, bool stored) const;
   /// Numbers kept of a row.
   double transition() const;
 
   const core::ModelOptions& model_;
-  double sharing_;  // ranks that share a sequence
-  bool in_place_;   // attention's weights are never kept
+  double sharing_;         // ranks that share a sequence
+  bool keeps_no_weights_;  // attention's weights are never kept
   double number_;
   double d_;
   bool convolves_;

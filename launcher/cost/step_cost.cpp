@@ -9,13 +9,13 @@
 namespace ut::launcher {
 
 void StepCost::around(const StepRows& step, core::Halting halting) {
-  touch(step.rows * d_, uses::signals);
+  add_element_wise(step.rows * d_, uses::signals);
   cost_.operations(operation_counts::signals);
   if (halting == core::Halting::none) return;
-  touch(step.rows * d_, uses::halting);
+  add_element_wise(step.rows * d_, uses::halting);
   cost_.operations(operation_counts::halting);
   if (halting == core::Halting::act_copy && step.some_leave) {
-    touch(step.rows * d_, uses::leaving_rows);
+    add_element_wise(step.rows * d_, uses::leaving_rows);
     cost_.operations(operation_counts::leaving_rows);
   }
 }
@@ -26,15 +26,15 @@ void StepCost::self_attention(const StepRows& step, bool stored, bool causal) {
   const bool projects_all = sharing > 1 && layout_.exchange.sent == dist::Sent::states;
   product(step.rows, d_, (projects_all ? 1 : 3) * d_);
   product(projects_all ? all_rows : step.copied, d_, 2 * d_);
-  touch(step.rows * d_, in_place_ ? uses::projected_in_place : uses::projected_to_heads);
-  if (sharing > 1) touch(all_rows * d_, uses::gathered);
+  add_element_wise(step.rows * d_, attends_in_place_ ? uses::projected_in_place : uses::projected_to_heads);
+  if (sharing > 1) add_element_wise(all_rows * d_, uses::gathered);
   if (stored) {
-    touch(all_rows * d_, uses::stored);
+    add_element_wise(all_rows * d_, uses::stored);
   } else {
-    touch(step.rows * d_, uses::not_stored);
-    touch(step.sequences * step.keys * d_, in_place_ ? uses::keys_in_place : uses::keys_to_heads);
+    add_element_wise(step.rows * d_, uses::not_stored);
+    add_element_wise(step.sequences * step.keys * d_, attends_in_place_ ? uses::keys_in_place : uses::keys_to_heads);
   }
-  if (!in_place_) move_heads(step, stored ? 3 * all_rows : 2 * step.sequences * step.keys);
+  if (!attends_in_place_) move_heads(step, stored ? 3 * all_rows : 2 * step.sequences * step.keys);
   attention(step, stored, causal);
   product(step.rows, d_, d_);
   residual(step.rows);
@@ -45,10 +45,10 @@ void StepCost::cross_attention(const StepRows& step, double memory) {
   StepRows over = step;
   over.keys = memory;
   product(step.rows, d_, d_);
-  const double times = in_place_ ? uses::memory_in_place : uses::memory_to_heads;
-  touch(step.rows * d_, times);
-  touch(step.sequences * memory * d_, times);
-  if (!in_place_) move_heads(step, 2 * step.sequences * memory);
+  const double times = attends_in_place_ ? uses::memory_in_place : uses::memory_to_heads;
+  add_element_wise(step.rows * d_, times);
+  add_element_wise(step.sequences * memory * d_, times);
+  if (!attends_in_place_) move_heads(step, 2 * step.sequences * memory);
   attention(over, false, false);
   product(step.rows, d_, d_);
   residual(step.rows);
@@ -59,11 +59,11 @@ void StepCost::transition(double rows) {
   const double inner = rows * real(model_.ffn);
   const bool convolves = model_.transition == core::TransitionKind::separable_convolution;
   product(rows, d_, real(model_.ffn));
-  touch(inner, uses::hidden);
+  add_element_wise(inner, uses::hidden);
   dropout(inner, model_.transition_dropout, seconds_.element_wise);
   product(rows, real(model_.ffn), d_);
-  touch(rows * d_, uses::outputs);
-  if (convolves) touch(rows * (3 * d_ + 5 * real(model_.ffn)), uses::windows);
+  add_element_wise(rows * d_, uses::outputs);
+  if (convolves) add_element_wise(rows * (3 * d_ + 5 * real(model_.ffn)), uses::windows);
   residual(rows);
   cost_.operations(convolves ? operation_counts::convolution : operation_counts::feed_forward);
 }
@@ -75,7 +75,7 @@ void StepCost::product(double rows, double inner, double columns) {
 void StepCost::dropout(double elements, double rate, double& part) {
   if (rate == 0) return;
   cost_.random_numbers(2 * elements, part);
-  cost_.touch(elements, uses::dropout, part);
+  cost_.add_element_wise(elements, uses::dropout, part);
   cost_.operations(operation_counts::dropout);
 }
 
@@ -86,7 +86,7 @@ void StepCost::move_heads(const StepRows& step, double keys_values) {
 
 void StepCost::residual(double rows) {
   dropout(rows * d_, model_.residual_dropout, seconds_.element_wise);
-  touch(rows * d_, uses::residual);
+  add_element_wise(rows * d_, uses::residual);
 }
 
 void StepCost::attention_in_place(const StepRows& step, bool causal) {
@@ -98,14 +98,14 @@ void StepCost::attention_in_place(const StepRows& step, bool causal) {
   cost_.batched_product(matrices, step.queries, columns, seen, 4, part);
   cost_.batched_product(matrices, step.queries, seen, columns, 3, part);
   cost_.exponentials(2 * weights, part);
-  cost_.touch(weights, uses::weights_in_place, part);
+  cost_.add_element_wise(weights, uses::weights_in_place, part);
   if (model_.attention_dropout == 0) return;
   cost_.random_numbers(2 * matrices * step.queries * 64 * std::ceil(seen / 64), part);  // drawn in groups of 64
-  cost_.touch(weights, uses::dropped_in_place, part);
+  cost_.add_element_wise(weights, uses::dropped_in_place, part);
 }
 
-void StepCost::attention(const StepRows& step, bool stored, bool biased) {
-  if (in_place_) return attention_in_place(step, biased);
+void StepCost::attention(const StepRows& step, bool stored, bool causal) {
+  if (attends_in_place_) return attention_in_place(step, causal);
   const double matrices = step.sequences * real(model_.heads);
   const double columns = d_ / real(model_.heads);
   const double weights = matrices * step.queries * step.keys;
@@ -113,13 +113,13 @@ void StepCost::attention(const StepRows& step, bool stored, bool biased) {
   cost_.batched_product(matrices, step.queries, columns, step.keys, 3, part);
   cost_.batched_product(matrices, step.queries, step.keys, columns, 3, part);
   cost_.exponentials(weights, part);
-  cost_.touch(weights, biased ? uses::weights_biased : uses::weights, part);
+  cost_.add_element_wise(weights, causal ? uses::weights_masked : uses::weights, part);
   if (model_.attention_dropout == 0) return;
   // The key-value store keeps weights without dropout, and draws again, twice, in the backward pass.
   const double rounds = stored ? 3 : 2;
   const double drawn = matrices * step.queries * 64 * std::ceil(step.keys / 64);  // drawn in groups of 64
   cost_.random_numbers(drawn * rounds, part);
-  cost_.touch(weights, uses::dropped_weights * rounds, part);
+  cost_.add_element_wise(weights, uses::dropped_weights * rounds, part);
   cost_.operations(stored ? operation_counts::redrawn_weights : operation_counts::dropped_weights);
 }
 

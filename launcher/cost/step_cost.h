@@ -9,9 +9,16 @@ namespace ut::launcher {
 /// and writes.
 class StepCost {
  public:
-  /// `in_place`: attention reads rows where they are, block by block; otherwise they are moved to slots of heads.
-  StepCost(const core::ModelOptions& model, const Layout& layout, bool in_place, WorkCost& cost, Seconds& seconds)
-      : model_(model), layout_(layout), in_place_(in_place), cost_(cost), seconds_(seconds), d_(real(model.d_model)) {}
+  /// `attends_in_place`: attention reads rows where they are, block by block; otherwise they are moved to slots of
+  /// heads.
+  StepCost(const core::ModelOptions& model, const Layout& layout, bool attends_in_place, WorkCost& cost,
+           Seconds& seconds)
+      : model_(model),
+        layout_(layout),
+        attends_in_place_(attends_in_place),
+        cost_(cost),
+        seconds_(seconds),
+        d_(real(model.d_model)) {}
 
   /// Signals and, in a stack that halts, keeping account of weights and states.
   void around(const StepRows& step, core::Halting halting);
@@ -23,7 +30,9 @@ class StepCost {
 
  private:
   void product(double rows, double inner, double columns);
-  void touch(double elements, double times) { cost_.touch(elements, times, seconds_.element_wise); }
+  void add_element_wise(double elements, double times) {
+    cost_.add_element_wise(elements, times, seconds_.element_wise);
+  }
   /// Numbers are drawn and multiplied by, in the forward and in the backward pass.
   void dropout(double elements, double rate, double& part);
   /// Queries, results and `keys_values` keys and values move to their heads' slots, in both passes.
@@ -32,11 +41,11 @@ class StepCost {
   void residual(double rows);
   /// Weights are made twice; blocks of them that a causal mask hides are never made.
   void attention_in_place(const StepRows& step, bool causal);
-  void attention(const StepRows& step, bool stored, bool biased);
+  void attention(const StepRows& step, bool stored, bool causal);
 
   const core::ModelOptions& model_;
   const Layout& layout_;
-  bool in_place_;
+  bool attends_in_place_;
   WorkCost& cost_;
   Seconds& seconds_;
   double d_;

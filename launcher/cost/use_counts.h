@@ -24,7 +24,7 @@ inline constexpr double memory_in_place = 6;             // of queries, and of t
 inline constexpr double memory_to_heads = 12;            // the same, and to heads and back
 inline constexpr double weights_in_place = 4;            // of attention's weights: softmax
 inline constexpr double weights = 5;                     // the same
-inline constexpr double weights_biased = 8;              // with a mask
+inline constexpr double weights_masked = 8;              // with a mask
 inline constexpr double dropped_in_place = 4;            // of the weights: multiplied, made twice
 inline constexpr double dropped_weights = 2;             // of the weights, each time they are drawn
 
@@ -44,19 +44,19 @@ inline constexpr double optimizer = 24;  // optimizer.cpp: of all parameters, mo
 /// How many operations of the library are called, forward and backward together. Each has a fixed cost.
 namespace operation_counts {
 
-inline constexpr double signals = 18;            // Recurrence
-inline constexpr double halting = 13;            // halting.cpp
-inline constexpr double leaving_rows = 50;       // running_rows.cpp
-inline constexpr double self_attention = 70;     // with its residual sum and norm
-inline constexpr double cross_attention = 75;    // the same
-inline constexpr double feed_forward = 25;       // the same
-inline constexpr double convolution = 40;        // the same
-inline constexpr double dropout = 4;             // of rows
-inline constexpr double dropped_weights = 4;     // of attention
-inline constexpr double redrawn_weights = 8;     // the same, if they are drawn again in the backward pass
-inline constexpr double encoder_gradients = 10;  // one for each parameter of a block, added to those of other steps
-inline constexpr double decoder_gradients = 16;  // the same
-inline constexpr double ends = 250;              // embedding, symbols' scores, loss: once a micro-batch
+inline constexpr double signals = 18;              // Recurrence
+inline constexpr double halting = 13;              // halting.cpp
+inline constexpr double leaving_rows = 50;         // running_rows.cpp
+inline constexpr double self_attention = 70;       // with its residual sum and norm
+inline constexpr double cross_attention = 75;      // the same
+inline constexpr double feed_forward = 25;         // the same
+inline constexpr double convolution = 40;          // the same
+inline constexpr double dropout = 4;               // of rows
+inline constexpr double dropped_weights = 4;       // of attention
+inline constexpr double redrawn_weights = 8;       // the same, if they are drawn again in the backward pass
+inline constexpr double encoder_gradients = 10;    // one for each parameter of a block, added to those of other steps
+inline constexpr double decoder_gradients = 16;    // the same
+inline constexpr double embedding_and_loss = 250;  // embedding, symbols' scores, loss: once a micro-batch
 inline constexpr double optimizer = 14;
 
 }  // namespace operation_counts

@@ -8,16 +8,16 @@ namespace ut::launcher {
 /// to.
 class WorkCost {
  public:
-  /// `slower`: by what factor a rank has less of its cores than when `machine` was measured. `number_bytes`: bytes of a
-  /// number; products of numbers wider than float32 are slower in proportion.
-  WorkCost(const MachineNumbers& machine, double slower, double number_bytes);
+  /// `slowdown`: by what factor a rank has less of its cores than when `machine` was measured. `number_bytes`: bytes of
+  /// a number; products of numbers wider than float32 are slower in proportion.
+  WorkCost(const MachineNumbers& machine, double slowdown, double number_bytes);
 
   /// [rows, inner] x [inner, columns], `count` times.
   void product(double rows, double inner, double columns, double count, double& part);
   /// `matrices` products of [rows, inner] x [inner, columns] at once, `count` times.
   void batched_product(double matrices, double rows, double inner, double columns, double count, double& part);
   /// Element-wise operations that together read or write `elements` numbers `times` times.
-  void touch(double elements, double times, double& part);
+  void add_element_wise(double elements, double times, double& part);
   void random_numbers(double count, double& part) const;
   void exponentials(double count, double& part) const;
   void row_moves(double count, double& part) const;
@@ -30,7 +30,7 @@ class WorkCost {
 
  private:
   const MachineNumbers& machine_;
-  double slower_;
+  double slowdown_;
   double number_bytes_;
   double operations_ = 0;
 };

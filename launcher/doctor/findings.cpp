@@ -216,20 +216,20 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
 Finding find_directory(const std::string& directory, Communicator& world) {
   if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
   const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<fs::path>();
-  std::error_code unmade;  // on rank 0
-  std::error_code failed;
+  std::error_code make_error;  // on rank 0
+  std::error_code ignored;
   const auto token = fs::path(directory) / fmt::format(".ut-doctor-{}", ::getpid());
   if (world.rank() == 0) {
-    fs::create_directories(directory, unmade);
+    fs::create_directories(directory, make_error);
     std::ofstream(token) << "ut";
   }
   const std::string name = text_of_rank(token.string(), 0, world);
-  const bool sees = fs::exists(name, failed);
-  const int problem = unmade ? unmade.value() : try_writing(directory, world.rank());
+  const bool sees = fs::exists(name, ignored);
+  const int problem = make_error ? make_error.value() : try_writing(directory, world.rank());
   const auto ranks = of_ranks({sees ? 1 : 0, problem}, world);
   if (world.rank() == 0) {
-    fs::remove(token, failed);
-    for (const fs::path& made : missing) fs::remove(made, failed);
+    fs::remove(token, ignored);
+    for (const fs::path& made : missing) fs::remove(made, ignored);
   }
   const auto blind = std::ranges::count_if(ranks, [](const auto& rank) { return rank[0] == 0; });
   const auto barred = std::ranges::count_if(ranks, [](const auto& rank) { return rank[1] != 0; });

@@ -26,7 +26,7 @@ struct Effect {
 };
 
 bool is_universal(const Options& options) { return options.model.kind == core::ModelKind::universal; }
-bool searches(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
+bool uses_beam_search(const Options& options) { return options.beam > 1 && !options.teacher_forced; }
 
 bool is_language_model(const Options& options) {
   const datasets::TaskOptions& task = options.task;
@@ -54,7 +54,7 @@ bool any_stack(const Options& options, const std::function<bool(core::Halting)>&
 bool halts(const Options& options) {
   return any_stack(options, [](core::Halting halting) { return halting != core::Halting::none; });
 }
-bool leaves(const Options& options) {
+bool halted_rows_leave(const Options& options) {
   return any_stack(options, [](core::Halting halting) { return halting == core::Halting::act_copy; });
 }
 /// Whether --steps and --decoder-steps say how long the stack runs.
@@ -66,7 +66,7 @@ bool any_runs_all_steps(const Options& options) {
 }
 
 /// Whether the task's name begins with one of these. Without a task, as for `ut bench`, no option of tasks applies.
-bool learns(const Options& options, std::initializer_list<std::string_view> beginnings) {
+bool task_begins_with(const Options& options, std::initializer_list<std::string_view> beginnings) {
   return std::ranges::any_of(beginnings, [&](std::string_view name) { return options.task.task.starts_with(name); });
 }
 bool learns_digits(const Options& options) {
@@ -94,7 +94,7 @@ std::vector<Effect> of_halting() {
       {{"halting-bias"},
        [](const Options& o) { return halts(o) && o.model.halting.kind != core::ActKind::random; },
        "--halting act or act-copy, and a halting unit, which --act-kind random has none of"},
-      {{"balance"}, leaves, "--halting act-copy"},
+      {{"balance"}, halted_rows_leave, "--halting act-copy"},
       {{"decoder-halting", "decoder-steps"}, task_has_decoder, "a decoder; answers of one symbol have none"},
       {{"steps"},
        [](const Options& o) { return any_runs_all_steps(o) || o.model.encoder_steps == o.max_steps; },
@@ -124,7 +124,7 @@ std::vector<Effect> of_scoring() {
        "a task whose inputs have outputs"},
       {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
       {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
-      {{"length-penalty"}, searches, "--beam above 1"},
+      {{"length-penalty"}, uses_beam_search, "--beam above 1"},
   };
 }
 
@@ -173,15 +173,17 @@ std::vector<Effect> of_models_and_ranks() {
 /// Options of data.
 std::vector<Effect> of_tasks() {
   return {
-      {{"babi-task", "babi-size", "babi-memory"}, [](const Options& o) { return learns(o, {"babi"}); }, "--task babi"},
+      {{"babi-task", "babi-size", "babi-memory"},
+       [](const Options& o) { return task_begins_with(o, {"babi"}); },
+       "--task babi"},
       {{"agreement-form", "agreement-train-share"},
-       [](const Options& o) { return learns(o, {"agreement"}); },
+       [](const Options& o) { return task_begins_with(o, {"agreement"}); },
        "--task agreement"},
       {{"lambada-scored"},
        [](const Options& o) { return o.task.task == "lambada" && is_language_model(o); },
        "--task lambada and --lambada-form language-model"},
       {{"lambada-form", "lambada-context", "lambada-common", "lambada-names", "vocabulary-size"},
-       [](const Options& o) { return learns(o, {"lambada"}); },
+       [](const Options& o) { return task_begins_with(o, {"lambada"}); },
        "--task lambada"},
       {{"lambada-context"},
        [](const Options& o) { return o.task.lambada_context == 0 || !is_language_model(o); },
@@ -192,20 +194,22 @@ std::vector<Effect> of_tasks() {
       {{"lambada-common"}, [](const Options& o) { return o.task.lambada_context > 0; }, "--lambada-context above 0"},
       {{"source-language", "target-language", "train-set", "validation-set", "test-set", "sentencepiece",
         "longest-pair"},
-       [](const Options& o) { return learns(o, {"translation"}); },
+       [](const Options& o) { return task_begins_with(o, {"translation"}); },
        "--task translation"},
       {{"train-length", "evaluation-length"}, learns_digits, "--task copy, reverse or addition"},
       {{"execute-nesting"},
        [](const Options& o) {
-         return !learns(o, {"execute-copy", "execute-double", "execute-reverse"});
+         return !task_begins_with(o, {"execute-copy", "execute-double", "execute-reverse"});
        },
        "--task execute-program, execute-control or execute-addition"},
       {{"execute-length", "execute-nesting"},
-       [](const Options& o) { return learns(o, {"execute-"}); },
+       [](const Options& o) { return task_begins_with(o, {"execute-"}); },
        "a --task execute-…"},
-      {{"execute-source"}, [](const Options& o) { return learns(o, {"execute-program"}); }, "--task execute-program"},
+      {{"execute-source"},
+       [](const Options& o) { return task_begins_with(o, {"execute-program"}); },
+       "--task execute-program"},
       {{"train-examples", "evaluation-examples", "data-seed"},
-       [](const Options& o) { return learns_digits(o) || learns(o, {"execute-"}); },
+       [](const Options& o) { return learns_digits(o) || task_begins_with(o, {"execute-"}); },
        "a task whose examples are generated"},
       {{"evaluation-examples", "evaluation-length"},
        [](const Options& o) { return o.command != "evaluate" || o.split != datasets::Split::train; },

@@ -28,13 +28,13 @@ inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max
 inline constexpr double largest_real = 1e15;
 
 /// Marks an option that sets several values which other options can set one by one: it is applied before them.
-inline OptionEntry first(OptionEntry entry) {
+inline OptionEntry applied_first(OptionEntry entry) {
   entry.sets_others = true;
   return entry;
 }
 
 /// Marks an option that may change when a run is resumed.
-inline OptionEntry changeable(OptionEntry entry) {
+inline OptionEntry may_change_on_resume(OptionEntry entry) {
   entry.may_change = true;
   return entry;
 }

@@ -22,7 +22,7 @@ namespace {
 /// The options that the run directory has recorded, to start from.
 Options options_of_run(const Options& given, const CommandEntry& command) {
   const auto path = std::filesystem::path(given.run_dir) / config_name;
-  if (!base::is_there(path)) {
+  if (!base::path_exists(path)) {
     if (!core::all_checkpoints(path.parent_path() / "checkpoints").empty())
       throw base::BadInput(
           fmt::format("--run-dir {}: {}, the run's options, is gone, though its checkpoints are there; "
@@ -67,7 +67,7 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   if (given.resume) check_unchanged(base, options);
   if (options.task.task.empty())
     throw base::BadInput(fmt::format("--task: not given, needs {}{}", find_option("task", command_train)->expected,
-                                     base::is_there(std::filesystem::path(given.run_dir) / config_name)
+                                     base::path_exists(std::filesystem::path(given.run_dir) / config_name)
                                          ? "; or --resume, to go on with the run"
                                          : ""));
   check_together(options);

@@ -56,7 +56,7 @@ void take_pieces_of(const std::filesystem::path& directory, const CommandEntry& 
                     std::vector<Assignment>& assignments) {
   if (find_option("sentencepiece", command.bit) == nullptr) return;
   const auto pieces = std::filesystem::absolute(directory) / datasets::subword_model_name;
-  if (!base::is_there(pieces)) return;
+  if (!base::path_exists(pieces)) return;
   std::erase_if(assignments, [](const Assignment& assignment) { return assignment.name == "sentencepiece"; });
   assignments.push_back({"sentencepiece", pieces.string(), pieces.string()});
 }

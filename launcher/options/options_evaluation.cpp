@@ -42,11 +42,11 @@ void add_evaluation(Table& table) {
                  [](auto& o) -> auto& { return o.length_penalty; }),
              decode_extra()});
   table.add("Evaluation", run_commands, true,
-            {changeable(whole(
+            {may_change_on_resume(whole(
                 "evaluation-batch", "sequences evaluated at once, over all ranks",
                 [](auto& o) -> auto& { return o.evaluation_batch; }, 1))});
   table.add("Evaluation", command_train, true,
-            {changeable(whole(
+            {may_change_on_resume(whole(
                 "evaluation-limit", "examples that a validation scores, spread over the split; 0: all",
                 [](auto& o) -> auto& { return o.evaluation_limit; }, 0))});
   table.add("Evaluation", command_evaluate, false,

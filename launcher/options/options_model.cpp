@@ -23,7 +23,7 @@ OptionEntry variant() {
     options.model.halting.output = paper ? core::ActOutput::accumulated : core::ActOutput::interpolated;
     return true;
   };
-  return first(entry);
+  return applied_first(entry);
 }
 
 OptionEntry steps() {
@@ -37,7 +37,7 @@ OptionEntry steps() {
     options.max_steps = 0;
     return true;
   };
-  return first(entry);
+  return applied_first(entry);
 }
 
 OptionEntry decoder_steps() {
@@ -55,7 +55,7 @@ OptionEntry dropout() {
     model.attention_dropout = model.transition_dropout = model.input_dropout = model.residual_dropout;
     return true;
   };
-  return first(entry);
+  return applied_first(entry);
 }
 
 std::vector<std::pair<std::string, core::Halting>> halting_names() {
@@ -71,7 +71,7 @@ OptionEntry halting() {
     options.model.halting.decoder = options.model.halting.encoder;
     return true;
   };
-  return first(entry);
+  return applied_first(entry);
 }
 
 /// What numbers and products are computed in, as one name.
@@ -164,7 +164,7 @@ void add_halting(Table& table) {
                 "ponder-warmup", "updates over which that weight grows to its full value",
                 [](auto& o) -> auto& { return o.ponder_warmup; }, 0)});
   table.add("Halting", rank_commands, true,
-            {changeable(not_negative(
+            {may_change_on_resume(not_negative(
                 "balance", "act-copy: rows move between ranks once one has more than X times the mean; 0: never",
                 [](auto& o) -> auto& { return o.model.halting.balance; }))});
 }
@@ -209,7 +209,7 @@ void add_dropout(Table& table) {
 void add_memory(Table& table) {
   table.add(
       "Memory", command_train | command_bench | command_plan, true,
-      {changeable(choice<core::Recompute>(
+      {may_change_on_resume(choice<core::Recompute>(
           "recompute",
           "what is not kept but computed again in the backward pass: nothing, attention's weights, or whole steps",
           [](auto& o) -> auto& { return o.model.recompute; },

@@ -88,11 +88,12 @@ void add_lambada(Table& table) {
            "vocabulary-size", "lambada: size of the vocabulary, the most frequent words of the training text",
            [](auto& o) -> auto& { return o.task.vocabulary_size; }, 1, 1 << 24)});
   table.add("Task", command_train | command_evaluate, true,
-            {changeable(choice<bool>("lambada-scored",
-                                     "lambada, language model: which words count for scores and perplexity, the last "
-                                     "of each passage or all",
-                                     [](auto& o) -> auto& { return o.task.lambada_scores_all_words; },
-                                     {{"last-word", false}, {"all-words", true}}))});
+            {may_change_on_resume(
+                choice<bool>("lambada-scored",
+                             "lambada, language model: which words count for scores and perplexity, the last "
+                             "of each passage or all",
+                             [](auto& o) -> auto& { return o.task.lambada_scores_all_words; },
+                             {{"last-word", false}, {"all-words", true}}))});
 }
 
 void add_generated(Table& table) {
@@ -116,10 +117,10 @@ void add_generated(Table& table) {
        whole(
            "data-seed", "seed of the generated examples", [](auto& o) -> auto& { return o.task.seed; }, 0)});
   table.add("Task", command_train | command_evaluate, true,
-            {changeable(whole(
+            {may_change_on_resume(whole(
                  "evaluation-length", "copy, reverse, addition: longest input in evaluation",
                  [](auto& o) -> auto& { return o.task.evaluation_length; }, 1)),
-             changeable(whole(
+             may_change_on_resume(whole(
                  "evaluation-examples", "generated tasks: number of examples in each evaluation split",
                  [](auto& o) -> auto& { return o.task.evaluation_examples; }, 1, most_examples))});
 }
@@ -139,17 +140,17 @@ void add_parallel_text(Table& table) {
                  "train-set", "translation: files to train on, without their endings; default: train",
                  [](auto& o) -> auto& { return o.task.train_sets; })});
   table.add("Task", command_train | command_data_check, true,
-            {changeable(absolute_path(
+            {may_change_on_resume(absolute_path(
                  "sentencepiece", "FILE", "translation: SentencePiece model; default: the one in --data",
                  [](auto& o) -> auto& { return o.task.sentencepiece; })),  // a checkpoint checks its vocabulary
              whole(
                  "longest-pair", "translation: pairs with more pieces than this on either side are not trained on",
                  [](auto& o) -> auto& { return o.task.longest_pair; }, 1, 1 << 20)});
   table.add("Task", command_train | command_evaluate | command_data_check, true,
-            {changeable(names(
+            {may_change_on_resume(names(
                  "validation-set", "translation: files to validate on; default: validation, valid, val or dev",
                  [](auto& o) -> auto& { return o.task.validation_sets; })),
-             changeable(names(
+             may_change_on_resume(names(
                  "test-set", "translation: files to test on; default: test and names like test.lc or test2016",
                  [](auto& o) -> auto& { return o.task.test_sets; }))});
 }
@@ -165,7 +166,7 @@ void add_task(Table& table) {
              flag(
                  "json", "print a JSON object for each task", [](auto& o) -> auto& { return o.json; })});
   table.add("Task", run_commands | command_export | command_data_sentencepiece | command_data_check, true,
-            {changeable(data_directory())});
+            {may_change_on_resume(data_directory())});
   add_babi(table);
   add_agreement(table);
   add_lambada(table);

@@ -32,14 +32,14 @@ OptionEntry schedule() {
     }
     return true;
   };
-  return first(entry);
+  return applied_first(entry);
 }
 
 void add_optimizer(Table& table) {
   table.add(
       "Training", command_train, true,
       {schedule(),
-       changeable(positive(
+       may_change_on_resume(positive(
            "learning-rate", "learning rate; with inverse-square-root the constant factor, by default 2",
            [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; })),
        whole(
@@ -92,7 +92,7 @@ OptionEntry stop_signals() {
       names.push_back(std::ranges::find(signal_names(), signal, &std::pair<std::string, int>::second)->first);
     return fmt::format("{}", fmt::join(names, ","));
   };
-  return changeable(entry);
+  return may_change_on_resume(entry);
 }
 
 void add_batches(Table& table) {
@@ -124,44 +124,45 @@ void add_batches(Table& table) {
 
 void add_ends(Table& table) {
   table.add("Training", command_train, true,
-            {changeable(whole(
+            {may_change_on_resume(whole(
                  "max-updates", "end after this many updates", [](auto& o) -> auto& { return o.max_updates; }, 1)),
-             changeable(not_negative(
+             may_change_on_resume(not_negative(
                  "max-hours", "end after this many hours of training; 0: no limit",
                  [](auto& o) -> auto& { return o.max_hours; })),
-             changeable(not_negative(
+             may_change_on_resume(not_negative(
                  "target-score",
                  "end once validation reaches this score, such as 0.98 (decoded translations: BLEU / 100); 0: no limit",
                  [](auto& o) -> auto& { return o.target_score; })),
-             changeable(whole(
+             may_change_on_resume(whole(
                  "patience", "end after this many evaluations in a row without a new best; 0: no limit",
                  [](auto& o) -> auto& { return o.patience; }, 0))});
 }
 
 /// Options on what is evaluated, logged and kept.
-void add_looks(Table& table) {
+void add_monitoring(Table& table) {
   table.add(
       "Training", command_train, true,
-      {changeable(whole(
+      {may_change_on_resume(whole(
            "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
-       changeable(whole(
+       may_change_on_resume(whole(
            "evaluate-every", "updates between evaluations; 0: only at the end",
            [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
-       changeable(choice<Scoring>("evaluation-scoring",
-                                  "what evaluations score: each symbol given the right ones before it, or greedily "
-                                  "decoded outputs (translations by BLEU); also decides the best and --target-score",
-                                  [](auto& o) -> auto& { return o.evaluation_scoring; },
-                                  {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
-       changeable(whole(
+       may_change_on_resume(
+           choice<Scoring>("evaluation-scoring",
+                           "what evaluations score: each symbol given the right ones before it, or greedily "
+                           "decoded outputs (translations by BLEU); also decides the best and --target-score",
+                           [](auto& o) -> auto& { return o.evaluation_scoring; },
+                           {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
+       may_change_on_resume(whole(
            "checkpoint-every", "updates between checkpoints; 0: only for a new best and at the end",
            [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
-       changeable(not_negative(
+       may_change_on_resume(not_negative(
            "checkpoint-minutes", "minutes after the newest checkpoint until another; 0: none by the clock",
            [](auto& o) -> auto& { return o.checkpoint_minutes; })),
-       changeable(whole(
+       may_change_on_resume(whole(
            "keep-checkpoints", "how many of the newest checkpoints are kept, besides the best",
            [](auto& o) -> auto& { return o.keep_checkpoints; }, 1)),
-       changeable(whole(
+       may_change_on_resume(whole(
            "keep-every", "updates between checkpoints that are kept for good; 0: none are",
            [](auto& o) -> auto& { return o.keep_every; }, 0))});
 }
@@ -169,14 +170,14 @@ void add_looks(Table& table) {
 /// Options on what may go wrong.
 void add_checks(Table& table) {
   table.add("Training", command_train, true,
-            {changeable(choice<OnNonFinite>("on-nonfinite",
-                                            "what to do with an update whose loss or gradients are not finite",
-                                            [](auto& o) -> auto& { return o.on_nonfinite; },
-                                            {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
-             changeable(whole(
+            {may_change_on_resume(
+                 choice<OnNonFinite>("on-nonfinite", "what to do with an update whose loss or gradients are not finite",
+                                     [](auto& o) -> auto& { return o.on_nonfinite; },
+                                     {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
+             may_change_on_resume(whole(
                  "nonfinite-limit", "how many such updates in a row are skipped; one more ends the run",
                  [](auto& o) -> auto& { return o.nonfinite_limit; }, 1)),
-             changeable(whole(
+             may_change_on_resume(whole(
                  "check-ranks", "updates between checks that all ranks' parameters are the same bits; 0: none",
                  [](auto& o) -> auto& { return o.check_ranks; }, 0))});
 }
@@ -187,7 +188,7 @@ void add_training(Table& table) {
   add_batches(table);
   add_optimizer(table);
   add_ends(table);
-  add_looks(table);
+  add_monitoring(table);
   add_checks(table);
 }
 

@@ -25,19 +25,19 @@ bool begins_with_some_of(const std::string& file, std::string_view text) {
 
 void check_output_file(const char* option, const std::string& file, std::string_view begins) {
   if (file.empty()) return;
-  std::error_code unseen;
+  std::error_code error;
   const auto directory = std::filesystem::absolute(file).parent_path();
   std::string problem;
-  const auto cannot_be = [&unseen](const std::filesystem::path& path) {  // for example, its name is too long
-    return !std::filesystem::exists(path, unseen) && unseen;
+  const auto cannot_be = [&error](const std::filesystem::path& path) {  // for example, its name is too long
+    return !std::filesystem::exists(path, error) && error;
   };
   if (cannot_be(file) || cannot_be(base::unfinished_beside(file)))
-    problem = fmt::format("cannot be written: {}", unseen.message());
-  else if (std::filesystem::is_directory(file, unseen))
+    problem = fmt::format("cannot be written: {}", error.message());
+  else if (std::filesystem::is_directory(file, error))
     problem = "is a directory, a file is needed";
-  else if (std::filesystem::exists(file, unseen) && !std::filesystem::is_regular_file(file, unseen))
+  else if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error))
     problem = "is no regular file, one is needed";
-  else if (!std::filesystem::is_directory(directory, unseen))
+  else if (!std::filesystem::is_directory(directory, error))
     problem = fmt::format("there is no directory {}", directory.string());
   else if (::access(directory.c_str(), W_OK) != 0)
     problem = fmt::format("{} cannot be written to", directory.string());

@@ -21,7 +21,7 @@ bool cut_matters(const Workload& work, const dist::ExchangeOptions& exchange) {
 
 /// Whether the exchange is a choice of its own. Without ranks that share a sequence there is only one; heads always
 /// sends queries, keys and values.
-bool has_choice(const Workload& work, const Layout& layout) {
+bool is_distinct(const Workload& work, const Layout& layout) {
   if (layout.sequence_parallel == 1)
     return layout.exchange.form == dist::ExchangeForm::all_gather && layout.exchange.sent == dist::Sent::keys_values &&
            layout.exchange.cut == dist::Cut::contiguous;
@@ -37,12 +37,12 @@ std::vector<Layout> layouts(const Workload& work, std::int64_t nodes, std::int64
       for (const auto& [sent_name, sent] : exchange_sends())
         for (const auto& [cut_name, cut] : exchange_cuts()) {
           const Layout layout{nodes, ranks_per_node, shared, {form, sent, cut}};
-          if (is_possible(work, layout) && has_choice(work, layout)) found.push_back(layout);
+          if (is_possible(work, layout) && is_distinct(work, layout)) found.push_back(layout);
         }
   return found;
 }
 
-bool has(const Workload& work, const Layout& layout, const FixedChoices& fixed) {
+bool satisfies(const Workload& work, const Layout& layout, const FixedChoices& fixed) {
   const bool alone = layout.sequence_parallel == 1;  // nothing is exchanged
   return fixed.sequence_parallel.value_or(layout.sequence_parallel) == layout.sequence_parallel &&
          (alone ||
@@ -174,7 +174,7 @@ Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t rank
   Workload shared = work;  // a person may ask for more shares than positions
   shared.longest = std::max(work.longest, fixed.sequence_parallel.value_or(1));
   for (const Candidate& one : candidates(shared, nodes, ranks_per_node, machine))
-    if (has(work, one.layout, fixed)) return one.layout;
+    if (satisfies(work, one.layout, fixed)) return one.layout;
   throw base::BadInput(fmt::format("--sequence-parallel {}: cannot be had with this exchange, model and {} ranks",
                                    fixed.sequence_parallel.value_or(1), nodes * ranks_per_node));
 }

@@ -62,8 +62,8 @@ RateCurve rates_of_messages(const std::function<std::function<void()>(std::int64
   RateCurve curve;
   for (const std::int64_t bytes : sizes) {
     const double seconds = seconds_of(collective_of_bytes(bytes), 20, group);
-    const double beside = std::max(seconds - latency, seconds / 10);
-    curve.push_back({static_cast<double>(bytes), static_cast<double>(bytes) / beside});
+    const double without_latency = std::max(seconds - latency, seconds / 10);
+    curve.push_back({static_cast<double>(bytes), static_cast<double>(bytes) / without_latency});
     if (seconds > long_enough) break;
   }
   return curve;

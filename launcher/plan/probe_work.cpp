@@ -34,12 +34,12 @@ double seconds_of(const std::function<void()>& call) {
 
 /// `seconds` without the `part` of them that was measured elsewhere. That may be a little too much: a quarter stays at
 /// least.
-double beside(double seconds, double part) { return std::max(seconds - part, seconds / 4); }
+double without_part(double seconds, double part) { return std::max(seconds - part, seconds / 4); }
 
 /// `seconds` without the time that reading `x` and writing as much takes.
-double beside_element_wise(double seconds, const at::Tensor& x, const MachineNumbers& numbers) {
+double without_element_wise(double seconds, const at::Tensor& x, const MachineNumbers& numbers) {
   const auto bytes = static_cast<double>(x.nbytes());
-  return beside(seconds, 2 * bytes / rate_at(numbers.element_wise, 3 * bytes));
+  return without_part(seconds, 2 * bytes / rate_at(numbers.element_wise, 3 * bytes));
 }
 
 /// Rates of a forward product and the two that its backward pass makes.
@@ -55,7 +55,7 @@ RateCurve probe_products(const core::ModelOptions& model, double operation) {
       core::product(x.t(), y);
     });
     const double flops = 2.0 * static_cast<double>(rows * model.d_model * model.ffn);
-    curve.push_back({flops, 3 * flops / beside(seconds, 3 * operation)});
+    curve.push_back({flops, 3 * flops / without_part(seconds, 3 * operation)});
     if (seconds > too_long) break;
   }
   return curve;
@@ -78,7 +78,7 @@ RateCurve probe_batched_products(const core::ModelOptions& model, double operati
       }
     });
     const double flops = 2.0 * static_cast<double>(length * length * columns);
-    curve.push_back({flops, 3 * static_cast<double>(matrices) * flops / beside(seconds, 3 * operation)});
+    curve.push_back({flops, 3 * static_cast<double>(matrices) * flops / without_part(seconds, 3 * operation)});
     if (seconds > too_long) break;
   }
   return curve;
@@ -97,7 +97,7 @@ RateCurve probe_element_wise(double operation) {
       if (kept.size() * kept.front().nbytes() > kept_bytes) kept.erase(kept.begin(), kept.end() - 1);
     });
     const double bytes = 3.0 * static_cast<double>(other.nbytes());
-    curve.push_back({bytes, bytes / beside(seconds, operation)});
+    curve.push_back({bytes, bytes / without_part(seconds, operation)});
     if (seconds > too_long) break;
   }
   return curve;
@@ -122,13 +122,13 @@ double probe_random_numbers(const core::ModelOptions& model, const MachineNumber
   const at::Tensor x = at::ones({rows.count(), model.ffn});
   const core::DropoutKey key = core::DropoutKey::for_update(1, 1);
   const double seconds = seconds_of([&] { core::dropout(x, 0.1, key, rows); });
-  return static_cast<double>(x.numel()) / beside_element_wise(seconds, x, numbers);
+  return static_cast<double>(x.numel()) / without_element_wise(seconds, x, numbers);
 }
 
 double probe_exponentials(const core::ModelOptions& model, const MachineNumbers& numbers) {
   const at::Tensor x = at::ones({4 * model.heads, 256, 256});
   const double seconds = seconds_of([&] { at::softmax(x, -1); });
-  return static_cast<double>(x.numel()) / beside_element_wise(seconds, x, numbers);
+  return static_cast<double>(x.numel()) / without_element_wise(seconds, x, numbers);
 }
 
 double probe_row_moves(const core::ModelOptions& model, const MachineNumbers& numbers) {
@@ -138,7 +138,7 @@ double probe_row_moves(const core::ModelOptions& model, const MachineNumbers& nu
     const at::Tensor index = (at::arange(rows).unsqueeze(1) * model.heads + at::arange(model.heads)).flatten();
     dist::select_rows(x, index);
   });
-  return static_cast<double>(x.size(0)) / beside_element_wise(seconds, x, numbers);
+  return static_cast<double>(x.size(0)) / without_element_wise(seconds, x, numbers);
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ ProgramEnd run_silent_program(std::vector<std::string> words, const std::filesys
   write_to(errors, STDERR_FILENO, actions);
   pid_t process = 0;
   if (const int failure = start_program(words, actions, process); failure != 0) return {failure, 0, ""};
-  std::string said = read_to_end(errors);
-  return {0, wait_for_end(process), std::move(said)};
+  std::string error_output = read_to_end(errors);
+  return {0, wait_for_end(process), std::move(error_output)};
 }
 
 std::string output_of(std::vector<std::string> words) {

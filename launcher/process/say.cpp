@@ -25,15 +25,15 @@ void print(const std::string& text) {
 
 std::string cause_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
-  const std::string said = error.what();
-  if (said.find("DefaultCPUAllocator") != std::string::npos) {  // LibTorch adds its file and line
+  const std::string message = error.what();
+  if (message.find("DefaultCPUAllocator") != std::string::npos) {  // LibTorch adds its file and line
     constexpr std::string_view before_size = "tried to allocate ";
-    const auto place = said.find(before_size);
+    const auto place = message.find(before_size);
     if (place == std::string::npos) return "out of memory";
     return fmt::format("out of memory: {} more asked for",
-                       readable(std::strtod(said.c_str() + place + before_size.size(), nullptr), "B"));
+                       readable(std::strtod(message.c_str() + place + before_size.size(), nullptr), "B"));
   }
-  return said.substr(0, said.find('\n'));
+  return message.substr(0, message.find('\n'));
 }
 
 std::string rank_and_update(std::int64_t rank, const std::string& host, std::int64_t update) {

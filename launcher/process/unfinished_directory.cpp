@@ -47,7 +47,7 @@ UnfinishedDirectory::UnfinishedDirectory(const fs::path& whole)
     : path_(whole.parent_path() / fmt::format(".{}.ut-unfinished", whole.filename().string())),
       lock_(
           path_, [&] { return make_and_open(path_, whole); }, std::chrono::seconds(0)) {
-  if (lock_.is_of_another())
+  if (lock_.is_held_elsewhere())
     throw base::BadInput(
         fmt::format("{}: another process is making it; wait for that, or give another name", whole.string()));
   empty(path_, whole);

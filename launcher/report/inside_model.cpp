@@ -54,9 +54,9 @@ ordered_json steps_of_rows(const core::StackOutput& output, core::Halting haltin
 }
 
 /// A loaded model with all that is needed to show it at work.
-class Inside {
+class ModelAtWork {
  public:
-  explicit Inside(const Options& run)
+  explicit ModelAtWork(const Options& run)
       : run_(run),
         task_(datasets::make_task(run.task)),
         loaded_(load_model(run, *task_, chosen_checkpoints(run))),
@@ -136,8 +136,8 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
   const at::NoGradGuard no_graph;
   Options used = run;
   used.checkpoint = chosen_checkpoint(run).filename().string();
-  Inside inside(used);
-  const datasets::Task& task = inside.task();
+  ModelAtWork model(used);
+  const datasets::Task& task = model.task();
   ordered_json shown{{"checkpoint", used.checkpoint}, {"examples", ordered_json::array()}};
   if (report.first_example >= task.size(run.split))
     throw base::BadInput(fmt::format("--first-example {}: the split has {} examples, numbered from 0",
@@ -147,7 +147,7 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
   for (auto number = report.first_example; number < end && std::ssize(shown["examples"]) < report.examples; ++number)
     if (const auto example = task.example(run.split, number);
         example.source.size() <= most && example.target.size() <= most)
-      shown["examples"].push_back(inside.example(number));
+      shown["examples"].push_back(model.example(number));
   if (shown["examples"].empty())
     throw base::BadInput(
         fmt::format("of {} examples from number {} on none has at most {} positions; give another --example-rows, "

@@ -91,7 +91,7 @@ class Metrics {
       return;
     }
     if (split == line.end() && line.contains("loss") && line["loss"].is_null()) {
-      if (lost_++ == 0) first_lost_ = *update;
+      if (not_finite_lines_++ == 0) first_not_finite_ = *update;
     }
     ordered_json& curves = curves_[split == line.end() ? "training" : "validation"];
     if (split != line.end()) forget_other_scores(line, curves);
@@ -124,7 +124,8 @@ class Metrics {
         if (points.size() > most_points) run["thinned"] = true;
         points = thinned(points);
       }
-    if (lost_ > 0) run["not_finite"] = {{"lines", lost_}, {"first", std::move(first_lost_)}};
+    if (not_finite_lines_ > 0)
+      run["not_finite"] = {{"lines", not_finite_lines_}, {"first", std::move(first_not_finite_)}};
     for (auto& records : ponder_) {
       ordered_json kept = ordered_json::array();
       const std::size_t every = (records.size() + most_ponder_records - 1) / most_ponder_records;
@@ -143,8 +144,8 @@ class Metrics {
   ordered_json sizes_ = ordered_json::object();
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
   std::string scoring_ = usual_scoring;  // of the validations so far
-  std::int64_t lost_ = 0;                // lines whose loss is not finite
-  ordered_json first_lost_;              // update of the first of them
+  std::int64_t not_finite_lines_ = 0;    // lines whose loss is not finite
+  ordered_json first_not_finite_;        // update of the first of them
   ordered_json scores_ = ordered_json::object();
   ordered_json ponder_ = ordered_json::object();
 };
@@ -152,7 +153,7 @@ class Metrics {
 /// What `ut evaluate` has found of the run, the newest result of each way of scoring, without what is not shown.
 ordered_json evaluations_of(const std::filesystem::path& file) {
   std::map<std::string, ordered_json> found;  // by what was scored, and how
-  if (!base::is_there(file)) return ordered_json::array();
+  if (!base::path_exists(file)) return ordered_json::array();
   std::istringstream stream(base::read_file(file));
   for (std::string line; std::getline(stream, line);) {
     auto record = base::parse_json<ordered_json>(line);
@@ -174,9 +175,9 @@ ordered_json evaluations_of(const std::filesystem::path& file) {
 ordered_json read_run(const std::filesystem::path& run_dir) {
   const auto options = run_dir / config_name;
   const auto file = metrics_file(run_dir);
-  if (!base::is_there(options))
+  if (!base::path_exists(options))
     throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
-  if (!base::is_there(file))
+  if (!base::path_exists(file))
     throw base::BadInput(
         fmt::format("{}: nothing to report, the run has no metrics yet (no metrics.jsonl)", run_dir.string()));
   ordered_json run{{"settings", settings_of(options)}};

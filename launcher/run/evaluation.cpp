@@ -62,7 +62,7 @@ double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
 
 /// Counts right labels. A sequence is right if all its labels are, on whichever rank they are.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
-                          const Session& session, const See& see) {
+                          const Session& session, const ExampleVisitor& visit) {
   const std::span<const datasets::Example> examples = batch.examples;
   const at::Tensor labels = batch.rows.labels.cpu();
   const std::vector<std::int64_t> of_label = batch.sequences_of_labels();
@@ -84,7 +84,7 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   count_ponder(sum, prediction, batch.rows, examples, session.options.model.halting);
 
   session.mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
-  if (see) show_teacher_forced(see, prediction, batch, wrong, session);
+  if (visit) show_teacher_forced(visit, prediction, batch, wrong, session);
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < examples.size(); ++index)
     add_to_both(sum, examples[index], [&](Results& results) {
@@ -113,7 +113,7 @@ bool is_empty(const datasets::Example& example) {
 
 /// Decodes examples of a split and scores their outputs.
 void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& batch, datasets::Split split,
-                   const core::Steps& steps, const Session& session, const See& see) {
+                   const core::Steps& steps, const Session& session, const ExampleVisitor& visit) {
   const std::span<const datasets::Example> examples = batch.examples;
   const datasets::Task& task = *session.task;
   const core::Decoded decoded =
@@ -122,7 +122,7 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
   sum.ponder_times.add({{}, {decoded.encoder_updates, {}}, {decoded.decoder_updates, {}}},
                        session.options.model.halting);
   std::vector<std::vector<std::int64_t>> encoder;
-  if (see)
+  if (visit)
     encoder = updates_by_position(decoded.encoder_updates, batch.rows.source.get(),
                                   session.options.model.halting.encoder, session.mesh.sequence());
   if (session.mesh.sequence_rank() != 0) return;
@@ -135,27 +135,27 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
     add_to_both(sum, examples[index], [&](Results& results) { results.score += score; });
     if (task.is_scored_as_text())
       count_text(sum, output, examples[index], task.right_text(split, batch.numbers[index]), task);
-    if (see)
-      see({batch.numbers[index],
-           examples[index],
-           reference,
-           output,
-           output == reference,
-           true,
-           encoder.empty() ? std::vector<std::int64_t>() : encoder[index],
-           {}});
+    if (visit)
+      visit({batch.numbers[index],
+             examples[index],
+             reference,
+             output,
+             output == reference,
+             true,
+             encoder.empty() ? std::vector<std::int64_t>() : encoder[index],
+             {}});
   }
 }
 
 void sum_over_ranks(datasets::BleuCounts& counts, dist::Communicator& world) {
-  std::vector<std::int64_t> numbers(counts.right.begin(), counts.right.end());
-  numbers.insert(numbers.end(), counts.possible.begin(), counts.possible.end());
+  std::vector<std::int64_t> numbers(counts.matched.begin(), counts.matched.end());
+  numbers.insert(numbers.end(), counts.total.begin(), counts.total.end());
   numbers.insert(numbers.end(), {counts.length, counts.reference_length});
   const at::Tensor sums = at::tensor(numbers, at::kLong);
   world.all_reduce_sum(sums, dist::Purpose::control);
   const auto* number = sums.const_data_ptr<std::int64_t>();
-  std::copy_n(number, datasets::bleu_orders, counts.right.begin());
-  std::copy_n(number + datasets::bleu_orders, datasets::bleu_orders, counts.possible.begin());
+  std::copy_n(number, datasets::bleu_orders, counts.matched.begin());
+  std::copy_n(number + datasets::bleu_orders, datasets::bleu_orders, counts.total.begin());
   counts.length = number[2 * datasets::bleu_orders];
   counts.reference_length = number[2 * datasets::bleu_orders + 1];
 }
@@ -176,7 +176,7 @@ void sum_over_ranks(Results& results, const core::Steps& steps, dist::Communicat
 
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                                          const core::Steps& steps, Scoring scoring, std::int64_t limit,
-                                         const std::function<bool()>& stop, const See& see) {
+                                         const std::function<bool()>& stop, const ExampleVisitor& visit) {
   const at::NoGradGuard no_graph;
   const std::int64_t size = session.task->size(split);
   const std::int64_t count = limit == 0 ? size : std::min(limit, size);
@@ -200,9 +200,9 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
     const RankBatch mine = rank_batch(batch.examples, make, begin, session.mesh, session.options.exchange);
     sum.labels += decodes ? 0 : batch.labels();
     if (decodes)
-      count_decoded(sum, model, mine, split, steps, session, see);
+      count_decoded(sum, model, mine, split, steps, session, visit);
     else
-      count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, session, see);
+      count_teacher_forced(sum, model.forward(mine.rows, steps, {}), mine, session, visit);
     sum.ponder_times.count_arriving();
   }
   dist::Communicator& world = session.mesh.world();

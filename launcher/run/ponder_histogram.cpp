@@ -32,7 +32,7 @@ void PonderHistogram::add(const PonderHistogram& other) {
 }
 
 void PonderHistogram::count_arriving() {
-  for (const dist::Arriving& updates : std::exchange(arriving_, {})) count(updates());
+  for (const dist::PendingTensor& updates : std::exchange(arriving_, {})) count(updates());
 }
 
 void PonderHistogram::sum_over(dist::Communicator& world, std::int64_t most) {

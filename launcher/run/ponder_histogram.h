@@ -35,8 +35,8 @@ class PonderHistogram {
  private:
   void count(const at::Tensor& updates);
 
-  std::vector<std::int64_t> rows_;        // [n]: rows that took n steps
-  std::vector<dist::Arriving> arriving_;  // from a device, not counted yet
+  std::vector<std::int64_t> rows_;             // [n]: rows that took n steps
+  std::vector<dist::PendingTensor> arriving_;  // from a device, not counted yet
 };
 
 /// The ponder times of both stacks; empty for a stack that does not halt or does not exist.

@@ -115,8 +115,8 @@ void add_candidates(core::Batch& batch, Examples examples) {
       ++row;
     }
   }
-  batch.candidates.row = at::tensor(rows, at::kLong);
-  batch.candidates.candidate = at::tensor(candidates, at::kLong);
+  batch.candidates.row_of_place = at::tensor(rows, at::kLong);
+  batch.candidates.candidate_of_place = at::tensor(candidates, at::kLong);
 }
 
 /// Where part number `part` of `parts` begins: the example nearest to its share of all rows.
@@ -129,8 +129,9 @@ std::int64_t begin_of_part(const std::vector<std::int64_t>& rows_before, int par
 }
 
 void move_to(at::Device device, core::Batch& batch) {
-  for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
-                           &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
+  for (at::Tensor* part :
+       {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position, &batch.read_rows,
+        &batch.labels, &batch.candidates.row_of_place, &batch.candidates.candidate_of_place})
     if (part->defined()) *part = dist::on_device(*part, device);
 }
 

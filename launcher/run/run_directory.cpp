@@ -43,7 +43,7 @@ void check_writable(const fs::path& path) {
     } catch (const fs::filesystem_error& error) {
       throw refusal(path, fmt::format("cannot be written to: {}", error.code().message()));
     }
-    if (fs::is_symlink(existing) && !base::is_there(existing))
+    if (fs::is_symlink(existing) && !base::path_exists(existing))
       throw refusal(path, fmt::format("{} is a link to what is not there; needs a directory", existing.string()));
     if (!fs::is_directory(existing))
       throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
@@ -51,7 +51,7 @@ void check_writable(const fs::path& path) {
       throw refusal(path, fmt::format("{} cannot be written to: {}", existing.string(), std::strerror(errno)));
   }
   const fs::path records = metrics_file(path);
-  if (base::is_there(records) && !fs::is_regular_file(records))
+  if (base::path_exists(records) && !fs::is_regular_file(records))
     throw refusal(path, fmt::format("{} is no regular file, one is needed", records.string()));
   if (fs::exists(fs::symlink_status(records)) && ::access(records.c_str(), W_OK) != 0)
     throw refusal(path, fmt::format("{} cannot be written to: {}", records.string(), std::strerror(errno)));
@@ -62,7 +62,7 @@ bool has_checkpoints(const fs::path& path) { return !core::all_checkpoints(check
 /// Whether a run came further than its first checkpoint, which follows its first score. A run that ended before has
 /// nothing to go on with and nothing to lose.
 bool has_records(const fs::path& path) {
-  if (!base::is_there(metrics_file(path))) return false;
+  if (!base::path_exists(metrics_file(path))) return false;
   const std::string records = base::read_file(metrics_file(path));
   return records.find('\n', records.find("\"split\"")) < records.size() - 1;
 }
@@ -74,7 +74,7 @@ std::unique_ptr<base::FileLock> take_lock(const fs::path& path, int flags) {
   const auto open = [&] { return ::open(file.c_str(), flags | O_CLOEXEC, as_the_umask_says); };
   try {
     auto lock = std::make_unique<base::FileLock>(file, open, std::chrono::seconds(0));
-    if (!lock->is_of_another()) return lock;
+    if (!lock->is_held_elsewhere()) return lock;
   } catch (const fs::filesystem_error& failure) {
     throw refusal(path, fmt::format("cannot be written to: {}", failure.code().message()));
   }
@@ -97,9 +97,9 @@ void check_run_directory(const Options& options) {
                                     options.command == "import" ? "" : "go on with it with --resume, or "));
   if (!has_checkpoints(path) && has_records(path))
     throw refusal(path, "its run's checkpoints are gone, its scores are not; remove it, or use another directory");
-  if (options.resume && !base::is_there(path / config_name))
+  if (options.resume && !base::path_exists(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
-  if (base::is_there(lock_path(path))) take_lock(path, O_RDONLY);
+  if (base::path_exists(lock_path(path))) take_lock(path, O_RDONLY);
   if (options.resume && !has_checkpoints(path))
     throw refusal(path, "the run ended before its first checkpoint; to begin it anew leave out --resume");
 }

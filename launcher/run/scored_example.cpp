@@ -35,7 +35,7 @@ std::vector<Numbers> updates_by_position(const at::Tensor& updates, const dist::
   return by_position(updates, *exchange, group);
 }
 
-void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
+void show_teacher_forced(const ExampleVisitor& visit, const core::Prediction& prediction, const RankBatch& batch,
                          const at::Tensor& wrong, const Session& session) {
   dist::Communicator& group = session.mesh.sequence();
   const core::HaltingOptions& halting = session.options.model.halting;
@@ -54,11 +54,11 @@ void show_teacher_forced(const See& see, const core::Prediction& prediction, con
     const bool has_target = batch.rows.target != nullptr;
     const auto first = has_target ? example.first_label : 0;
     const auto end = has_target ? std::ssize(example.target) : 1;
-    see({batch.numbers[index], example,
-         has_target ? Numbers(example.target.begin() + first, example.target.end()) : Numbers{example.answer},
-         Numbers(said[index].begin() + first, said[index].begin() + end),
-         wrong.const_data_ptr<std::int64_t>()[index] == 0, false, encoder.empty() ? Numbers() : encoder[index],
-         decoder.empty() ? Numbers() : decoder[index]});
+    visit({batch.numbers[index], example,
+           has_target ? Numbers(example.target.begin() + first, example.target.end()) : Numbers{example.answer},
+           Numbers(said[index].begin() + first, said[index].begin() + end),
+           wrong.const_data_ptr<std::int64_t>()[index] == 0, false, encoder.empty() ? Numbers() : encoder[index],
+           decoder.empty() ? Numbers() : decoder[index]});
   }
 }
 

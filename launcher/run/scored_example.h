@@ -25,7 +25,7 @@ struct ScoredExample {
   std::vector<std::int64_t> decoder_updates;  // steps of each target position, if they halt; none if decoded
 };
 
-using See = std::function<void(const ScoredExample&)>;
+using ExampleVisitor = std::function<void(const ScoredExample&)>;
 
 /// [sequences][positions]: the steps that all positions took, from `updates` [local rows] int64, those of this rank's
 /// rows; empty if they do not halt. Collective in the group that shares the sequences.
@@ -33,9 +33,9 @@ std::vector<std::vector<std::int64_t>> updates_by_position(const at::Tensor& upd
                                                            const dist::SequenceExchange* exchange,
                                                            core::Halting halting, dist::Communicator& group);
 
-/// Shows `see` each example of the group that shares these sequences, on the group's first rank. `wrong` [sequences]
+/// Shows `visit` each example of the group that shares these sequences, on the group's first rank. `wrong` [sequences]
 /// int64: how many labels of each are wrong. Collective in that group.
-void show_teacher_forced(const See& see, const core::Prediction& prediction, const RankBatch& batch,
+void show_teacher_forced(const ExampleVisitor& visit, const core::Prediction& prediction, const RankBatch& batch,
                          const at::Tensor& wrong, const Session& session);
 
 }  // namespace ut::launcher

@@ -41,7 +41,7 @@ std::filesystem::path chosen_checkpoint(const Options& options) {
   const auto directory = checkpoint_directory(options.run_dir);
   if (core::all_checkpoints(directory).empty())
     throw base::BadInput(fmt::format("--run-dir {}: the run has no checkpoint yet", options.run_dir));
-  const bool is_yet_to_come = options.checkpoint == "best" && !base::is_there(directory / "best");
+  const bool is_yet_to_come = options.checkpoint == "best" && !base::path_exists(directory / "best");
   return core::find_checkpoint(directory, is_yet_to_come ? "latest" : options.checkpoint);
 }
 

@@ -20,8 +20,8 @@ std::string find_mpirun(const SpawnRequest& request) {
   std::istringstream directories(path == nullptr ? usual_path : path);
   for (std::string directory; std::getline(directories, directory, ':');) {
     const auto file = std::filesystem::path(directory) / "mpirun";
-    std::error_code unseen;
-    if (std::filesystem::is_regular_file(file, unseen) && ::access(file.c_str(), X_OK) == 0) return file.string();
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file.string();
   }
   throw base::BadInput(
       fmt::format("--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));

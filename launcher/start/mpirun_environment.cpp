@@ -136,9 +136,9 @@ void check_room_to_start(const Environment& get) {
   constexpr std::int64_t needed = 16;  // MB; with a few less, mpirun waits for ever
   const char* given = get("TMPDIR");
   const std::string directory = given == nullptr || *given == '\0' ? "/tmp" : given;
-  std::error_code unseen;
-  const bool is_there = std::filesystem::exists(directory, unseen);
-  if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, unseen)))
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(directory, ignored);
+  if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, ignored)))
     throw base::BadInput(fmt::format("TMPDIR {}: needs the path of a directory, from / on", directory));
   if (!is_there) return;  // mpirun makes it
   if (::access(directory.c_str(), W_OK | X_OK) != 0)

@@ -29,10 +29,10 @@ int opened_anew(int stream) {
 
 }  // namespace
 
-OutputQueue::OutputQueue(int stream) : own_(opened_anew(stream)), stream_(own_ >= 0 ? own_ : stream) {}
+OutputQueue::OutputQueue(int stream) : reopened_(opened_anew(stream)), stream_(reopened_ >= 0 ? reopened_ : stream) {}
 
 OutputQueue::~OutputQueue() {
-  if (own_ >= 0) ::close(own_);
+  if (reopened_ >= 0) ::close(reopened_);
 }
 
 void OutputQueue::add(std::string_view text) {
@@ -42,7 +42,7 @@ void OutputQueue::add(std::string_view text) {
 bool OutputQueue::is_full() const { return waiting_.size() >= full; }
 
 void OutputQueue::write_some() {
-  for (pollfd stream = question(); !is_empty() && ::poll(&stream, 1, 0) == 1;) {
+  for (pollfd stream = poll_request(); !is_empty() && ::poll(&stream, 1, 0) == 1;) {
     const auto written = ::write(stream_, waiting_.data(), std::min(waiting_.size(), at_once));
     if (written >= 0)
       waiting_.erase(0, static_cast<std::size_t>(written));
@@ -56,7 +56,7 @@ void OutputQueue::write_some() {
 void OutputQueue::write_within(int seconds) {
   constexpr int moment = 100;  // milliseconds
   for (const Stopwatch watch; !is_empty() && watch.seconds() < seconds;) {
-    pollfd stream = question();
+    pollfd stream = poll_request();
     ::poll(&stream, 1, moment);
     write_some();
   }

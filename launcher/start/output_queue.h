@@ -22,7 +22,7 @@ class OutputQueue {
   bool is_full() const;
 
   /// For poll(): asks whether the stream takes more; about no stream if nothing waits.
-  pollfd question() const { return {is_empty() ? -1 : stream_, POLLOUT, 0}; }
+  pollfd poll_request() const { return {is_empty() ? -1 : stream_, POLLOUT, 0}; }
   /// Writes as much as the stream takes at once.
   void write_some();
   /// Writes as much as the stream takes within so many seconds.
@@ -33,8 +33,8 @@ class OutputQueue {
   int failure() const { return failure_; }
 
  private:
-  int own_;     // the stream opened anew; -1: none
-  int stream_;  // own_, or the stream that others write to as well
+  int reopened_;  // the stream opened anew; -1: none
+  int stream_;    // reopened_, or the stream that others write to as well
   std::string waiting_;
   int failure_ = 0;
 };

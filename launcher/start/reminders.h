@@ -16,7 +16,7 @@ class Reminders {
   /// `patience`: how long mpirun may go on once it has given up.
   Reminders(pid_t mpirun, std::chrono::seconds patience) : mpirun_(mpirun), patience_(patience) {}
 
-  bool asked_to_stop() const { return ask_again_ != never; }
+  bool asked_to_stop() const { return ask_again_at_ != never; }
   bool told_to_end() const { return told_to_end_; }
   /// Asks mpirun to stop, and repeats it: mpirun and the ranks may not have been there yet.
   void ask_to_stop();
@@ -36,8 +36,8 @@ class Reminders {
 
   pid_t mpirun_;
   std::chrono::seconds patience_;
-  Clock::time_point ask_again_ = never;  // never until it is asked to stop
-  Clock::time_point end_it_ = never;     // when it is killed, if it may not end by itself
+  Clock::time_point ask_again_at_ = never;  // never until it is asked to stop
+  Clock::time_point kill_at_ = never;       // when it is killed, if it may not end by itself
   Clock::time_point insistent_from_ = never;
   bool told_to_end_ = false;
 };

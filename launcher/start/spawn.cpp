@@ -73,8 +73,8 @@ MpirunEnd attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSigna
                                   from(relay.open(), STDIN_FILENO),
                                   from(!output.queue().is_full(), output.pipe().reading_end()),
                                   from(!errors.queue().is_full(), errors.pipe().reading_end()),
-                                  output.queue().question(),
-                                  errors.queue().question()};
+                                  output.queue().poll_request(),
+                                  errors.queue().poll_request()};
     if (::poll(streams.data(), streams.size(), end ? -1 : reminders.remind()) < 0 && errno != EINTR)
       throw system_error("poll");
     if (streams[1].revents != 0) relay.copy();

@@ -28,24 +28,24 @@ namespace fs = std::filesystem;
 std::vector<std::string> what_changes(const Session& session, const core::StateReader& read, const fs::path& checkpoint,
                                       std::int64_t update) {
   const Options& options = session.options;
-  std::vector<std::string> said;
+  std::vector<std::string> messages;
   const std::int64_t examples = session.task->size(datasets::Split::train);
   const std::int64_t examples_before = read.whole("training_examples", 0);  // 0: unknown
   if (examples_before > 0 && examples_before != examples)
-    said.push_back(
+    messages.push_back(
         fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before, examples));
   const Options before = as_recorded(read.text("options", ""), options, checkpoint.string());
   std::vector<std::string> changes;
   for (const auto& [name, was, is] : changes_between(before, options, command_train))
     changes.push_back(fmt::format("--{} {} ({} so far)", name, is.empty() ? "not given" : is, was.empty() ? "-" : was));
-  if (!changes.empty()) said.push_back(fmt::format("goes on with {}", fmt::join(changes, ", ")));
+  if (!changes.empty()) messages.push_back(fmt::format("goes on with {}", fmt::join(changes, ", ")));
   const auto rate_by = [&](const Options& given) {
     return core::learning_rate(given.optimizer.schedule, update, given.max_updates, options.model.d_model);
   };
   if (rate_by(before) != rate_by(options))
-    said.push_back(
+    messages.push_back(
         fmt::format("the learning rate is {:.2g} from here on, not {:.2g}", rate_by(options), rate_by(before)));
-  return said;
+  return messages;
 }
 
 /// Forgets the best so far if its checkpoint is gone or damaged, and says so.
@@ -59,14 +59,14 @@ void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run)
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
   // Otherwise one of the updates that are now done again had a better score.
   if (is_newest || core::has_checkpoint(directory, best))
-    run.said.push_back(
+    run.messages.push_back(
         fmt::format("the best so far, update {}, is gone, or was altered or cut short since it was written; the best "
                     "of what comes takes its place",
                     best));
 }
 
 /// Adds a message on what is dropped of later updates. Throws base::BadInput if checkpoints are and nothing would come.
-void check_that_something_comes(const Options& options, const Progressed& run, std::vector<std::string>& said) {
+void check_that_something_comes(const Options& options, const Progressed& run, std::vector<std::string>& messages) {
   const auto checkpoints = core::all_checkpoints(checkpoint_directory(options.run_dir));
   const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
   const std::int64_t recorded = newest_update(metrics_file(options.run_dir)).value_or(0);
@@ -75,8 +75,8 @@ void check_that_something_comes(const Options& options, const Progressed& run, s
   if (const std::string limit = limit_reached(options, run); newest > run.update && !limit.empty())
     throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
                                      options.resume_from, nothing_left(run.update, limit)));
-  said.push_back(fmt::format("goes on after update {}: what was recorded up to update {} is dropped{}", run.update,
-                             last, newest > run.update ? ", with the checkpoints" : ""));
+  messages.push_back(fmt::format("goes on after update {}: what was recorded up to update {} is dropped{}", run.update,
+                                 last, newest > run.update ? ", with the checkpoints" : ""));
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   run.best = best_score_in(read);
   run.evaluations_since_best = is_of_others ? 0 : read.whole("evaluations_since_best", 0);
   run.best_is_of_others = is_of_others && run.best;
-  run.said = what_changes(session, read, checkpoint, update);
+  run.messages = what_changes(session, read, checkpoint, update);
   run.state = state.dump();
   return run;
 }
@@ -116,7 +116,8 @@ void check_later_and_best_checkpoints(const Options& options, std::int64_t updat
   check_best(checkpoint_directory(options.run_dir), update, run);
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
   const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // to be scored again
-  check_that_something_comes(options, {update, run.hours, time_is_over, best, run.evaluations_since_best}, run.said);
+  check_that_something_comes(options, {update, run.hours, time_is_over, best, run.evaluations_since_best},
+                             run.messages);
 }
 
 }  // namespace ut::launcher

@@ -22,9 +22,9 @@ struct ResumedRun {
   std::int64_t evaluations_since_best = 0;
   // Scored on other examples than those to come, or otherwise: not to be compared.
   bool best_is_of_others = false;
-  std::int64_t evaluated_at = -1;  // the update that was evaluated last; -1: none
-  std::vector<std::string> said;   // messages for a person
-  std::string state;               // tells the state from others: the files' digests are in it
+  std::int64_t evaluated_at = -1;     // the update that was evaluated last; -1: none
+  std::vector<std::string> messages;  // messages for a person
+  std::string state;                  // tells the state from others: the files' digests are in it
 };
 
 /// Loads the checkpoint that the options name. `scored_on`: on which examples evaluations are made from now on, and

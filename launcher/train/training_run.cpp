@@ -90,7 +90,7 @@ void TrainingRun::say_what_is_trained() {
   if (!directory_->is_locked())
     log_->say(fmt::format("{} is on a file system without locks: a second training there would not be noticed",
                           session_.options.run_dir));
-  for (const std::string& line : resumed_.said) log_->say(line);
+  for (const std::string& line : resumed_.messages) log_->say(line);
   if (log_->has_records()) return;
   nlohmann::ordered_json record{{"update", 0}};
   record.update(size.to_json());
@@ -244,8 +244,8 @@ void TrainingRun::evaluate() {
   if (!result) return;
   evaluated_at_ = update();
   const BestScore found{result->steering_score(), result->loss, update()};
-  is_spoilt_ = !std::isfinite(found.loss);
-  const bool is_best = !is_spoilt_ && improves(found, best_, session_.task->is_judged_by_loss());
+  loss_was_not_finite_ = !std::isfinite(found.loss);
+  const bool is_best = !loss_was_not_finite_ && improves(found, best_, session_.task->is_judged_by_loss());
   if (is_best) best_ = found;
   evaluations_since_best_ = is_best ? 0 : evaluations_since_best_ + 1;
   if (session_.speaks()) {
@@ -293,7 +293,7 @@ void TrainingRun::write_checkpoint() {
   log_->pause();
   run_on_first(session_.mesh.world(), [&] {
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
-    if (is_spoilt_ || non_finite_.in_a_row() > 0) return;  // older ones stay: this one may be spoilt
+    if (loss_was_not_finite_ || non_finite_.in_a_row() > 0) return;  // older ones stay: this one may be spoilt
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                  session_.options.keep_every);
   });
@@ -304,7 +304,7 @@ bool TrainingRun::finished() const { return stop_ || !limit().empty(); }
 
 int TrainingRun::end() {
   if (log_->is_behind()) record_updates();  // an evaluation has ended training
-  if (!stop_ && (evaluated_at_ != update() || (!best_ && !is_spoilt_))) evaluate();
+  if (!stop_ && (evaluated_at_ != update() || (!best_ && !loss_was_not_finite_))) evaluate();
   if (written_at_ != update()) write_checkpoint();
   if (!stop_ && !best_)
     throw FailureOfRank(0, text_of_rank(host_name(), 0, session_.mesh.world()),

@@ -108,8 +108,8 @@ class TrainingRun {
   std::optional<BestScore> best_;  // of validation; its checkpoint exists
   std::int64_t evaluations_since_best_ = 0;
   std::int64_t evaluated_at_ = -1;
-  bool is_spoilt_ = false;        // that evaluation's loss was not finite
-  std::int64_t written_at_ = -1;  // update of the newest checkpoint
+  bool loss_was_not_finite_ = false;  // in that evaluation
+  std::int64_t written_at_ = -1;      // update of the newest checkpoint
   Stopwatch since_written_;
   bool checkpoint_is_old_ = false;  // by rank 0's clock
   std::int64_t compared_at_ = 0;    // update after which ranks were last found to be the same

@@ -288,7 +288,7 @@ void halting_ours(benchmark::State& state) {
     HaltingState ponder(x, options.halting);
     for (std::int64_t step = 1; step <= halting_steps; ++step) {
       ponder.decide(unit.probability(x, step, *rows->step(), {}), false);
-      ponder.take(x);
+      ponder.add_to_mean(x);
     }
     return ponder.mean();
   });

@@ -38,16 +38,16 @@ class RecordingRank final : public dist::Communicator {
   void progress() override {
     if (under_way > 0) ++progressed;
   }
-  dist::Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                       dist::Purpose purpose) override {
+  dist::PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
+                                            dist::Purpose purpose) override {
     return single_->start_all_gather_rows(local, counts, purpose);
   }
   dist::ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                           dist::Purpose purpose) override {
     return single_->start_broadcast_rows(local, counts, purpose);
   }
-  dist::Arriving start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
-                                  dist::Purpose purpose) override {
+  dist::PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
+                                       dist::Purpose purpose) override {
     return single_->start_shift_rows(rows, received, distance, purpose);
   }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t> sent,

@@ -45,7 +45,7 @@ TEST(PonderingRows, GoOnAtTheThreshold) {
   HaltingState halting(state, options);
   for (const double probability : {0.5, 0.25}) {  // exact in binary
     halting.decide(at::full({1}, probability, at::kDouble), false);
-    halting.take(state);
+    halting.add_to_mean(state);
     EXPECT_TRUE(halting.running().item<bool>()) << probability;
   }
   halting.decide(at::full({1}, 0x1p-20, at::kDouble), false);

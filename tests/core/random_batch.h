@@ -180,8 +180,8 @@ inline void point_at_answers(Batch& batch, std::span<const ExampleSequence> sequ
   });
   std::vector<std::int64_t> places;
   for (const auto& [label, candidate] : candidates) places.push_back(label * batch.candidates.per_label + candidate);
-  batch.candidates.row = at::tensor(rows, at::kLong);
-  batch.candidates.candidate = at::tensor(places, at::kLong);
+  batch.candidates.row_of_place = at::tensor(rows, at::kLong);
+  batch.candidates.candidate_of_place = at::tensor(places, at::kLong);
   batch.labels = at::tensor(labels, at::kLong);
 }
 
@@ -195,8 +195,9 @@ inline Batch make_batch(std::span<const ExampleSequence> sequences, Architecture
   else
     add_answers(batch, sequences);
   if (points) point_at_answers(batch, sequences);
-  for (at::Tensor* part : {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position,
-                           &batch.read_rows, &batch.labels, &batch.candidates.row, &batch.candidates.candidate})
+  for (at::Tensor* part :
+       {&batch.source_words, &batch.source_position, &batch.target_previous, &batch.target_position, &batch.read_rows,
+        &batch.labels, &batch.candidates.row_of_place, &batch.candidates.candidate_of_place})
     if (part->defined()) *part = part->to(group.device());
   return batch;
 }

@@ -15,7 +15,7 @@ at::Tensor gradient_over_steps(at::ScalarType type, const std::vector<double>& g
   at::Tensor sum = at::zeros({});
   for (const double gradient : gradients) {
     const auto step = [&shared, gradient, type](const std::vector<at::Tensor>& inputs) {
-      const at::Tensor taken = shared.of(inputs).front();
+      const at::Tensor taken = shared.rows_for(inputs).front();
       EXPECT_EQ(taken.scalar_type(), type);
       return taken.sum() * gradient;
     };

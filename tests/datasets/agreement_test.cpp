@@ -304,7 +304,8 @@ TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
   for (const std::string bad :
        {"0\ta\tb\t1", "x\ta\tb\t1", "1\ta\tb", "1\ta\tb\t6", "", "99999999999999999999\ta\tb\t1"}) {
     directory_.write("subj_agr_filtered.gold", bad + "\n" + gold_);
-    EXPECT_EQ(refused().find(gold + ":1: '" + base::shown(bad) + "'; a line is the verb's place"), 0u) << refused();
+    EXPECT_EQ(refused().find(gold + ":1: '" + base::printable_line(bad) + "'; a line is the verb's place"), 0u)
+        << refused();
   }
   std::filesystem::remove(gold);
   EXPECT_EQ(refused(), gold + ": no such file; it says where the verb is in each line of subj_agr_filtered.text");

@@ -44,7 +44,7 @@ TEST_F(Dependencies, AreReadByTheNamesOfColumns) {
     EXPECT_TRUE(line.starts_with("the cats") && line.ends_with('1'));
     EXPECT_EQ(dependency.words.size(), 7u);
     EXPECT_EQ(dependency.verb, 5u);
-    EXPECT_EQ(dependency.number, "VBP");
+    EXPECT_EQ(dependency.verb_tag, "VBP");
     EXPECT_EQ(dependency.nouns, 1);
     EXPECT_EQ(dependency.attractors, 1);
   });

@@ -274,7 +274,7 @@ TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {
   }
   for (const std::string name : {"development", "test", "control_test_data"}) {
     const std::string file = directory_ / fmt::format("lambada_{}_plain_text.txt", name);
-    const std::string before = base::is_there(file) ? base::read_file(file) : "the cat\n";
+    const std::string before = base::path_exists(file) ? base::read_file(file) : "the cat\n";
     std::ofstream(file) << before << "word\n";
     EXPECT_NE(refused().find(file + ":"), std::string::npos) << refused();
     EXPECT_NE(refused().find(": 1 words; a passage is two at least"), std::string::npos) << refused();

@@ -22,7 +22,7 @@ namespace {
 using ProgramKind = LearningToExecute::Kind;
 using Counts = std::map<std::string, std::int64_t>;
 
-constexpr ProgramKind program_kinds[] = {ProgramKind::program, ProgramKind::control, ProgramKind::addition};
+constexpr ProgramKind program_kinds[] = {ProgramKind::program, ProgramKind::control_flow, ProgramKind::addition};
 
 TaskOptions small_programs() {
   TaskOptions options;
@@ -148,7 +148,7 @@ class Sonnet : public testing::TestWithParam<ProgramKind> {
     switch (GetParam()) {
       case ProgramKind::addition:
         return {{"+", 0}};
-      case ProgramKind::control:
+      case ProgramKind::control_flow:
         return {{"if", 0}, {"for", 0}};
       default:
         return {{"+", 0}, {"-", 0}, {"*", 0}, {"if", 0}, {"for", 0}};
@@ -353,7 +353,8 @@ TEST(Zaremba, SizesThatDoNotFitAreRefused) {
   EXPECT_NE(message(8, 8).find("--execute-nesting 8: with --execute-length 8"), std::string::npos);
   TaskOptions control = zaremba_options();
   EXPECT_EQ(
-      tests::bad_input([&] { LearningToExecute(ProgramKind::control, control); }).find("--execute-source zaremba"), 0u);
+      tests::bad_input([&] { LearningToExecute(ProgramKind::control_flow, control); }).find("--execute-source zaremba"),
+      0u);
 }
 
 class Remembered : public testing::TestWithParam<ProgramKind> {};
@@ -462,7 +463,7 @@ TEST_P(Everywhere, OptionsOutOfRangeAreNamedAsTyped) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Everywhere,
                          testing::Values(Case{ProgramKind::program, ProgramSource::sonnet},
                                          Case{ProgramKind::program, ProgramSource::zaremba},
-                                         Case{ProgramKind::control, ProgramSource::sonnet},
+                                         Case{ProgramKind::control_flow, ProgramSource::sonnet},
                                          Case{ProgramKind::addition, ProgramSource::sonnet},
                                          Case{ProgramKind::copy, ProgramSource::sonnet},
                                          Case{ProgramKind::doubled, ProgramSource::sonnet},

@@ -26,13 +26,13 @@ class LoneRank final : public Communicator {
                              Purpose) override {
     return rows;
   }
-  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
+  PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }
   ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return {local, {}};
   }
-  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
+  PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
     return [rows] { return rows; };
   }
   std::unique_ptr<Communicator> split(int) override { return std::make_unique<LoneRank>(0, 1); }

@@ -21,14 +21,15 @@ class HostRank final : public Communicator {
   std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     return [summed = sees(tensor, purpose)] { summed.mul_(9); };
   }
-  Arriving start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose purpose) override {
+  PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>,
+                                      Purpose purpose) override {
     return [arrived = sees(local, purpose) * 3] { return arrived; };
   }
   ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose purpose) override {
     const at::Tensor all = at::zeros(local.sizes(), local.options());
     return {all, {[all, brought = sees(local, purpose) * 7] { all.copy_(brought); }}};
   }
-  Arriving start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose purpose) override {
+  PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose purpose) override {
     return [arrived = sees(rows, purpose) * 8] { return arrived; };
   }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
@@ -71,7 +72,7 @@ class Staged : public testing::Test {
 TEST_F(Staged, GivesTheHostCopiesAndBringsBackWhatComes) {
   EXPECT_TRUE(group->all_gather_rows(device, counts, Purpose::exchange).equal(device * 3));
   EXPECT_TRUE(group->all_to_all_rows(device, counts, counts, Purpose::exchange).equal(device * 6));
-  const Arriving arriving = group->start_all_gather_rows(device, counts, Purpose::exchange);
+  const PendingTensor arriving = group->start_all_gather_rows(device, counts, Purpose::exchange);
   EXPECT_TRUE(arriving().equal(device * 3));
   const ArrivingRows rows = group->start_broadcast_rows(device, counts, Purpose::exchange);
   EXPECT_FALSE(rows.all.equal(device * 7)) << "is not there before it is waited for";

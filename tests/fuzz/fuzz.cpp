@@ -15,7 +15,7 @@ void require(bool holds, std::string_view what) {
 void require_shown(std::string_view message) {
   require(!message.empty(), "an empty message");
   require(message.size() <= 1200, "a message longer than a screen");
-  require(base::shown(message) == message, "a message with control characters");
+  require(base::printable_line(message) == message, "a message with control characters");
   for (const char sign : message)
     require(static_cast<unsigned char>(sign) >= 0x20 && sign != 0x7f, "a message with control characters");
 }

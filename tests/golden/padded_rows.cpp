@@ -27,7 +27,7 @@ class PaddedExchange final : public dist::SequenceExchange {
   const dist::Rows& all() const override { return all_; }
   const dist::Holdings& holdings() const override { return holdings_; }
 
-  dist::Arriving start_gather(const at::Tensor& rows) const override {
+  dist::PendingTensor start_gather(const at::Tensor& rows) const override {
     return [all = rows.index_select(0, seen_rows_)] { return all; };
   }
 

@@ -125,8 +125,8 @@ TEST_P(Collectives, AllGatherThatIsNotWaitedForBringsTheSameLater) {
   const auto rows_of = [&](int other) {
     return at::full({counts[static_cast<std::size_t>(other)], 2}, other, at::kByte);
   };
-  const Arriving first = group->start_all_gather_rows(here(rows_of(rank)), counts, Purpose::control);
-  const Arriving second = group->start_all_gather_rows(here(rows_of(rank) + 10), counts, Purpose::control);
+  const PendingTensor first = group->start_all_gather_rows(here(rows_of(rank)), counts, Purpose::control);
+  const PendingTensor second = group->start_all_gather_rows(here(rows_of(rank) + 10), counts, Purpose::control);
   const at::Tensor between = here(at::ones({3}, at::kDouble));
   group->all_reduce_sum(between, Purpose::control);
   std::vector<at::Tensor> expected;
@@ -160,8 +160,8 @@ TEST_P(Collectives, ShiftsBringTheRowsOfTheRankAtThatDistance) {
       const auto rows_of = [&](int other) {
         return named_rows(other, counts[static_cast<std::size_t>(other)], columns, type);
       };
-      const Arriving arriving = group->start_shift_rows(here(rows_of(rank)), counts[static_cast<std::size_t>(from)],
-                                                        distance, Purpose::exchange);
+      const PendingTensor arriving = group->start_shift_rows(
+          here(rows_of(rank)), counts[static_cast<std::size_t>(from)], distance, Purpose::exchange);
       EXPECT_TRUE(same(arriving(), rows_of(from))) << "distance " << distance;
     }
   });

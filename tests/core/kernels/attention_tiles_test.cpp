@@ -102,13 +102,14 @@ TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
   const at::Tensor log_sum = unset_like(query.narrow(1, 0, tile_heads));
   const std::vector<Part> parts{part_of(1), part_of(0)};
   RowAttention expected(query, site_);
-  bool met = false;
+  bool has_earlier_keys = false;
   for (const Part& part : parts) {
-    expected.meet(part.keys_values, part.on_host);
+    expected.attend_to(part.keys_values, part.on_host);
     AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, GetParam().type, "", [&] {
-      attend_by_blocks<scalar_t>(query, part.keys_values, part.tiled, site_, met, output, log_sum, by_blocks());
+      attend_by_blocks<scalar_t>(query, part.keys_values, part.tiled, site_, has_earlier_keys, output, log_sum,
+                                 by_blocks());
     });
-    met = true;
+    has_earlier_keys = true;
   }
   expect_same(output.to(GetParam().type), expected.output());
 

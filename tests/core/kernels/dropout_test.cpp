@@ -128,7 +128,7 @@ TEST(Dropout, KeepsTheMeanInEitherPrecision) {
 }
 
 /// Twice those elements of `from` that `row` keeps, 0 for the others; `from` begins at column `first`.
-std::vector<float> decided_one_by_one(const RowDraw& row, std::size_t first, const std::vector<float>& from) {
+std::vector<float> decided_one_by_one(const DropoutDraw& row, std::size_t first, const std::vector<float>& from) {
   constexpr std::size_t columns_of_call = columns_of_block / lanes_of_block;
   std::vector<float> kept(from.size());
   for (std::uint32_t call = 0; call < (first + from.size() + columns_of_block) / columns_of_call; ++call)
@@ -140,7 +140,7 @@ std::vector<float> decided_one_by_one(const RowDraw& row, std::size_t first, con
 }
 
 TEST(KeepColumns, GivesTheSameWithAllInstructions) {
-  const RowDraw row{3, {7, 11, 13}, 0x123456789ABCDEF, 20000};
+  const DropoutDraw row{3, {7, 11, 13}, 0x123456789ABCDEF, 20000};
   std::vector<float> from(333);
   std::iota(from.begin(), from.end(), 1.0F);
   const std::vector<double> exact(from.begin(), from.end());

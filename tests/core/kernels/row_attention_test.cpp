@@ -140,7 +140,7 @@ TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
   }
 
   RowAttention attention(query.detach(), site);
-  for (const Part& part : parts) attention.meet(part.keys_values, *part.spans);
+  for (const Part& part : parts) attention.attend_to(part.keys_values, *part.spans);
   const auto expect_near = [](const at::Tensor& result, const at::Tensor& wanted) {
     EXPECT_LT((result - wanted).abs().max().item<double>(), 1e-12 * wanted.abs().max().item<double>());
   };

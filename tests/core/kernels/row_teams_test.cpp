@@ -87,7 +87,7 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
 
   Threads threads_{4};  // of the host
   dist::Rows rows_ = dist::rows_of({{4, 9}, {270, 7}}, 0, 1);
-  RowDraw draw_ = row_draw(DropoutKey::for_update(3, 5).with_step(2), GetParam().rate);
+  DropoutDraw draw_ = dropout_draw(DropoutKey::for_update(3, 5).with_step(2), GetParam().rate);
   at::Tensor x_ = matrix(1);
   at::Tensor y_ = matrix(2);
   at::Tensor scale_ = tensor({GetParam().columns}, 3);

@@ -30,7 +30,7 @@ class RowThreads : public testing::TestWithParam<RowSetting> {
   /// Runs `element` for all elements of `like`.
   template <class Identities, class Element>
   void run(const at::Tensor& like, const Identities& identities, const Element& element) const {
-    go_through(DropoutThreads<Identities, Element>{row_draw(key_, GetParam().rate), identities, element,
+    go_through(DropoutThreads<Identities, Element>{dropout_draw(key_, GetParam().rate), identities, element,
                                                    like.numel() / like.size(-1), like.size(-1)});
   }
   /// The same for rows_.

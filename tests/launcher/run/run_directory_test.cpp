@@ -92,7 +92,7 @@ TEST(RunDirectory, WhatCannotBeWrittenIsRefused) {
   for (const std::string place : {"tensorboard", "checkpoints"}) {
     const auto there = scratch.write(place + "-run/" + place, "");
     EXPECT_THAT(refused(options_for(there.parent_path())), HasSubstr(there.string() + " is a file"));
-    EXPECT_FALSE(base::is_there(there.parent_path() / "options.conf"));
+    EXPECT_FALSE(base::path_exists(there.parent_path() / "options.conf"));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "dist/crossing.h"
+#include "dist/split_gather.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-struct Crossed : ::testing::Test {
+struct SplitGathered : ::testing::Test {
   /// `x` plus one; its backward pass appends `name` to `told`.
   at::Tensor work(const at::Tensor& x, const std::string& name) {
     return differentiable(
@@ -28,11 +28,11 @@ struct Crossed : ::testing::Test {
   at::Tensor rows = at::ones({2, 3}, at::kFloat).requires_grad_();
 };
 
-TEST_F(Crossed, WorkBetweenLeavingAndArrivingIsDoneBetweenThemOnTheWayBack) {
+TEST_F(SplitGathered, WorkBetweenLeavingAndArrivingIsDoneBetweenThemOnTheWayBack) {
   const at::Tensor sent = work(rows, "what is sent");
-  const Crossing crossing(sent);
+  const SplitGather gather(sent);
   const at::Tensor meanwhile = work(rows, "meanwhile");
-  const at::Tensor come = crossing.arrive(at::full({2, 3}, 5.0F), [this](const at::Tensor& gradient) -> Arriving {
+  const at::Tensor come = gather.arrive(at::full({2, 3}, 5.0F), [this](const at::Tensor& gradient) -> PendingTensor {
     told.emplace_back("leaves");
     return [this, gradient] {
       told.emplace_back("is waited for");
@@ -44,14 +44,14 @@ TEST_F(Crossed, WorkBetweenLeavingAndArrivingIsDoneBetweenThemOnTheWayBack) {
   EXPECT_TRUE(rows.grad().equal(at::full({2, 3}, 2 * 10 + 1.0F)));
 }
 
-TEST_F(Crossed, GradientsOfAllThatCameAreAdded) {
+TEST_F(SplitGathered, GradientsOfAllThatCameAreAdded) {
   const at::Tensor half = at::ones({2, 3}, at::kBFloat16).requires_grad_();
-  const Crossing crossing(half);
-  const auto send_back = [](const at::Tensor& gradient) -> Arriving {
+  const SplitGather gather(half);
+  const auto send_back = [](const at::Tensor& gradient) -> PendingTensor {
     EXPECT_EQ(gradient.scalar_type(), at::kBFloat16) << "twice the bytes say no more";
     return [gradient] { return gradient; };
   };
-  const auto come = [&] { return crossing.arrive(at::zeros({2, 3}, at::kBFloat16), send_back); };
+  const auto come = [&] { return gather.arrive(at::zeros({2, 3}, at::kBFloat16), send_back); };
   const at::Tensor first = come();
   const at::Tensor second = come();
   const at::Tensor third = come();

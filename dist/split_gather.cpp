@@ -1,4 +1,4 @@
-#include "dist/crossing.h"
+#include "dist/split_gather.h"
 
 #include <ATen/ATen.h>
 
@@ -14,10 +14,11 @@ namespace {
 
 /// Starts to sum the ranks' `all` [sum(counts), c], of which this rank gets its part [counts[rank], c]. Each part is
 /// sent to its rank, which adds the parts in the order of their distance.
-Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts, Communicator& group) {
+PendingTensor start_reduce_scatter(const at::Tensor& all, const std::vector<std::int64_t>& counts,
+                                   Communicator& group) {
   const std::vector<at::Tensor> parts = all.split_with_sizes(counts);
   const auto part_at = [&](int distance) { return parts[static_cast<std::size_t>(group.rank_at(distance))]; };
-  std::vector<Arriving> coming;
+  std::vector<PendingTensor> coming;
   for (int distance = 1; distance < group.size(); ++distance)
     coming.push_back(group.start_shift_rows(part_at(distance), part_at(0).size(0), distance, Purpose::exchange));
   return [coming, mine = part_at(0)] {
@@ -29,7 +30,7 @@ Arriving start_reduce_scatter(const at::Tensor& all, const std::vector<std::int6
 
 }  // namespace
 
-Crossing::Crossing(const at::Tensor& rows) : coming_back_(std::make_shared<std::vector<Arriving>>()) {
+SplitGather::SplitGather(const at::Tensor& rows) : coming_back_(std::make_shared<std::vector<PendingTensor>>()) {
   left_ = with_backward(at::empty({0}, rows.options()), {rows},
                         [coming = coming_back_, type = rows.scalar_type()](const at::Tensor&) {
                           at::Tensor sum = in_accumulation_type(coming->front()());
@@ -38,7 +39,8 @@ Crossing::Crossing(const at::Tensor& rows) : coming_back_(std::make_shared<std::
                         });
 }
 
-at::Tensor Crossing::arrive(const at::Tensor& come, std::function<Arriving(const at::Tensor&)> send_back) const {
+at::Tensor SplitGather::arrive(const at::Tensor& come,
+                               std::function<PendingTensor(const at::Tensor&)> send_back) const {
   return with_backward(come, {left_},
                        [coming = coming_back_, send_back = std::move(send_back)](const at::Tensor& gradient) {
                          coming->push_back(send_back(gradient));
@@ -46,8 +48,8 @@ at::Tensor Crossing::arrive(const at::Tensor& come, std::function<Arriving(const
                        });
 }
 
-Arriving start_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts, ExchangeForm form,
-                           Communicator& group) {
+PendingTensor start_gather_rows(const at::Tensor& rows, const std::vector<std::int64_t>& counts, ExchangeForm form,
+                                Communicator& group) {
   if (group.size() == 1) return [rows] { return rows; };
   if (form == ExchangeForm::broadcast || form == ExchangeForm::ring)
     return [blocks = std::shared_ptr<RowsByRank>(start_rows_by_rank(rows, counts, form, group))] {
@@ -59,9 +61,9 @@ Arriving start_gather_rows(const at::Tensor& rows, const std::vector<std::int64_
       }
       return at::cat(of_ranks);
     };
-  return [crossing = Crossing(rows), coming = group.start_all_gather_rows(rows.detach(), counts, Purpose::exchange),
+  return [gather = SplitGather(rows), coming = group.start_all_gather_rows(rows.detach(), counts, Purpose::exchange),
           counts, &group] {
-    return crossing.arrive(coming(), [counts, &group](const at::Tensor& gradient) {
+    return gather.arrive(coming(), [counts, &group](const at::Tensor& gradient) {
       return start_reduce_scatter(gradient, counts, group);
     });
   };

@@ -18,14 +18,14 @@ constexpr int call_bits = 24;  // of the first counter's 32
 constexpr int head_bits = 8;   // the others: more heads would draw one another's numbers
 
 /// Decides which columns of a row dropout keeps. constexpr, so that it is compiled for devices too.
-struct RowDraw {
+struct DropoutDraw {
   std::uint32_t head;
   std::array<std::uint32_t, 3> rest;  // position, sequence and place
   std::uint64_t key;
   std::uint32_t dropped_below;  // 16-bit numbers below this drop their column
 
   /// The draw of this row, at the same place and rate.
-  constexpr RowDraw of_row(std::int64_t sequence, std::int64_t position, std::uint32_t of_head = 0) const {
+  constexpr DropoutDraw of_row(std::int64_t sequence, std::int64_t position, std::uint32_t of_head = 0) const {
     return {of_head,
             {static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(sequence), rest[2]},
             key,
