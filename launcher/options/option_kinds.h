@@ -124,8 +124,9 @@ OptionEntry choice(std::string name, std::string description, Field field,
                    const std::vector<std::pair<std::string, Value>>& values) {
   std::vector<std::string> names;
   for (const auto& [text, value] : values) names.push_back(text);
-  OptionEntry entry = entry_named(std::move(name), "NAME", fmt::format("{}: {}", description, fmt::join(names, ", ")),
-                                  names.size() == 1 ? names.front() : fmt::format("one of {}", fmt::join(names, ", ")));
+  OptionEntry entry =
+      entry_named(std::move(name), "NAME", fmt::format("{}. One of {}", description, fmt::join(names, ", ")),
+                  names.size() == 1 ? names.front() : fmt::format("one of {}", fmt::join(names, ", ")));
   entry.set = [=](Options& options, const std::string& text) {
     const auto found = std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.first == text; });
     if (found == values.end()) return false;
