@@ -10,14 +10,14 @@ TEST(PrintableLine, LeavesTextAsItIs) {
     EXPECT_EQ(printable_line(text), text);
 }
 
-TEST(PrintableLine, WritesOutWhatATerminalWouldObey) {
+TEST(PrintableLine, EscapesControlCharacters) {
   EXPECT_EQ(printable_line("a\nb\tc\rd"), "a\\nb\\tc\\rd");
   EXPECT_EQ(printable_line("\x1b[2J\x07\x7f"), "\\x1b[2J\\x07\\x7f");
   EXPECT_EQ(printable_line(std::string("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable_line("\u0085 \u009b1m \u2028"), "\\xc2\\x85 \\xc2\\x9b1m \\xe2\\x80\\xa8");
 }
 
-TEST(PrintableLine, WritesOutWhatIsNotUtf8) {
+TEST(PrintableLine, EscapesInvalidUtf8) {
   EXPECT_EQ(printable_line("caf\xe9!"), "caf\\xe9!");
   EXPECT_EQ(printable_line("\xc3"), "\\xc3");                             // cut short
   EXPECT_EQ(printable_line("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
@@ -26,7 +26,7 @@ TEST(PrintableLine, WritesOutWhatIsNotUtf8) {
   EXPECT_EQ(printable_line("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last code point
 }
 
-TEST(PrintableLine, LeavesOutTheMiddleOfMuchText) {
+TEST(PrintableLine, LeavesOutTheMiddleOfLongText) {
   for (const std::string sign : {"x", "ä", "人", "\x1b", "\xff"}) {
     std::string text = "file:3: '";
     while (text.size() < 100000) text += sign;

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ReadFile, GivesTheBytesThatAreThere) {
+TEST(ReadFile, ReturnsTheFilesBytes) {
   const tests::TemporaryDirectory directory;
   using namespace std::string_literals;
   for (const std::string& content : {""s, "one\r\ntwo"s, "a\0b"s, std::string((1 << 16) + 1, 'x')})
@@ -34,7 +34,7 @@ TEST(ReadFile, RefusesWhatIsNoFile) {
   EXPECT_THAT(refused(""), HasSubstr("no such file"));
 }
 
-TEST(WriteFileWhole, WritesWhereALinkLeadsAndTouchesNoOtherFile) {
+TEST(WriteFileWhole, FollowsALinkAndTouchesNoOtherFile) {
   const tests::TemporaryDirectory directory;
   const std::string file = directory.write("kept/page.html", "old");
   const std::string other = directory.write("kept/page.html.tmp", "another's");
@@ -48,7 +48,7 @@ TEST(WriteFileWhole, WritesWhereALinkLeadsAndTouchesNoOtherFile) {
     EXPECT_THAT(entry.path().string(), testing::AnyOf(file, other));
 }
 
-TEST(WriteFileWhole, WritesWhereLinksLeadWhereNothingIsYet) {
+TEST(WriteFileWhole, CreatesTheFileThatLinksPointTo) {
   const tests::TemporaryDirectory directory;
   directory.write("kept/other", "");
   std::filesystem::create_symlink("kept/page.html", directory / "link");
@@ -60,7 +60,7 @@ TEST(WriteFileWhole, WritesWhereLinksLeadWhereNothingIsYet) {
 }
 
 /// Threads stand for processes: the lock belongs to a descriptor, and each writer opens its own.
-TEST(WriteFileWhole, OfSeveralAtOnceOneAfterTheOther) {
+TEST(WriteFileWhole, LetsConcurrentWritersTakeTurns) {
   const tests::TemporaryDirectory directory;
   const std::filesystem::path file = directory / "file";
   const auto content = [](int writer) { return std::string(200'000, static_cast<char>('a' + writer)); };
@@ -75,7 +75,7 @@ TEST(WriteFileWhole, OfSeveralAtOnceOneAfterTheOther) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
-TEST(MakeDirectories, MakesThoseAboveTooAndAgainDoesNothing) {
+TEST(MakeDirectories, MakesParentsTooAndAcceptsExistingOnes) {
   const tests::TemporaryDirectory directory;
   for (const char* path : {"one", "one", "two/three", "two/three/four/", "two/three"}) {
     make_directories(directory / path);

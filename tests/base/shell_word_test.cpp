@@ -18,13 +18,13 @@ std::string read_by_shell(const std::string& word) {
   return {text.data(), size};
 }
 
-TEST(ShellWord, IsReadByAShellAsItWasMeant) {
+TEST(ShellWord, IsReadBackByAShell) {
   for (const std::string word :
        {"runs/one", "with a blank", "it's", "'", "$HOME `date` \"x\" \\", "a;b&c|d*?~#!(", "", "Größe", "-x=1"})
     EXPECT_EQ(read_by_shell(shell_word(word)), word);
 }
 
-TEST(ShellWord, IsLeftAsItIsWhereNothingIsInTheWay) {
+TEST(ShellWord, IsNotQuotedWithoutNeed) {
   EXPECT_EQ(shell_word("/data/runs-1/x_2.a,b:c+d@e%f=g"), "/data/runs-1/x_2.a,b:c+d@e%f=g");
   EXPECT_EQ(shell_word("a b"), "'a b'");
 }

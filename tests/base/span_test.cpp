@@ -33,7 +33,7 @@ TEST(Share, DiffersByAtMostOneNumberBetweenParts) {
   });
 }
 
-TEST(Share, OverAllRoundingsIsTheSameOfEveryPart) {
+TEST(Share, SumsToTheSameForEveryPartOverAllRoundings) {
   for_lengths_and_parts([](std::int64_t length, int parts) {
     for (int number = 0; number < parts; ++number) {
       std::int64_t sum = 0;

@@ -78,8 +78,8 @@ start_host() {
   ip link set "port$1" master switch up
 }
 
-# on HOST COMMAND…: runs the command on the host, without ssh.
-on() {
+# run_on HOST COMMAND…: runs the command on the host, without ssh.
+run_on() {
   local pid
   pid=$(<"$net/$1.pid")
   shift
@@ -96,10 +96,10 @@ limit_rate() {
   for link in $net/n*.pid; do
     host=$(basename "$link" .pid)
     if [[ $1 == off ]]; then
-      on "$host" tc qdisc del dev eth0 root
+      run_on "$host" tc qdisc del dev eth0 root
       tc qdisc del dev "port${host#n}" root
     else
-      on "$host" tc qdisc replace dev eth0 root tbf rate "$1" burst 128kb limit 512kb
+      run_on "$host" tc qdisc replace dev eth0 root tbf rate "$1" burst 128kb limit 512kb
       tc qdisc replace dev "port${host#n}" root tbf rate "$1" burst 128kb limit 512kb
     fi
   done
@@ -117,8 +117,8 @@ delay_up() {
   for host in 1 2; do
     pid=$(<"$net/n$host.pid")
     ip link set "far$host" netns "${pid% }"
-    on "n$host" ip addr add "$delayed_network.$host/24" dev "far$host"
-    on "n$host" ip link set "far$host" up
+    run_on "n$host" ip addr add "$delayed_network.$host/24" dev "far$host"
+    run_on "n$host" ip link set "far$host" up
   done
 }
 delay_down() { kill "$(<$net/delay.pid)"; }

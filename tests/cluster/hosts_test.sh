@@ -5,9 +5,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/private_machine.sh"
 readonly ut=$1
 private_machine "$@" --
 
-four_ranks_on_two_hosts_go_as_one() {
+four_ranks_on_two_hosts_train_as_one_rank() {
   expect_code 0 "$ut" "${training[@]}" --max-updates 30 --run-dir reference
-  expect_code 0 on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile hosts --sequence-parallel 2 \
+  expect_code 0 run_on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile hosts --sequence-parallel 2 \
     --run-dir four
   grep -q '4 ranks (data-parallel 2, sequence-parallel 2)' output || fail "not four ranks: $(<output)"
   expect_same_curve four reference
@@ -15,12 +15,12 @@ four_ranks_on_two_hosts_go_as_one() {
 
 wrong_host_files_are_refused_before_anything_starts() {
   echo "n1 slots=2 n2" >wrong
-  expect_code 2 on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile wrong --run-dir never
+  expect_code 2 run_on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile wrong --run-dir never
   expect_said 1 '^ut: --hostfile /mnt/wrong line 1: "n2" after the host, needs slots=N'
   echo "n7" >wrong
-  expect_code 2 on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile wrong --run-dir never
+  expect_code 2 run_on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile wrong --run-dir never
   expect_said 1 '^ut: --hostfile /mnt/wrong line 1: .*"n7".*needs a name'
-  expect_code 2 on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile hosts --ranks 5 --run-dir never
+  expect_code 2 run_on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile hosts --ranks 5 --run-dir never
   expect_said 1 '^ut: --ranks: 5 given, needs at most the 4 slots'
   [[ ! -e never ]] || fail "a run was begun"
 }
@@ -32,7 +32,7 @@ disturb() {
   while [[ $1 != -- ]]; do command+=("$1") && shift; done
   shift
   rm -rf disturbed
-  on n1 timeout 90 "${command[@]}" --run-dir disturbed --timeout 10 >output 2>errors </dev/null &
+  run_on n1 timeout 90 "${command[@]}" --run-dir disturbed --timeout 10 >output 2>errors </dev/null &
   wait_until 30 "updates of a run on two hosts" has_done disturbed 5
   "$@"
   end=$((SECONDS + 10))
@@ -43,7 +43,7 @@ disturb() {
   wait_until 10 "the end of the ranks on n2" no_rank_on n2
 }
 
-no_rank_on() { ! on "$1" pgrep -f "run-dir disturbed"; }
+no_rank_on() { ! run_on "$1" pgrep -f "run-dir disturbed"; }
 
 a_cut_link_ends_the_job_with_one_line() {
   disturb "$ut" "${training[@]}" --max-updates 1000000 --hostfile hosts -- cut_link n2
@@ -51,7 +51,7 @@ a_cut_link_ends_the_job_with_one_line() {
   expect_said 1 '^ut: lost a host'
 }
 
-stop_rank() { on n2 pkill -STOP -f 'run-dir disturbed'; }
+stop_rank() { run_on n2 pkill -STOP -f 'run-dir disturbed'; }
 
 a_rank_that_hangs_is_named_under_a_persons_own_mpirun_too() {
   disturb mpirun --allow-run-as-root --quiet --host n1:2,n2 -n 3 --mca mpi_yield_when_idle 1 \
@@ -64,7 +64,7 @@ hosts_up 2
 cd /mnt
 printf 'n1 slots=2\nn2 slots=2\n' >hosts
 tests=(
-  four_ranks_on_two_hosts_go_as_one wrong_host_files_are_refused_before_anything_starts
+  four_ranks_on_two_hosts_train_as_one_rank wrong_host_files_are_refused_before_anything_starts
   a_cut_link_ends_the_job_with_one_line a_rank_that_hangs_is_named_under_a_persons_own_mpirun_too
 )
 if (($# > 1)); then tests=("${@:2}"); fi

@@ -6,22 +6,22 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
 
-python3 - "$cluster" "$place" <<'PYTHON' || fail "not as it should be"
+python3 - "$cluster" "$scratch" <<'PYTHON' || fail "not as it should be"
 import concurrent.futures, os, pathlib, re, string, subprocess, sys
 
 sys.dont_write_bytecode = True
-cluster, place = (pathlib.Path(path) for path in sys.argv[1:])
+cluster, scratch = (pathlib.Path(path) for path in sys.argv[1:])
 sys.path.insert(0, str(cluster / "reproduce"))
 import reproduce, result_settings, training
 from tables import read_tables
 
 wrong = []
 said = "".join(path.read_text() for path in cluster.parent.glob("launcher/**/*.cpp"))
-no_hosts = place / "no-hosts"
+no_hosts = scratch / "no-hosts"
 
 
 def options_of(size):
-    return reproduce.parse(["--size", size, "--seeds", "1", "--out", str(place / "out")])
+    return reproduce.parse(["--size", size, "--seeds", "1", "--out", str(scratch / "out")])
 
 
 def check(holds, what):
@@ -117,7 +117,7 @@ def check_command(arguments):
 
 def check_settings():
     """That options which set others are told by those that a run records."""
-    settings = place / "settings.conf"
+    settings = scratch / "settings.conf"
     settings.write_text("dropout = 0.1\nresidual-dropout = 0.3\nsteps = 2\n")
     rates = {name: "0.1" for name in result_settings.DROPOUT} | {"residual-dropout": "0.3"}
     configured = ["--config", str(settings)]

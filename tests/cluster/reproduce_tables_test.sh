@@ -5,8 +5,8 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
 
-"$cluster/reproduce/reproduce.py" --report --out "$cluster/reproduce/measured" >"$place/report.md"
-python3 - "$cluster/../README.md" "$place/report.md" <<'PYTHON' || fail "the README has other tables"
+"$cluster/reproduce/reproduce.py" --report --out "$cluster/reproduce/measured" >"$scratch/report.md"
+python3 - "$cluster/../README.md" "$scratch/report.md" <<'PYTHON' || fail "the README has other tables"
 import pathlib, re, sys
 
 readme, report = (pathlib.Path(path).read_text() for path in sys.argv[1:])

@@ -6,18 +6,20 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scratch.sh"
 reproduce=$cluster/reproduce/reproduce.py
 
-more="--threads 1"
-made_up() { python3 "$reproduce" --settings "$place/tables" --out "$place/out" --seeds 2 "$@" -- $more; }
+extra_options="--threads 1"
+run_reproduce() {
+  python3 "$reproduce" --settings "$scratch/tables" --out "$scratch/out" --seeds 2 "$@" -- $extra_options
+}
 # expect CODE TEXT OPTION…: the exit code, and text that the output must contain.
 expect() {
   local code=0 said
-  said=$(made_up "${@:3}" 2>&1) || code=$?
+  said=$(run_reproduce "${@:3}" 2>&1) || code=$?
   [[ $code == "$1" && $said == *"$2"* ]] || fail "${*:3}: not $1 and '$2', but $code: $said"
 }
 
-mkdir -p "$place/tables/digits/small" "$place/tables/stories/small"
+mkdir -p "$scratch/tables/digits/small" "$scratch/tables/stories/small"
 for row in one two; do
-  cat >"$place/tables/digits/small/$row.conf" <<CONF
+  cat >"$scratch/tables/digits/small/$row.conf" <<CONF
 d-model = 16
 heads = 2
 ffn = 16
@@ -32,8 +34,8 @@ epsilon = 1e-8 # is 1e-08 where a run is recorded
 dropout = 0.1
 CONF
 done
-cp "$place/tables/digits/small/one.conf" "$place/tables/stories/small"
-cat >"$place/tables/digits/table.json" <<'JSON'
+cp "$scratch/tables/digits/small/one.conf" "$scratch/tables/stories/small"
+cat >"$scratch/tables/digits/table.json" <<'JSON'
 {"title": "Digits",
  "runs": {"copy": {"train": ["--task", "copy"]},
           "reverse": {"train": ["--task", "reverse"], "small": ["--max-updates", "10"]}},
@@ -41,33 +43,35 @@ cat >"$place/tables/digits/table.json" <<'JSON'
              {"name": "reversed", "run": "reverse", "show": "{sequence_accuracy:.1f}"}],
  "rows": [{"name": "One step", "settings": "one", "paper": [0.25, 0.5]}, {"name": "Two steps", "settings": "two"}]}
 JSON
-cat >"$place/tables/stories/table.json" <<'JSON'
+cat >"$scratch/tables/stories/table.json" <<'JSON'
 {"title": "Stories", "runs": {"task-{}": {"each": 2, "data": "none", "files": "qa{}_*train.txt",
                                           "train": ["--task", "babi", "--babi-task", "{}"]}},
  "columns": [{"name": "error", "run": "task-.*", "combine": "errors"}], "rows": [{"name": "One", "settings": "one"}]}
 JSON
 
-[[ $(made_up --list | wc -l) == 12 ]] || fail "8 runs of digits and 4 of stories were to be listed: $(made_up --list)"
+[[ $(run_reproduce --list | wc -l) == 12 ]] ||
+  fail "8 runs of digits and 4 of stories were to be listed: $(run_reproduce --list)"
 
 # A run that was begun is resumed, not begun anew, even if a kill came between its first checkpoint and the pointer to
 # it. It ends as its own options and those given now say. Its cell names the options that differ from the table's,
 # including those given only when it was begun. A score on other examples does not count as the run's. A run whose first
 # checkpoint is unfinished is begun anew.
-begun=$place/out/digits/small/one/copy/seed-1
-"$UT" train --config "$place/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
+begun=$scratch/out/digits/small/one/copy/seed-1
+"$UT" train --config "$scratch/tables/digits/small/one.conf" --task copy --seed 1 --threads 1 --max-updates 7 \
   --dropout 0.3 --label-smoothing 0.2 --run-dir "$begun" --quiet >/dev/null
 rm "$begun/checkpoints/latest"
 echo '{"update": 7, "split": "validation", "accuracy": 2, "validation_loss": 0}' >>"$begun/metrics.jsonl"
-mkdir -p "$place/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
+mkdir -p "$scratch/out/digits/small/one/copy/seed-2/checkpoints/update-10.tmp"
 # resumes RUN: whether train.sbatch would resume it.
 resumes() {
-  UT=echo UT_LAUNCHER=env SLURM_SUBMIT_DIR=$place bash "$cluster/train.sbatch" --run-dir "$1" | grep -q -- ' --resume$'
+  UT=echo UT_LAUNCHER=env SLURM_SUBMIT_DIR=$scratch bash "$cluster/train.sbatch" --run-dir "$1" |
+    grep -q -- ' --resume$'
 }
 resumes "$begun" || fail "train.sbatch does not go on with a run that has a checkpoint"
-for run in "$place/out/digits/small/one/copy/seed-2" "$place/none"; do
+for run in "$scratch/out/digits/small/one/copy/seed-2" "$scratch/none"; do
   ! resumes "$run" || fail "train.sbatch goes on with a run that has no checkpoint: $run"
 done
-more="--threads 1 --max-updates 9" made_up digits --one 0 >/dev/null
+extra_options="--threads 1 --max-updates 9" run_reproduce digits --one 0 >/dev/null
 grep -q '"updates": 9,' "$begun/result.json" || fail "the run that was begun did not go on: $(cat "$begun/result.json")"
 python3 - "$begun" <<'PYTHON' || fail "not the best score of the examples that are scored now"
 import json, pathlib, sys
@@ -78,10 +82,10 @@ assert result["validation"] == newest["best_score"] <= 1 and result["validation_
 PYTHON
 before=$(stat -c %Y.%Z "$begun/result.json")
 
-printed=$(made_up digits)
+printed=$(run_reproduce digits)
 echo "$printed"
 [[ $(stat -c %Y.%Z "$begun/result.json") == "$before" ]] || fail "a run that was done was done again"
-[[ $(find "$place/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
+[[ $(find "$scratch/out" -name result.json | wc -l) == 8 ]] || fail "not all 8 runs have a result"
 several='[0-9.]+; [0-9.]+ ± [0-9.]+ of 2'
 grep -qE "^\| One step \| $several\* \| 0\.25 \| $several \| 0\.5 \|$" <<<"$printed" || fail "the first row is wrong"
 changed="dropout 0.3 (0.1), label-smoothing 0.2 (default), max-updates 9 (20)"
@@ -90,7 +94,7 @@ grep -qFx "*: made with other settings than those now shipped: $changed." <<<"$p
 grep -qE "^\| Two steps \| $several \| – \| $several \| – \|$" <<<"$printed" || fail "the second row is wrong"
 grep -qE '^One step: 4 runs, seeds 1 to 2, [0-9]+ parameters, .* [kM]FLOP an update, .* mesh 1 × 1\.$' <<<"$printed" ||
   fail "seeds, parameters, FLOPs and mesh are not told"
-python3 - "$place/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed, or not the mean"
+python3 - "$scratch/out/digits/small/two/copy" "$printed" <<'PYTHON' || fail "not the best seed, or not the mean"
 import json, pathlib, statistics, sys
 results = [json.loads(path.read_text()) for path in sorted(pathlib.Path(sys.argv[1]).glob("*/result.json"))]
 best = max(results, key=lambda result: (result["validation"], -result["validation_loss"]))
@@ -101,35 +105,35 @@ PYTHON
 
 # Settings that have changed since, in a file and in the table. Options that say where a run is made do not count.
 sed -i.whole '/ffn/d; s/heads = 2/heads = 4/; s/evaluate-every = 10/& # as before/; $a norm = pre' \
-  "$place/tables/digits/small/two.conf"
-sed -i.whole 's/"--max-updates", "10"/"--max-updates", "12"/' "$place/tables/digits/table.json"
-printed=$(made_up digits --report --row two)
+  "$scratch/tables/digits/small/two.conf"
+sed -i.whole 's/"--max-updates", "10"/"--max-updates", "12"/' "$scratch/tables/digits/table.json"
+printed=$(run_reproduce digits --report --row two)
 changed="heads 2 (4), ffn 16 (default), norm default (pre), max-updates 10 (12)"
 grep -qFx "*: made with other settings than those now shipped: $changed." <<<"$printed" ||
   fail "not what has changed of the settings: $printed"
 grep -qE "^\| Two steps \| $several\* \| $several\* \|$" <<<"$printed" || fail "no * where settings changed"
-for file in small/two.conf table.json; do mv "$place/tables/digits/$file.whole" "$place/tables/digits/$file"; done
+for file in small/two.conf table.json; do mv "$scratch/tables/digits/$file.whole" "$scratch/tables/digits/$file"; done
 
-mkdir "$place/tables/digits/paper"
-cp "$place/tables/digits/small/one.conf" "$place/tables/digits/paper"
-made_up digits --size paper --row one --run reverse --seeds 1 >/dev/null
+mkdir "$scratch/tables/digits/paper"
+cp "$scratch/tables/digits/small/one.conf" "$scratch/tables/digits/paper"
+run_reproduce digits --size paper --row one --run reverse --seeds 1 >/dev/null
 for size in small:10 paper:20; do
-  grep -q "\"updates\": ${size#*:}," "$place/out/digits/${size%:*}/one/reverse/seed-1/result.json" ||
+  grep -q "\"updates\": ${size#*:}," "$scratch/out/digits/${size%:*}/one/reverse/seed-1/result.json" ||
     fail "what one size asks for is not that size's alone: $size"
 done
 
-sed -i.whole 's/{sequence_accuracy/{attractors/' "$place/tables/digits/table.json"
-grep -qE "^\| One step \| $several\* \| 0\.25 \| no data \| 0\.5 \|$" <<<"$(made_up digits --report)" ||
+sed -i.whole 's/{sequence_accuracy/{attractors/' "$scratch/tables/digits/table.json"
+grep -qE "^\| One step \| $several\* \| 0\.25 \| no data \| 0\.5 \|$" <<<"$(run_reproduce digits --report)" ||
   fail "a number that a run has not is not told"
-mv "$place/tables/digits/table.json.whole" "$place/tables/digits/table.json"
+mv "$scratch/tables/digits/table.json.whole" "$scratch/tables/digits/table.json"
 
 expect 2 "reproduce.py: no run has its data" stories
 expect 2 "stories one task-1 seed 1: not run, no data/none" stories
-grep -q '^| One | not run |$' <<<"$(made_up stories --report)" || fail "a row that was not run does not say so"
+grep -q '^| One | not run |$' <<<"$(run_reproduce stories --report)" || fail "a row that was not run does not say so"
 expect 2 "not run, no " stories --one 0
-mkdir -p "$place/some/none"
-touch "$place/some/none/qa2_train.txt"
-expect 1 "stories one task-1 seed 1: not run, no $place/some/none/qa1_*train.txt" stories --data "$place/some"
+mkdir -p "$scratch/some/none"
+touch "$scratch/some/none/qa2_train.txt"
+expect 1 "stories one task-1 seed 1: not run, no $scratch/some/none/qa1_*train.txt" stories --data "$scratch/some"
 expect 2 "no such table, there are digits, stories" nothing
 expect 2 "which tables? All of them are 12 runs; there are digits, stories"
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
@@ -138,51 +142,53 @@ expect 2 "--seeds 0: needs a whole number from 1 on" digits --seeds 0
 expect 2 "--out /dev/null/x: Not a directory" digits --one 0 --out /dev/null/x
 expect 2 "nothing to run: no such row has such a run and settings of the paper size" stories --size paper
 expect 0 "usage: reproduce.py" --help
-made_up --list 2>"$place/said" | true || true
-[[ ! -s $place/said ]] || fail "a list that nobody reads: $(cat "$place/said")"
+run_reproduce --list 2>"$scratch/said" | true || true
+[[ ! -s $scratch/said ]] || fail "a list that nobody reads: $(cat "$scratch/said")"
 
 # A run's data may consist of files in other places and with other names.
-cp -r "$place/tables/stories" "$place/tables/apart"
+cp -r "$scratch/tables/stories" "$scratch/tables/apart"
 sed -i 's|"none", "files": "[^"]*"|"apart", "copies": {"qa1_train.txt": "some.txt", "qa1_test.txt": "more/test.txt"}|' \
-  "$place/tables/apart/table.json"
-"$UT" data stories --facts 1 --train 40 --test 20 --out "$place/whole" >/dev/null
-mkdir -p "$place/apart/more"
-mv "$place"/whole/*_train.txt "$place/apart/some.txt"
-expect 2 "apart one task-1 seed 1: not run, no $place/apart/more/test.txt" apart --run task-1 --data "$place"
-mv "$place"/whole/*_test.txt "$place/apart/more/test.txt"
-expect 0 "apart one task-1 seed 2" apart --run task-1 --data "$place"
+  "$scratch/tables/apart/table.json"
+"$UT" data stories --facts 1 --train 40 --test 20 --out "$scratch/whole" >/dev/null
+mkdir -p "$scratch/apart/more"
+mv "$scratch"/whole/*_train.txt "$scratch/apart/some.txt"
+expect 2 "apart one task-1 seed 1: not run, no $scratch/apart/more/test.txt" apart --run task-1 --data "$scratch"
+mv "$scratch"/whole/*_test.txt "$scratch/apart/more/test.txt"
+expect 0 "apart one task-1 seed 2" apart --run task-1 --data "$scratch"
 
 # An error in a program or in a result gives one line.
-mkdir "$place/wrong"
+mkdir "$scratch/wrong"
 # expect_line TEXT OPTION…: ends with 2, and prints only this line besides the names of runs.
 expect_line() {
   local code=0
-  made_up --out "$place/wrong" "${@:2}" >/dev/null 2>"$place/said" || code=$?
-  [[ $code == 2 && $(wc -l <"$place/said") == 1 && $(cat "$place/said") == "reproduce.py: "$1 ]] || # may be a pattern
-    fail "not '$1', but $code: $(cat "$place/said")"
+  run_reproduce --out "$scratch/wrong" "${@:2}" >/dev/null 2>"$scratch/said" || code=$?
+  # $1 may be a pattern
+  [[ $code == 2 && $(wc -l <"$scratch/said") == 1 && $(cat "$scratch/said") == "reproduce.py: "$1 ]] ||
+    fail "not '$1', but $code: $(cat "$scratch/said")"
 }
 none="No such file or directory"
 needs_ut="needs the program ut, as \`./quickstart build\` makes it"
-UT=$place/no-ut expect_line "UT: $place/no-ut: $none, $needs_ut" digits
-UT=$place expect_line "UT: $place: Permission denied, $needs_ut" digits --one 0
+UT=$scratch/no-ut expect_line "UT: $scratch/no-ut: $none, $needs_ut" digits
+UT=$scratch expect_line "UT: $scratch: Permission denied, $needs_ut" digits --one 0
 UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` says, $needs_ut" digits
-more="--rank 2" expect_line "digits one copy seed 1: ut train ended with 2 (--rank: unknown option; *), see *" digits
+extra_options="--rank 2" \
+  expect_line "digits one copy seed 1: ut train ended with 2 (--rank: unknown option; *), see *" digits
 
 # Evaluations are started on as many ranks and threads as their training.
-cat >"$place/ut" <<SH
+cat >"$scratch/ut" <<SH
 #!/bin/sh
-echo "\$@" >>"$place/calls"
+echo "\$@" >>"$scratch/calls"
 exec "$UT" "\$@"
 SH
-chmod +x "$place/ut"
-UT=$place/ut more="--ranks 2 --threads 1 --sequence-parallel 1 --max-updates 11" made_up digits --one 0 \
-  --out "$place/on-two" >/dev/null
-grep -q '^evaluate .*--ranks=2 --threads=1 --sequence-parallel=1$' "$place/calls" || fail "$(cat "$place/calls")"
+chmod +x "$scratch/ut"
+UT=$scratch/ut extra_options="--ranks 2 --threads 1 --sequence-parallel 1 --max-updates 11" \
+  run_reproduce digits --one 0 --out "$scratch/on-two" >/dev/null
+grep -q '^evaluate .*--ranks=2 --threads=1 --sequence-parallel=1$' "$scratch/calls" || fail "$(cat "$scratch/calls")"
 
 needs_ranks='needs what starts ranks, as "srun --mpi=pmix"'
 LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks" digits
 LAUNCH="srun '" expect_line "LAUNCH: srun ': No closing quotation, $needs_ranks" digits --one 0
-damaged=$place/wrong/digits/small/two/reverse/seed-2/result.json
+damaged=$scratch/wrong/digits/small/two/reverse/seed-2/result.json
 mkdir -p "${damaged%/*}"
 # expect_damaged WHAT CONTENT: the message when a run's result has this content.
 expect_damaged() {
@@ -197,9 +203,9 @@ expect_damaged "no validation" '{"evaluations": {}, "hours": 1}'
 expect_damaged "no evaluations, no settings" '{"settings": 0, "hours": 1, "validation": null}'
 
 # The same runs task by task: each task trained alone, and each task of a joint run.
-mkdir "$place/tables/stories-by-task"
-sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$place/tables/stories/table.json"
-cat >"$place/tables/stories-by-task/table.json" <<'JSON'
+mkdir "$scratch/tables/stories-by-task"
+sed -i 's/"runs": {/&"joint": {"data": "none", "train": []}, /' "$scratch/tables/stories/table.json"
+cat >"$scratch/tables/stories-by-task/table.json" <<'JSON'
 {"title": "Stories by task", "of": "stories",
  "columns": [{"name": "One", "settings": "one", "show": "{error:.1f}"}],
  "rows": [{"name": "task {}", "each": 2, "run": "task-{}", "paper": [["0.0", "2.5"]]},
@@ -209,20 +215,21 @@ cat >"$place/tables/stories-by-task/table.json" <<'JSON'
 JSON
 # made RUN SEED VALIDATION ACCURACY [GROUPS]: writes a result as if the run had been trained.
 made() {
-  mkdir -p "$place/out/stories/small/one/$1/seed-$2"
+  mkdir -p "$scratch/out/stories/small/one/$1/seed-$2"
   printf '{"evaluations": {"test": {"accuracy": %s, "groups": {%s}}}, "validation": %s, "hours": 0.5}' \
-    "$4" "${5:-}" "$3" >"$place/out/stories/small/one/$1/seed-$2/result.json"
+    "$4" "${5:-}" "$3" >"$scratch/out/stories/small/one/$1/seed-$2/result.json"
 }
 made task-1 1 0.5 0.9
 made task-1 2 '0.5, "validation_loss": 0.1' 0.95
-grep -q '^| task 1 | 5.0; ' <<<"$(made_up stories-by-task --report)" || fail "of equal seeds not that with a loss"
+grep -q '^| task 1 | 5.0; ' <<<"$(run_reproduce stories-by-task --report)" || fail "of equal seeds not that with a loss"
 made task-1 1 '0.5, "validation_loss": 0.05' 0.9
-grep -q '^| task 1 | 10.0; ' <<<"$(made_up stories-by-task --report)" || fail "of equal seeds not that with less loss"
+grep -q '^| task 1 | 10.0; ' <<<"$(run_reproduce stories-by-task --report)" ||
+  fail "of equal seeds not that with less loss"
 made task-1 1 0.5 0.9
 made task-1 2 0.9 0.95
 made task-2 1 0.5 1
 made joint 1 0.5 0.85 '"task 1": {"accuracy": 0.7}, "task 2": {"accuracy": 1}'
-printed=$(made_up stories-by-task --report)
+printed=$(run_reproduce stories-by-task --report)
 echo "$printed"
 for line in '| | One | paper |' '| task 1 | 5.0; 7.5 ± 3.5, 1 of 2 learned | 0.0 |' '| task 2 | 0.0 | 2.5 |' \
   '| mean | 2.50 (0/2) | – |' '| joint, task 1 | 30.0 | – |' \
@@ -230,55 +237,56 @@ for line in '| | One | paper |' '| task 1 | 5.0; 7.5 ± 3.5, 1 of 2 learned | 0.
   'The runs are those of stories, whose notes tell how they came about.'; do
   grep -qFx "$line" <<<"$printed" || fail "task by task there is no line $line"
 done
-printed=$(made_up stories-by-task --report --run task-2)
+printed=$(run_reproduce stories-by-task --report --run task-2)
 [[ $printed == *"| task 2 |"* && $printed != *"task 1"* ]] || fail "more than the run that was asked for: $printed"
-diff <(made_up stories --list) <(made_up stories-by-task stories --list) || fail "runs that two tables show are two"
+diff <(run_reproduce stories --list) <(run_reproduce stories-by-task stories --list) ||
+  fail "runs that two tables show are two"
 
 # Rows with different runs are compared by the runs that all rows have. If positions halt, an update's FLOPs are those
 # of the steps that they took.
-mkdir -p "$place/tables/common/small"
-cat >"$place/tables/common/table.json" <<'JSON'
+mkdir -p "$scratch/tables/common/small"
+cat >"$scratch/tables/common/table.json" <<'JSON'
 {"title": "Common", "runs": {"t-{}": {"each": 3, "data": "none", "train": []}},
  "columns": [{"name": "all", "run": "t-[0-9]", "combine": "errors"}],
  "rows": [{"name": "One", "settings": "one"}, {"name": "Two", "settings": "two"}]}
 JSON
 # made_in_common ROW RUN ACCURACY [HALTING]
 made_in_common() {
-  touch "$place/tables/common/small/$1.conf"
-  mkdir -p "$place/out/common/small/$1/$2/seed-1"
+  touch "$scratch/tables/common/small/$1.conf"
+  mkdir -p "$scratch/out/common/small/$1/$2/seed-1"
   printf '{"evaluations": {"test": {"accuracy": %s%s}}, "validation": 1, "hours": 0.001, %s
     "settings": {"train": {"transition": "separable-convolution"}, "evaluate": {}},
     "flops_per_update": [1e9, 4e9]}' "$3" "${4:+, \"ponder\": {\"encoder\": {\"mean\": 2.5\}\}}" \
-    "${4:+\"flops_per_step\": {\"encoder\": 1e9\},}" >"$place/out/common/small/$1/$2/seed-1/result.json"
+    "${4:+\"flops_per_step\": {\"encoder\": 1e9\},}" >"$scratch/out/common/small/$1/$2/seed-1/result.json"
 }
 made_in_common one t-1 0.9
 made_in_common one t-2 1
 made_in_common one t-3 0.5
 made_in_common two t-1 0.9 halting
 made_in_common two t-2 0.9 halting
-printed=$(made_up common --report)
+printed=$(run_reproduce common --report)
 for line in 'all, of t-1, t-2 alone: Two 10.00 (2/2), One 5.00 (1/2).' \
   'One: 3 runs, seed 1, transition separable-convolution, 1 to 4 GFLOP an update, under a minute each.' \
   'Two: 2 runs, seed 1, transition separable-convolution, 2.5 GFLOP an update, under a minute each.'; do
   grep -qFx "$line" <<<"$printed" || fail "no line $line: $printed"
 done
-sed -i '/"transition"/s/"transition": "separable-convolution"//' "$place/out/common/small/one/t-2/seed-1/result.json"
-printed=$(made_up common --report)
+sed -i '/"transition"/s/"transition": "separable-convolution"//' "$scratch/out/common/small/one/t-2/seed-1/result.json"
+printed=$(run_reproduce common --report)
 grep -q '^One: .* transition feed-forward and separable-convolution,' <<<"$printed" || fail "not both: $printed"
 
-cp -r "$place/tables/digits" "$place/tables/wrong"
-sed -i 's/^heads = 2/heads = 3/' "$place/tables/wrong/small/one.conf"
+cp -r "$scratch/tables/digits" "$scratch/tables/wrong"
+sed -i 's/^heads = 2/heads = 3/' "$scratch/tables/wrong/small/one.conf"
 expect 1 "ut train ended with 2 (--heads" wrong --seeds 1
 expect 1 "2 of 4 runs failed" wrong --seeds 1
 expect 0 "| Two steps | 0." wrong --seeds 1 --report
 
 # A split that the data lacks is "no data" only if the table allows that; otherwise the run is not done.
-cp -r "$place/tables/digits" "$place/tables/splits"
+cp -r "$scratch/tables/digits" "$scratch/tables/splits"
 sed -i 's/"copy": {/&"evaluate": {"control": ["--split", "control"]}, /; s/"run": "copy"/&, "evaluation": "control"/' \
-  "$place/tables/splits/table.json"
+  "$scratch/tables/splits/table.json"
 expect 2 "ut evaluate ended with 2 (--split control: this data has none" splits --one 0
-[[ ! -e $place/out/splits/small/one/copy/seed-1/result.json ]] || fail "a run without its evaluation is done"
-sed -i 's/"copy": {/&"optional": ["control"], /' "$place/tables/splits/table.json"
+[[ ! -e $scratch/out/splits/small/one/copy/seed-1/result.json ]] || fail "a run without its evaluation is done"
+sed -i 's/"copy": {/&"optional": ["control"], /' "$scratch/tables/splits/table.json"
 expect 0 "splits one copy seed 1" splits --one 0
 expect 0 "| One step | no data | 0.25 |" splits --report
 
@@ -286,14 +294,14 @@ expect 0 "| One step | no data | 0.25 |" splits --report
 # with 75 and one line, and no other run may begin. As from a terminal, INT goes to the program and to what it has
 # started.
 expect_stop() {
-  local code=0 run tries first=$place/out/$1/small/one/copy
-  setsid env --default-signal=INT python3 "$reproduce" --settings "$place/tables" --out "$place/out" "$1" -- $more \
-    >"$place/said" 2>&1 &
+  local code=0 run tries first=$scratch/out/$1/small/one/copy
+  setsid env --default-signal=INT python3 "$reproduce" --settings "$scratch/tables" --out "$scratch/out" "$1" \
+    -- $extra_options >"$scratch/said" 2>&1 &
   run=$!
   for ((tries = 0; tries < 300; ++tries)); do ! "${@:3}" "$first/seed-1" || break; sleep 0.1; done
   if [[ $2 == INT ]]; then kill -INT -- "-$run"; else kill "-$2" "$run"; fi
   wait "$run" || code=$?
-  diff "$place/said" - <<SAID || fail "$1 and $2: this is not what it says"
+  diff "$scratch/said" - <<SAID || fail "$1 and $2: this is not what it says"
 $1 one copy seed 1
 reproduce.py: $1 one copy seed 1: stopped; the same command goes on
 SAID
@@ -302,17 +310,19 @@ SAID
 }
 trains() { [[ $(grep -c '"loss"' "$1/metrics.jsonl" 2>/dev/null) -gt 5 ]]; }
 for signal in INT TERM; do
-  cp -r "$place/tables/digits" "$place/tables/$signal"
-  more="--threads 1 --max-updates 1000000 --log-every 1 --checkpoint-every 1000000" expect_stop $signal $signal trains
-  metrics=$place/out/$signal/small/one/copy/seed-1/metrics.jsonl
+  cp -r "$scratch/tables/digits" "$scratch/tables/$signal"
+  extra_options="--threads 1 --max-updates 1000000 --log-every 1 --checkpoint-every 1000000" \
+    expect_stop $signal $signal trains
+  metrics=$scratch/out/$signal/small/one/copy/seed-1/metrics.jsonl
   before=$(grep '"loss"' "$metrics")
-  more="--threads 1 --max-updates $(($(wc -l <<<"$before") + 2))" expect 0 "$signal one copy seed 1" $signal --one 0
+  extra_options="--threads 1 --max-updates $(($(wc -l <<<"$before") + 2))" \
+    expect 0 "$signal one copy seed 1" $signal --one 0
   diff <(grep '"loss"' "$metrics" | head -n -2) - <<<"$before" || fail "$signal: updates were lost"
 done
 
 # A stop is noticed even while a program prints without end.
 real=$UT
-UT=$place/talks
+UT=$scratch/talks
 cat >"$UT" <<TALKS
 #!/usr/bin/env bash
 [[ \$* != *--run-dir* ]] || while true; do echo; done
@@ -321,35 +331,35 @@ TALKS
 chmod +x "$UT"
 talks() { [[ -e $1/reproduce.log ]] && sleep 0.3; }
 for try in 1 2 3 4 5; do
-  cp -r "$place/tables/digits" "$place/tables/talks-$try"
+  cp -r "$scratch/tables/digits" "$scratch/tables/talks-$try"
   expect_stop talks-$try TERM talks
 done
 
 # A program that takes long to evaluate and to make missing data.
-UT=$place/slow
+UT=$scratch/slow
 cat >"$UT" <<SLOW
 #!/usr/bin/env bash
 case \$1 in
   train) exec "$real" "\$@" ;;
-  evaluate) touch "$place/evaluates" && exec sleep 60 ;;
-  data) echo made >>"$place/made" && sleep 1 && touch "$place/pieces/pieces.model" ;;
+  evaluate) touch "$scratch/evaluates" && exec sleep 60 ;;
+  data) echo made >>"$scratch/made" && sleep 1 && touch "$scratch/pieces/pieces.model" ;;
 esac
 SLOW
 chmod +x "$UT"
-evaluates() { [[ -e $place/evaluates ]]; }
-cp -r "$place/tables/digits" "$place/tables/evaluated"
+evaluates() { [[ -e $scratch/evaluates ]]; }
+cp -r "$scratch/tables/digits" "$scratch/tables/evaluated"
 expect_stop evaluated TERM evaluates
 
 # Runs that lack the same file make it once. If it cannot be made, the message says why.
-mkdir -p "$place/pieces"
-cp -r "$place/tables/digits" "$place/tables/pieces"
+mkdir -p "$scratch/pieces"
+cp -r "$scratch/tables/digits" "$scratch/tables/pieces"
 sed -i 's/"copy": {/&"data": "pieces", "prepare": {"makes": "pieces.model", "by": ["sentencepiece"]}, /' \
-  "$place/tables/pieces/table.json"
-for number in 0 1; do made_up pieces --data "$place" --one $number >/dev/null 2>&1 & done
+  "$scratch/tables/pieces/table.json"
+for number in 0 1; do run_reproduce pieces --data "$scratch" --one $number >/dev/null 2>&1 & done
 wait
-[[ $(cat "$place/made") == made ]] || fail "two runs have made the same file"
-rm "$place"/pieces/*
-mkdir "$place/pieces/pieces.model.lock" # not even root can open a directory for writing
-expect 2 "pieces.model.lock: Is a directory; first run, where it can be: ut data sentencepiece --data $place/pieces" \
-  pieces --data "$place" --one 0
+[[ $(cat "$scratch/made") == made ]] || fail "two runs have made the same file"
+rm "$scratch"/pieces/*
+mkdir "$scratch/pieces/pieces.model.lock" # not even root can open a directory for writing
+expect 2 "pieces.model.lock: Is a directory; first run, where it can be: ut data sentencepiece --data $scratch/pieces" \
+  pieces --data "$scratch" --one 0
 echo "reproduce: as it should be"

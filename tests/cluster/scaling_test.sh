@@ -8,8 +8,8 @@ export SIZES=16:2:16:1 BATCH=2 LENGTH=6 LONG=8 LONG_BATCH=2 RANKS="1 2" REPEATS=
 
 # expect_runs COUNT: the sweep makes so many new measurements.
 expect_runs() {
-  "$cluster/scaling.sh" --out "$place" >"$place/table" 2>"$place/said" || fail "it failed: $(cat "$place/said")"
-  [[ $(grep -c 'run [0-9]$' "$place/said") == "$1" ]] || fail "not $1 runs: $(cat "$place/said")"
+  "$cluster/scaling.sh" --out "$scratch" >"$scratch/table" 2>"$scratch/said" || fail "it failed: $(cat "$scratch/said")"
+  [[ $(grep -c 'run [0-9]$' "$scratch/said") == "$1" ]] || fail "not $1 runs: $(cat "$scratch/said")"
 }
 
 expect_runs 8
@@ -19,9 +19,9 @@ REPEATS=2 expect_runs 4
 LENGTH=7 expect_runs 2
 ITERATIONS=2 expect_runs 4
 MORE="--threads 1 --dropout 0" expect_runs 4
-cat "$place/table"
+cat "$scratch/table"
 
-python3 - "$place/scaling.csv" <<'PYTHON' || fail "the report is wrong"
+python3 - "$scratch/scaling.csv" <<'PYTHON' || fail "the report is wrong"
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 assert len(rows) == 8 + 2 + 4 + 4, len(rows)
@@ -35,22 +35,22 @@ for curve in {row["curve"] for row in rows if row["efficiency"]}:
     assert 1 in [float(row["efficiency"]) for row in rows if row["curve"] == curve], curve
 PYTHON
 for curve in "weak-data 16:2:16:1, 2 × 7" "strong-sequence 16:2:16:1 default, --threads 1 --dropout 0"; do
-  grep -qF "$curve" "$place/scaling.svg" || fail "the chart has no curve $curve"
+  grep -qF "$curve" "$scratch/scaling.svg" || fail "the chart has no curve $curve"
 done
 
 # The rest is run even if a measurement fails: two ranks cannot share one head. Output with more than the result is no
 # result.
-rm -rf "$place/results"
+rm -rf "$scratch/results"
 code=0
-RANKS="1 2" SIZES=16:1:16:1 EXCHANGES="heads default" "$cluster/scaling.sh" --out "$place" >"$place/table" \
-  2>"$place/said" || code=$?
-[[ $code == 1 && $(grep -c 'scaling.sh: failed: ' "$place/said") == 2 ]] ||
-  fail "not two failures: $(cat "$place/said")"
-[[ $(find "$place/results" -name '*.json' | wc -l) == 10 ]] || fail "not ten results beside two failures"
-printf '#!/bin/sh\necho hello\nshift 2\nexec "$@"\n' >"$place/greets"
-chmod +x "$place/greets"
+RANKS="1 2" SIZES=16:1:16:1 EXCHANGES="heads default" "$cluster/scaling.sh" --out "$scratch" >"$scratch/table" \
+  2>"$scratch/said" || code=$?
+[[ $code == 1 && $(grep -c 'scaling.sh: failed: ' "$scratch/said") == 2 ]] ||
+  fail "not two failures: $(cat "$scratch/said")"
+[[ $(find "$scratch/results" -name '*.json' | wc -l) == 10 ]] || fail "not ten results beside two failures"
+printf '#!/bin/sh\necho hello\nshift 2\nexec "$@"\n' >"$scratch/greets"
+chmod +x "$scratch/greets"
 code=0
-LENGTH=8 LAUNCH="$place/greets -n {}" "$cluster/scaling.sh" --out "$place" --one 0 2>"$place/said" || code=$?
-[[ $code == 1 ]] && grep -q 'not one JSON object on standard output' "$place/said" || fail "a greeting is a result"
-"$cluster/scaling.sh" --out "$place" --report >/dev/null || fail "no report after that"
+LENGTH=8 LAUNCH="$scratch/greets -n {}" "$cluster/scaling.sh" --out "$scratch" --one 0 2>"$scratch/said" || code=$?
+[[ $code == 1 ]] && grep -q 'not one JSON object on standard output' "$scratch/said" || fail "a greeting is a result"
+"$cluster/scaling.sh" --out "$scratch" --report >/dev/null || fail "no report after that"
 echo "scaling: as it should be"

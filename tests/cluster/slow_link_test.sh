@@ -8,7 +8,7 @@ private_machine "$@" --
 
 # exposed_exchange [NETWORK]: milliseconds that two ranks on two hosts wait for each other's rows in an update
 exposed_exchange() {
-  expect_code 0 on n1 env ${1:+OMPI_MCA_btl_tcp_if_include=$1} timeout 60 "$ut" bench --encoder-only --d-model 64 \
+  expect_code 0 run_on n1 env ${1:+OMPI_MCA_btl_tcp_if_include=$1} timeout 60 "$ut" bench --encoder-only --d-model 64 \
     --heads 2 --ffn 64 --steps 2 --batch 2 --length 128 --iterations 5 --sequence-parallel 2 --threads 1 --json \
     --hostfile one-each
   sed -E 's/.*"exposed_exchange_s":([^,]+),.*/\1/' output | awk '{ printf "%.3f", 1000 * $1 }'

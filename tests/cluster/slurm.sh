@@ -17,7 +17,7 @@ slurm_up() {
   slurmctld -c
   for host in $(seq "$1"); do
     mkdir -p "$slurm/spool/n$host" "$slurm/tmp/n$host"
-    on "n$host" slurmd -N "n$host"
+    run_on "n$host" slurmd -N "n$host"
   done
   wait_until 20 "idle nodes" nodes_are_idle "$1"
 }

@@ -46,18 +46,20 @@ expect_end() {
   [[ $(job_field "$1" ExitCode) == "$3:0" ]] || fail_of_job "$1" "does not end with $3"
 }
 
-# goes_as_one RUN JOB
-goes_as_one() {
+# expect_same_as_one_rank RUN JOB
+expect_same_as_one_rank() {
   expect_end "$2" COMPLETED 0
   grep -q '4 ranks (data-parallel 2, sequence-parallel 2)' "ut-$2.log" || fail_of_job "$2" "not four ranks"
   [[ -d reference ]] || expect_code 0 "$ut" "${training[@]}" --max-updates 40 --run-dir reference
   expect_same_curve "$1" reference
 }
 
-four_ranks_on_two_nodes_go_as_one_with_srun() { goes_as_one by-srun "$(submit "$train" 40 by-srun)"; }
+four_ranks_on_two_nodes_train_as_one_rank_with_srun() {
+  expect_same_as_one_rank by-srun "$(submit "$train" 40 by-srun)"
+}
 
-four_ranks_on_two_nodes_go_as_one_with_mpirun() {
-  goes_as_one by-mpirun "$(UT_LAUNCHER=$with_mpirun submit "$train" 40 by-mpirun)"
+four_ranks_on_two_nodes_train_as_one_rank_with_mpirun() {
+  expect_same_as_one_rank by-mpirun "$(UT_LAUNCHER=$with_mpirun submit "$train" 40 by-mpirun)"
 }
 
 # stops_and_goes_on RUN WARNING JOB: scancel warns the job in the middle; it is requeued, resumes and completes.
@@ -79,18 +81,18 @@ stops_and_goes_on() {
   expect_same_curve "$1" long-reference
 }
 
-no_step_daemons() { ! on n1 pgrep slurmstepd && ! on n2 pgrep slurmstepd; }
+no_step_daemons() { ! run_on n1 pgrep slurmstepd && ! run_on n2 pgrep slurmstepd; }
 
 a_warned_job_is_queued_again_and_goes_the_same_way() {
   stops_and_goes_on warned "--batch --signal=USR1" "$(submit "$train" 300 warned)"
 }
 
 # As preemption does within its grace time.
-so_it_does_where_the_ranks_alone_are_warned() {
+a_job_whose_ranks_alone_are_warned_is_queued_again() {
   stops_and_goes_on ranks-warned "--signal=TERM" "$(submit "$train" 300 ranks-warned)"
 }
 
-so_it_does_with_mpirun_and_another_signal() {
+a_job_with_mpirun_and_another_signal_is_queued_again() {
   local job
   job=$(UT_LAUNCHER=$with_mpirun submit "$train" 300 warned-mpirun)
   stops_and_goes_on warned-mpirun "--batch --signal=USR2" "$job"
@@ -164,9 +166,9 @@ hosts_up 2
 cd /mnt
 slurm_up 2 2
 tests=(
-  srun_without_pmix_is_named_once four_ranks_on_two_nodes_go_as_one_with_srun
-  four_ranks_on_two_nodes_go_as_one_with_mpirun a_warned_job_is_queued_again_and_goes_the_same_way
-  so_it_does_where_the_ranks_alone_are_warned so_it_does_with_mpirun_and_another_signal
+  srun_without_pmix_is_named_once four_ranks_on_two_nodes_train_as_one_rank_with_srun
+  four_ranks_on_two_nodes_train_as_one_rank_with_mpirun a_warned_job_is_queued_again_and_goes_the_same_way
+  a_job_whose_ranks_alone_are_warned_is_queued_again a_job_with_mpirun_and_another_signal_is_queued_again
   a_job_that_a_person_ends_is_not_queued_again a_table_of_the_papers_is_an_array_of_jobs a_chain_needs_a_name
   a_chain_goes_on_until_the_training_is_done
 )

@@ -39,7 +39,7 @@ inline double uniform_of(std::initializer_list<std::int64_t> parts) {
 }
 
 /// Makes positions stop at these steps, with weights that all differ. For at most 10 steps.
-inline Probability stopping_after(LastStep last) {
+inline Probability halting_at(LastStep last) {
   return [last = std::move(last)](std::int64_t step, std::int64_t sequence, std::int64_t position) {
     return step == last(sequence, position) ? 0.995 : 0.02 + 0.07 * uniform_of({step, sequence, position});
   };
@@ -108,8 +108,9 @@ inline StackInput random_input(std::uint64_t seed, const std::vector<std::int64_
 }
 
 /// A stack without the rest of a model.
-struct LoneStack {
-  LoneStack(const ModelOptions& its_options, bool is_decoder, std::uint64_t seed, const Probability& probability = {})
+struct StandaloneStack {
+  StandaloneStack(const ModelOptions& its_options, bool is_decoder, std::uint64_t seed,
+                  const Probability& probability = {})
       : options(its_options),
         decoder(is_decoder),
         parameters(options.precision, seed),
@@ -127,17 +128,17 @@ struct LoneStack {
 };
 
 /// The kinds of stack that are tested.
-struct Kind {
+struct StackKind {
   bool decoder;
   TransitionKind transition;
 };
 
-inline std::string name_of(const Kind& kind) {
+inline std::string name_of(const StackKind& kind) {
   return fmt::format("{}With{}", kind.decoder ? "Decoder" : "Encoder",
                      kind.transition == TransitionKind::feed_forward ? "FeedForward" : "Convolution");
 }
 
-inline std::ostream& operator<<(std::ostream& stream, const Kind& kind) { return stream << name_of(kind); }
+inline std::ostream& operator<<(std::ostream& stream, const StackKind& kind) { return stream << name_of(kind); }
 
 inline dist::Sequences part_of(const dist::Sequences& sequences, base::Span part) {
   return {{sequences.ids.begin() + part.begin, sequences.ids.begin() + part.end},
@@ -162,7 +163,7 @@ inline at::Tensor stack_loss(const at::Tensor& state, const at::Tensor& cost, co
 
 /// A stack's pass over this rank's rows. The ranks of `group` share the sequences `part` of an input. Collective.
 struct StackPass {
-  StackPass(const LoneStack& stack, const StackInput& input, base::Span part, dist::Communicator& group,
+  StackPass(const StandaloneStack& stack, const StackInput& input, base::Span part, dist::Communicator& group,
             const DropoutKey& key = {}, const StepObserver& observer = {}, const dist::ExchangeOptions& options = {})
       : exchange(dist::make_exchange(part_of(input.sequences, part), group, options)),
         source(dist::make_exchange(part_of(input.sources, part), group, options)),
@@ -194,7 +195,7 @@ struct StackPass {
   at::Tensor loss;
 };
 
-inline std::size_t distinct(const at::Tensor& whole_numbers) {
+inline std::size_t count_distinct(const at::Tensor& whole_numbers) {
   return static_cast<std::size_t>(std::get<0>(at::_unique(whole_numbers)).numel());
 }
 
@@ -207,8 +208,8 @@ inline std::uint64_t seed_of_varied_halting(std::uint64_t seed, std::size_t diff
   const auto group = dist::make_single_communicator();
   for (;; ++seed) {
     const StackInput input = random_input(seed, lengths, options.d_model);
-    const StackPass pass(LoneStack(options, decoder, seed), input, input.all(), *group, key);
-    if (distinct(pass.output.updates) >= different) return seed;
+    const StackPass pass(StandaloneStack(options, decoder, seed), input, input.all(), *group, key);
+    if (count_distinct(pass.output.updates) >= different) return seed;
   }
 }
 
@@ -224,7 +225,7 @@ class ActCopyReference {
   /// Halting probabilities [positions] of a step; empty: the unit's.
   using Dictated = std::function<at::Tensor(std::int64_t step)>;
 
-  explicit ActCopyReference(const LoneStack& stack)
+  explicit ActCopyReference(const StandaloneStack& stack)
       : options_(stack.options), decoder_(stack.decoder), prefix_(stack.decoder ? "decoder." : "encoder.") {
     for (const auto& parameter : stack.parameters.all())
       parameters_[parameter.name] = parameter.tensor.detach().clone().requires_grad_();
@@ -255,9 +256,9 @@ class ActCopyReference {
 
       state = block(state, signal, running, memory);
       result.states.push_back(state);
-      mean = only(running, taken(weight.unsqueeze(1), state, mean), mean);
-      state = only(stops, mean, state);
-      if (step < steps) signal = only(running, position_signal + step_signal(step + 1), signal);
+      mean = where_rows(running, taken(weight.unsqueeze(1), state, mean), mean);
+      state = where_rows(stops, mean, state);
+      if (step < steps) signal = where_rows(running, position_signal + step_signal(step + 1), signal);
       running = running.logical_and(stops.logical_not());
     }
     result.output = {options_.norm == Norm::pre ? norm("final_norm", mean) : mean, updates, updates + remainder};
@@ -273,7 +274,7 @@ class ActCopyReference {
  private:
   const at::Tensor& parameter(const std::string& name) const { return parameters_.at(prefix_ + name); }
 
-  static at::Tensor only(const at::Tensor& these, const at::Tensor& take, const at::Tensor& others) {
+  static at::Tensor where_rows(const at::Tensor& these, const at::Tensor& take, const at::Tensor& others) {
     return at::where(these.unsqueeze(1), take, others);
   }
 
@@ -308,7 +309,7 @@ class ActCopyReference {
     const auto around = [&](const std::string& name, const at::Tensor& in, const auto& f) {
       const bool pre = options_.norm == Norm::pre;
       const at::Tensor output = pre ? x + f(name, norm(name + ".norm", in)) : norm(name + ".norm", x + f(name, in));
-      x = only(running, output, begin);  // others see `begin` of a halted position
+      x = where_rows(running, output, begin);  // others see `begin` of a halted position
     };
     for (std::int64_t number = 0; number < options_.block_layers; ++number) {
       const std::string layer = "layer" + std::to_string(number);
@@ -321,7 +322,7 @@ class ActCopyReference {
              [&](const std::string& name, const at::Tensor& in) { return transition(name, in); });
       input = x;
     }
-    return only(running, x, state);
+    return where_rows(running, x, state);
   }
 
   at::Tensor attend_to_self(const std::string& name, const at::Tensor& x) const {
@@ -372,7 +373,7 @@ class ActCopyReference {
 
 /// The reference over all sequences of an input, one after the other.
 struct ReferencePass {
-  ReferencePass(const LoneStack& stack, const StackInput& input, const Probability& probability)
+  ReferencePass(const StandaloneStack& stack, const StackInput& input, const Probability& probability)
       : reference(stack), state(input.state.clone().requires_grad_()), encoded(input.encoded.clone().requires_grad_()) {
     std::vector<at::Tensor> states;
     std::vector<at::Tensor> updates;

@@ -27,11 +27,11 @@ std::string name_of(const ModelOptions& options) {
                      options.block_layers, options.step_signal == StepSignal::sinusoid ? "sinusoid" : "learned");
 }
 
-const auto kinds =
-    testing::Values(Kind{false, TransitionKind::feed_forward}, Kind{false, TransitionKind::separable_convolution},
-                    Kind{true, TransitionKind::feed_forward}, Kind{true, TransitionKind::separable_convolution});
+const auto kinds = testing::Values(
+    StackKind{false, TransitionKind::feed_forward}, StackKind{false, TransitionKind::separable_convolution},
+    StackKind{true, TransitionKind::feed_forward}, StackKind{true, TransitionKind::separable_convolution});
 
-class ActCopy : public testing::TestWithParam<Kind> {
+class ActCopy : public testing::TestWithParam<StackKind> {
  protected:
   ActCopy() { options_.transition = GetParam().transition; }
 
@@ -58,7 +58,7 @@ class ActCopy : public testing::TestWithParam<Kind> {
     ++seed_;
     SCOPED_TRACE(fmt::format("draw {}", seed_));
     const StackInput input = random_input(seed_, lengths, options_.d_model);
-    const LoneStack stack(options_, GetParam().decoder, seed_, probability);
+    const StandaloneStack stack(options_, GetParam().decoder, seed_, probability);
     const StackPass pass(stack, input, input.all(), *group_);
     const ReferencePass expected(stack, input, probability);
     expect_close(pass.output.state, expected.output.state, "outputs");
@@ -101,7 +101,7 @@ TEST_P(ActCopy, EqualsTheReferenceWhereRowsHaltAtRandom) {
   const std::vector<std::vector<std::int64_t>> draws{{6}, {2, 5}, {4, 1, 3}, {1, 1, 7}};
   for_forms([&] {
     const auto seed = static_cast<std::int64_t>(seed_);
-    expect_reference(draws[seed_ % draws.size()], stopping_after(random_last_step(seed, steps_)));
+    expect_reference(draws[seed_ % draws.size()], halting_at(random_last_step(seed, steps_)));
   });
 }
 
@@ -123,7 +123,7 @@ TEST_P(ActCopy, EqualsTheReferenceAtTheEdges) {
       options_.residual = norm == Norm::pre ? Residual::signal_in : Residual::signal_out;
       options_.block_layers = 2;
       SCOPED_TRACE(fmt::format("{}; {}", name, name_of(options_)));
-      expect_reference({4, 3, 1}, stopping_after(last));
+      expect_reference({4, 3, 1}, halting_at(last));
     }
 }
 
@@ -137,10 +137,10 @@ class ActCopyGradient : public ActCopy {
   }
 
   /// A stack's pass with dropout. Dropout is a pure function of its key, so this loss has a derivative like any other.
-  StackPass pass(const LoneStack& stack) const { return {stack, input_, input_.all(), *group_, key_}; }
+  StackPass pass(const StandaloneStack& stack) const { return {stack, input_, input_.all(), *group_, key_}; }
 
   /// The loss after the parameters have moved along `direction` [elements].
-  double moved_loss(const LoneStack& stack, const at::Tensor& direction, double distance) const {
+  double moved_loss(const StandaloneStack& stack, const at::Tensor& direction, double distance) const {
     const at::NoGradGuard no_graph;
     const at::Tensor parameters = stack.parameters.flat();
     const at::Tensor before = parameters.clone();
@@ -156,7 +156,7 @@ class ActCopyGradient : public ActCopy {
 };
 
 TEST_P(ActCopyGradient, EqualsCentralDifferencesWithDropoutOn) {
-  const LoneStack stack(options_, GetParam().decoder, seed_);
+  const StandaloneStack stack(options_, GetParam().decoder, seed_);
   pass(stack).loss.backward();
   std::uint64_t seed = 0;
   const at::Tensor elements = at::arange(stack.parameters.elements());
@@ -183,9 +183,9 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
   options.encoder_steps = 8;
   const std::vector<std::int64_t> halting_steps{4, 6, 5, 2};
   const Probability probability =
-      stopping_after([&](auto, auto position) { return halting_steps[static_cast<std::size_t>(position)]; });
+      halting_at([&](auto, auto position) { return halting_steps[static_cast<std::size_t>(position)]; });
   const StackInput input = random_input(5, {4}, options.d_model);
-  const LoneStack stack(options, false, 5, probability);
+  const StandaloneStack stack(options, false, 5, probability);
   std::vector<std::int64_t> computed;  // rows in each step
   std::vector<Row> last_rows;
   at::Tensor last_state;
@@ -212,7 +212,7 @@ TEST(ActCopyFigure5, RevisesPositionTwoAloneInTheEnd) {
 /// Keeps what a stack's observer was told about each row.
 class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput, Precision>> {
  protected:
-  struct Seen {
+  struct ObservedRow {
     std::int64_t steps = 0;
     double weights = 0;
     bool running = true;
@@ -231,69 +231,69 @@ class ActCopyRows : public testing::TestWithParam<std::tuple<Halting, ActOutput,
     const auto row_names = identities(rows);
     for (std::size_t row = 0; row < row_names.size(); ++row) {
       const auto place = static_cast<std::int64_t>(row);
-      Seen& seen = seen_[row_names[row]];
-      seen.weights += ponder.weight()[place].item<double>();
-      EXPECT_TRUE(seen.running || !copies()) << "revised after it has halted";
-      if (!seen.running) continue;
-      seen.steps = step;
-      seen.running = ponder.running()[place].item<bool>();
-      seen.mean = ponder.mean()[place].clone();
+      ObservedRow& observed = observed_[row_names[row]];
+      observed.weights += ponder.weight()[place].item<double>();
+      EXPECT_TRUE(observed.running || !copies()) << "revised after it has halted";
+      if (!observed.running) continue;
+      observed.steps = step;
+      observed.running = ponder.running()[place].item<bool>();
+      observed.mean = ponder.mean()[place].clone();
     }
   }
 
-  /// Observes a stack's pass, then calls check(seen, row, output) for each of its rows.
+  /// Observes a stack's pass, then calls check(observed, row, output) for each of its rows.
   template <class Check>
   void for_rows(const Probability& probability, const Check& check) {
     const StackInput input = random_input(3, {5, 1, 4, 2}, options_.d_model);
-    const LoneStack stack(options_, false, 7, probability);
-    seen_.clear();
+    const StandaloneStack stack(options_, false, 7, probability);
+    observed_.clear();
     const auto group = dist::make_single_communicator();
     const auto step_made = [&](std::int64_t step, const dist::Rows& rows, const at::Tensor&, const HaltingState* ponder,
                                const at::Tensor&) { watch(step, rows, *ponder); };
     const StackPass pass(stack, input, input.all(), *group, {}, StepObserver{step_made, {}});
     const auto rows = identities(pass.exchange->local());
     for (std::size_t row = 0; row < rows.size(); ++row)
-      check(seen_.at(rows[row]), static_cast<std::int64_t>(row), pass.output);
+      check(observed_.at(rows[row]), static_cast<std::int64_t>(row), pass.output);
   }
 
   /// The same for the unit's halting and for dictated halting.
   template <class Check>
   void for_patterns(const Check& check) {
     for_rows({}, check);
-    for (const std::int64_t seed : {1, 2, 3}) for_rows(stopping_after(random_last_step(seed, steps_)), check);
+    for (const std::int64_t seed : {1, 2, 3}) for_rows(halting_at(random_last_step(seed, steps_)), check);
   }
 
   ModelOptions options_ = act_copy_options();
   std::int64_t steps_ = options_.encoder_steps;
-  std::map<Row, Seen> seen_;
+  std::map<Row, ObservedRow> observed_;
 };
 
 TEST_P(ActCopyRows, HaveWeightsThatSumToOne) {
   int halted = 0;
-  for_patterns([&](const Seen& seen, std::int64_t, const StackOutput&) {
-    EXPECT_TRUE(!seen.running || !copies());
-    if (seen.running)
-      EXPECT_LE(seen.weights, options_.halting.threshold);  // at the limit: the papers drop the remaining weight
+  for_patterns([&](const ObservedRow& observed, std::int64_t, const StackOutput&) {
+    EXPECT_TRUE(!observed.running || !copies());
+    if (observed.running)
+      EXPECT_LE(observed.weights, options_.halting.threshold);  // at the limit: the papers drop the remaining weight
     else
-      EXPECT_NEAR(seen.weights, 1, 1e-12);
-    halted += seen.running ? 0 : 1;
+      EXPECT_NEAR(observed.weights, 1, 1e-12);
+    halted += observed.running ? 0 : 1;
   });
   EXPECT_GT(halted, 0);
 }
 
-TEST_P(ActCopyRows, TakeAtMostTheSteps) {
-  for_patterns([&](const Seen& seen, std::int64_t row, const StackOutput& output) {
+TEST_P(ActCopyRows, TakeAtMostAllSteps) {
+  for_patterns([&](const ObservedRow& observed, std::int64_t row, const StackOutput& output) {
     const auto updates = output.updates[row].item<std::int64_t>();
-    EXPECT_EQ(updates, seen.steps);
+    EXPECT_EQ(updates, observed.steps);
     EXPECT_LE(updates, steps_);
     EXPECT_GE(updates, 1);
   });
 }
 
 /// In post-norm, in which no normalisation follows the stack.
-TEST_P(ActCopyRows, AreTheSameBitsFromTheirHaltOn) {
-  for_patterns([&](const Seen& seen, std::int64_t row, const StackOutput& output) {
-    EXPECT_TRUE(output.state[row].equal(seen.mean)) << "row " << row;
+TEST_P(ActCopyRows, KeepTheirBitsOnceHalted) {
+  for_patterns([&](const ObservedRow& observed, std::int64_t row, const StackOutput& output) {
+    EXPECT_TRUE(output.state[row].equal(observed.mean)) << "row " << row;
   });
 }
 

@@ -22,9 +22,10 @@ double penalty(std::size_t length, double exponent) {
 }
 
 /// Gives the values of a function of whole prefixes. Like a model, it learns of prefixes only by place and parent.
-class ToldDecoder final : public PrefixDecoder {
+class ScriptedDecoder final : public PrefixDecoder {
  public:
-  ToldDecoder(LogProbabilities tell, std::int64_t width) : tell_(std::move(tell)), width_(width) {}
+  ScriptedDecoder(LogProbabilities log_probabilities, std::int64_t width)
+      : log_probabilities_(std::move(log_probabilities)), width_(width) {}
 
   at::Tensor next(const Prefixes& prefixes) override {
     std::map<std::int64_t, Symbols> known;
@@ -35,7 +36,7 @@ class ToldDecoder final : public PrefixDecoder {
         prefix = known_.at(prefixes.parent[index]);
         prefix.push_back(prefixes.last[index]);
       }
-      rows.push_back(at::tensor(tell_(prefixes.place[index] / width_, prefix), at::kDouble));
+      rows.push_back(at::tensor(log_probabilities_(prefixes.place[index] / width_, prefix), at::kDouble));
     }
     known_ = std::move(known);
     ++rounds;
@@ -47,7 +48,7 @@ class ToldDecoder final : public PrefixDecoder {
   int rounds = 0;
 
  private:
-  LogProbabilities tell_;
+  LogProbabilities log_probabilities_;
   std::int64_t width_;
   std::map<std::int64_t, Symbols> known_;
 };
@@ -66,40 +67,41 @@ std::vector<double> drawn(std::uint64_t seed, std::int64_t source, const Symbols
 }
 
 /// The search as it is described, for one source; it always goes on to the limit.
-Symbols searched_plainly(const LogProbabilities& tell, std::int64_t source, std::int64_t limit,
-                         const BeamOptions& options) {
-  struct Known {
+Symbols reference_beam_search(const LogProbabilities& log_probabilities, std::int64_t source, std::int64_t limit,
+                              const BeamOptions& options) {
+  struct Hypothesis {
     double value;
     Symbols symbols;
     std::size_t place = 0;  // breaks ties: first the prefix that was ahead, then the smaller symbol
   };
-  std::vector<Known> running{{0, {}}};
-  std::vector<Known> ended;
+  std::vector<Hypothesis> running{{0, {}}};
+  std::vector<Hypothesis> ended;
   for (std::int64_t length = 1; length <= limit && !running.empty(); ++length) {
-    std::vector<Known> longer;
-    for (const Known& prefix : running) {
-      const auto values = tell(source, prefix.symbols);
+    std::vector<Hypothesis> longer;
+    for (const Hypothesis& prefix : running) {
+      const auto values = log_probabilities(source, prefix.symbols);
       for (std::size_t symbol = 0; symbol < values.size(); ++symbol) {
         longer.push_back({prefix.value + values[symbol], prefix.symbols, longer.size()});
         longer.back().symbols.push_back(static_cast<std::int64_t>(symbol));
       }
     }
-    std::ranges::sort(longer, {}, [](const Known& known) { return std::pair(-known.value, known.place); });
+    std::ranges::sort(longer, {},
+                      [](const Hypothesis& hypothesis) { return std::pair(-hypothesis.value, hypothesis.place); });
     if (std::cmp_greater(longer.size(), 2 * options.width)) longer.resize(static_cast<std::size_t>(2 * options.width));
     running.clear();
-    for (Known& prefix : longer)
+    for (Hypothesis& prefix : longer)
       if (prefix.symbols.back() == options.end_of_sequence)
         ended.push_back({prefix.value / penalty(prefix.symbols.size(), options.length_penalty), prefix.symbols});
       else if (std::cmp_less(running.size(), options.width))
         running.push_back(std::move(prefix));
   }
   if (ended.empty()) return running.front().symbols;
-  Symbols best = std::ranges::max_element(ended, {}, &Known::value)->symbols;
+  Symbols best = std::ranges::max_element(ended, {}, &Hypothesis::value)->symbols;
   best.pop_back();
   return best;
 }
 
-TEST(BeamSearch, GivesWhatASearchToTheLimitGives) {
+TEST(BeamSearch, EqualsASearchThatAlwaysGoesToTheLimit) {
   constexpr std::int64_t vocabulary = 5;
   const std::vector<std::int64_t> limits{6, 1, 9, 3, 7};
   int rounds = 0;
@@ -108,14 +110,15 @@ TEST(BeamSearch, GivesWhatASearchToTheLimitGives) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::int64_t end = seed % 4 == 0 ? -1 : 1;  // -1: no symbol ends a sequence
     const BeamOptions options{1 + static_cast<std::int64_t>(seed % 5), 0.3 * static_cast<double>(seed % 7), end};
-    const auto tell = [&](std::int64_t source, const Symbols& prefix) {
+    const auto log_probabilities = [&](std::int64_t source, const Symbols& prefix) {
       return drawn(seed, source, prefix, vocabulary);
     };
-    ToldDecoder decoder(tell, options.width);
+    ScriptedDecoder decoder(log_probabilities, options.width);
     const auto outputs = search_with_beam(decoder, limits, options).outputs;
     for (std::size_t source = 0; source < limits.size(); ++source) {
       const auto number = static_cast<std::int64_t>(source);
-      EXPECT_EQ(outputs[source], searched_plainly(tell, number, limits[source], options)) << seed << ' ' << source;
+      EXPECT_EQ(outputs[source], reference_beam_search(log_probabilities, number, limits[source], options))
+          << seed << ' ' << source;
       if (end == -1) {
         EXPECT_EQ(std::ssize(outputs[source]), limits[source]);
       }
@@ -128,30 +131,32 @@ TEST(BeamSearch, GivesWhatASearchToTheLimitGives) {
   EXPECT_LT(rounds - unended * 9, (60 - unended) * 8) << "no search ended before the limit";
 }
 
-TEST(BeamSearch, OfOneIsGreedyWhereNothingEnds) {
-  const auto tell = [](std::int64_t source, const Symbols& prefix) { return drawn(3, source, prefix, 50); };
-  ToldDecoder decoder(tell, 1);
+TEST(BeamSearch, IsGreedyWithWidthOneIfNothingEnds) {
+  const auto log_probabilities = [](std::int64_t source, const Symbols& prefix) {
+    return drawn(3, source, prefix, 50);
+  };
+  ScriptedDecoder decoder(log_probabilities, 1);
   const auto outputs = search_with_beam(decoder, {20, 20}, {1, 0.6, -1}).outputs;
   for (std::int64_t source = 0; source < 2; ++source) {
     Symbols greedy;
     for (int length = 0; length < 20; ++length) {
-      const auto values = tell(source, greedy);
+      const auto values = log_probabilities(source, greedy);
       greedy.push_back(std::ranges::max_element(values) - values.begin());
     }
     EXPECT_EQ(outputs[static_cast<std::size_t>(source)], greedy);
   }
 }
 
-TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
+TEST(BeamSearch, PrefersLongerOutputsWithAHigherLengthPenalty) {
   // Ends at once with probability 0.4, or ends after five symbols 2 with probability 0.6 * 0.9^5 = 0.35.
-  const auto tell = [](std::int64_t, const Symbols& prefix) {
+  const auto log_probabilities = [](std::int64_t, const Symbols& prefix) {
     const double other = std::log(1e-6);
     if (prefix.empty()) return std::vector<double>{other, std::log(0.4), std::log(0.6)};
     if (prefix.size() < 5) return std::vector<double>{other, std::log(0.1), std::log(0.9)};
     return std::vector<double>{other, std::log(0.9), std::log(0.1)};
   };
   const auto output = [&](double length_penalty) {
-    ToldDecoder decoder(tell, 4);
+    ScriptedDecoder decoder(log_probabilities, 4);
     return search_with_beam(decoder, {8}, {4, length_penalty, 1}).outputs.front();
   };
   EXPECT_EQ(output(0), Symbols{});
@@ -163,12 +168,12 @@ TEST(BeamSearch, PrefersLongerOutputsTheMoreTheirLengthIsPenalised) {
 TEST(BeamSearch, GoesOnAsLongAsAPrefixMayCatchUp) {
   // Ends at once with probability 0.4: -0.916. Or goes on with probability 0.3 and is certain to end after six more:
   // -1.204, divided by 7/6 when it is two symbols long and by 2 at its end.
-  const auto tell = [](std::int64_t, const Symbols& prefix) {
+  const auto log_probabilities = [](std::int64_t, const Symbols& prefix) {
     const double other = std::log(1e-9);
     if (prefix.empty()) return std::vector<double>{std::log(0.3), std::log(0.4), std::log(0.3)};
     return prefix.size() < 6 ? std::vector<double>{other, other, 0.0} : std::vector<double>{other, 0.0, other};
   };
-  ToldDecoder decoder(tell, 2);
+  ScriptedDecoder decoder(log_probabilities, 2);
   EXPECT_EQ(search_with_beam(decoder, {8}, {2, 1.0, 1}).outputs.front().size(), 6);
 }
 
@@ -192,12 +197,13 @@ class BeamOfModel : public testing::TestWithParam<Form> {
     options.residual = Residual::signal_in;
     if (options.halting.any()) options.encoder_steps = options.decoder_steps = 5;
     auto made = make_model(options, 3, at::kCPU);
-    roughen(*made, seed, options.halting.any() ? 0.6 : 0.3);
+    perturb_parameters(*made, seed, options.halting.any() ? 0.6 : 0.3);
     return made;
   }
 
   /// The log probabilities of what follows each of these prefixes, in one pass over them. [prefixes, vocabulary]
-  at::Tensor told(const Model& model, const std::vector<std::pair<std::int64_t, Symbols>>& prefixes) const {
+  at::Tensor next_log_probabilities(const Model& model,
+                                    const std::vector<std::pair<std::int64_t, Symbols>>& prefixes) const {
     std::vector<ExampleSequence> sequences;
     std::vector<std::int64_t> ends;
     std::int64_t rows = 0;
@@ -233,19 +239,19 @@ class BeamOfModel : public testing::TestWithParam<Form> {
 };
 
 /// Of one source: for each prefix that has not ended, the log probabilities of what follows it [vocabulary].
-using Told = std::map<Symbols, at::Tensor>;
+using NextLogProbabilities = std::map<Symbols, at::Tensor>;
 
-double score_of(const Told& told, const Symbols& output, std::int64_t end, double length_penalty) {
-  double sum = told.at(output)[end].item<double>();
+double score_of(const NextLogProbabilities& next, const Symbols& output, std::int64_t end, double length_penalty) {
+  double sum = next.at(output)[end].item<double>();
   Symbols prefix;
   for (const std::int64_t symbol : output) {
-    sum += told.at(prefix)[symbol].item<double>();
+    sum += next.at(prefix)[symbol].item<double>();
     prefix.push_back(symbol);
   }
   return sum / penalty(output.size() + 1, length_penalty);
 }
 
-TEST_P(BeamOfModel, AsWideAsEverythingGivesTheBestOfAllOutputs) {
+TEST_P(BeamOfModel, FindsTheBestOfAllOutputsIfWideEnough) {
   constexpr std::int64_t vocabulary = 4;
   constexpr std::int64_t end = 1;
   constexpr std::size_t longest = 4;  // symbols, the end included
@@ -263,13 +269,13 @@ TEST_P(BeamOfModel, AsWideAsEverythingGivesTheBestOfAllOutputs) {
     for (std::size_t source = 0; source < sources_.size(); ++source) {
       std::vector<std::pair<std::int64_t, Symbols>> asked;
       for (const Symbols& prefix : prefixes) asked.emplace_back(source, prefix);
-      const at::Tensor all = told(*model, asked);
-      Told told_of_source;
+      const at::Tensor all = next_log_probabilities(*model, asked);
+      NextLogProbabilities next_of_source;
       for (std::size_t index = 0; index < prefixes.size(); ++index)
-        told_of_source[prefixes[index]] = all[static_cast<std::int64_t>(index)];
+        next_of_source[prefixes[index]] = all[static_cast<std::int64_t>(index)];
       for (const double length_penalty : {0.0, 0.6, 3.0}) {
         const Symbols output = decode(*model, {longest, end, 64, length_penalty, {}})[source];
-        const auto score = [&](const Symbols& of) { return score_of(told_of_source, of, end, length_penalty); };
+        const auto score = [&](const Symbols& of) { return score_of(next_of_source, of, end, length_penalty); };
         EXPECT_EQ(output, *std::ranges::max_element(prefixes, {}, score)) << seed << ' ' << source;
         different.insert(output);
       }
@@ -279,14 +285,14 @@ TEST_P(BeamOfModel, AsWideAsEverythingGivesTheBestOfAllOutputs) {
 }
 
 /// A search with the cache against one in which every prefix is passed through the model whole.
-TEST_P(BeamOfModel, FindsWhatPassesOverWholePrefixesFind) {
+TEST_P(BeamOfModel, EqualsASearchThatRecomputesWholePrefixes) {
   constexpr std::int64_t longest = 19;  // more than a cache has room for at first
   const auto model = this->model(4);
   for (const std::int64_t end : {1, -1}) {
     const BeamOptions options{3, 0.6, end};
-    ToldDecoder decoder(
+    ScriptedDecoder decoder(
         [&](std::int64_t source, const Symbols& prefix) {
-          const at::Tensor all = told(*model, {{source, prefix}}).contiguous();
+          const at::Tensor all = next_log_probabilities(*model, {{source, prefix}}).contiguous();
           return std::vector<double>(all.const_data_ptr<double>(), all.const_data_ptr<double>() + all.numel());
         },
         options.width);

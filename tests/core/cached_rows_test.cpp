@@ -25,14 +25,14 @@ class DecodingCacheForm : public testing::TestWithParam<CachedForm> {
     options_.norm = pre ? Norm::pre : Norm::post;
     options_.residual = pre ? Residual::signal_in : Residual::signal_out;
     model_.emplace(options_, 3);
-    roughen(*model_, 2, 0.3);
+    perturb_parameters(*model_, 2, 0.3);
   }
 
   ModelOptions options_ = small_options();
   std::optional<UniversalTransformer> model_;
 };
 
-TEST_P(DecodingCacheForm, GivesTheStatesOfAllPositionsAtOnce) {
+TEST_P(DecodingCacheForm, GivesTheSameStatesAsAllPositionsAtOnce) {
   const at::NoGradGuard no_graph;
   constexpr std::int64_t count = 4;
   constexpr std::int64_t length = 18;  // more than the cache has room for at first

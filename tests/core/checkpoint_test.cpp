@@ -67,7 +67,7 @@ class Checkpoint : public testing::Test {
   Adam adam_{{}, model_.parameters()};
 };
 
-TEST_F(Checkpoint, CanBeToldWhatCameAfterIt) {
+TEST_F(Checkpoint, StateCanBeReplaced) {
   update(3);
   const fs::path path = write();
   replace_state(path, {{"cursor", 18}});
@@ -121,7 +121,7 @@ TEST_F(Checkpoint, IsFoundByLatestBestAndUpdate) {
     EXPECT_THAT(find_refusal(which), HasSubstr(directory_.path().string())) << which;
 }
 
-TEST_F(Checkpoint, OfARunThatWentOnFromAnEarlierUpdateReplacesTheOld) {
+TEST_F(Checkpoint, ReplacesAnOlderOneOfTheSameUpdate) {
   update(2);
   write();
   at::Tensor(model_.parameters().flat()).add_(1);
@@ -131,7 +131,7 @@ TEST_F(Checkpoint, OfARunThatWentOnFromAnEarlierUpdateReplacesTheOld) {
   EXPECT_TRUE(other.parameters().flat().equal(model_.parameters().flat()));
 }
 
-TEST_F(Checkpoint, ThatIsCutShortIsRefused) {
+TEST_F(Checkpoint, IsRefusedIfCutShort) {
   update(1);
   for (const char* file : files) {
     const fs::path path = write() / file;
@@ -144,7 +144,7 @@ TEST_F(Checkpoint, ThatIsCutShortIsRefused) {
   }
 }
 
-TEST_F(Checkpoint, WithAFlippedByteIsRefused) {
+TEST_F(Checkpoint, IsRefusedWithAFlippedByte) {
   update(1);
   for (const char* file : files) {
     const fs::path path = write() / file;
@@ -161,7 +161,7 @@ TEST_F(Checkpoint, WithAFlippedByteIsRefused) {
   }
 }
 
-TEST_F(Checkpoint, WithoutOneOfItsFilesIsRefused) {
+TEST_F(Checkpoint, IsRefusedWithoutOneOfItsFiles) {
   update(1);
   for (const char* file : files) {
     const fs::path path = write() / file;
@@ -170,7 +170,7 @@ TEST_F(Checkpoint, WithoutOneOfItsFilesIsRefused) {
   }
 }
 
-TEST_F(Checkpoint, WithFieldsOfAnotherKindIsRefused) {
+TEST_F(Checkpoint, IsRefusedWithFieldsOfTheWrongType) {
   for (const auto& [field, value] :
        std::vector<std::pair<std::string, json>>{{"format", "1"},
                                                  {"format", 2},
@@ -191,13 +191,13 @@ TEST_F(Checkpoint, WithFieldsOfAnotherKindIsRefused) {
   }
 }
 
-TEST_F(Checkpoint, ThatIsNestedWithoutEndIsRefused) {
+TEST_F(Checkpoint, IsRefusedIfNestedEndlessly) {
   const fs::path path = write();
   base::write_file_whole(path / "state.json", std::string(8000000, '['));
   EXPECT_THAT(load_refusal(path), HasSubstr("state.json"));
 }
 
-TEST_F(Checkpoint, IsNotFoundElsewhere) {
+TEST_F(Checkpoint, IsNotFoundOutsideItsDirectory) {
   write();
   for (const std::string name : {"../elsewhere", "/etc", "update-", "update-1/../..", "\x1b[2J", ""}) {
     base::write_file_whole(directory_.path() / "latest", name + "\n");
@@ -208,7 +208,7 @@ TEST_F(Checkpoint, IsNotFoundElsewhere) {
   EXPECT_THAT(find_refusal("latest"), EndsWith("give update-00000000")) << "latest cannot be had";
 }
 
-TEST_F(Checkpoint, OfAnotherModelIsRefused) {
+TEST_F(Checkpoint, IsRefusedForAnotherModel) {
   const fs::path path = write();
   const auto refused = [&](const auto& change) {
     ModelOptions options = model_.options();
@@ -225,7 +225,7 @@ TEST_F(Checkpoint, OfAnotherModelIsRefused) {
       << "a tensor that the model has no place for";
 }
 
-TEST_F(Checkpoint, LeavesWhatAKilledWriteLeftAside) {
+TEST_F(Checkpoint, IgnoresWhatAKilledWriteLeft) {
   update(1);
   write();
   update(1);
@@ -252,7 +252,7 @@ TEST_F(Checkpoint, RemovalKeepsTheNewestTheLatestAndTheBest) {
     EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
 }
 
-TEST_F(Checkpoint, OfALaterUpdateIsNewerHoweverManyDigitsItHas) {
+TEST_F(Checkpoint, IsNewerWithALaterUpdateWhateverItsDigits) {
   for (const char* name : {"update-99999999", "update-100000000", "update-00000007", "update-8", "update-00000009.tmp"})
     fs::create_directory(directory_.path() / name);
   std::vector<std::string> names;
@@ -281,7 +281,7 @@ TEST_F(Checkpoint, RemovalKeepsEveryNth) {
     EXPECT_EQ(has(fmt::format("update-{:08d}", update)), kept) << update;
 }
 
-TEST_F(Checkpoint, OfALaterUpdateIsRemovedByARunThatWentOnFromAnEarlierOne) {
+TEST_F(Checkpoint, RemovesThoseOfLaterUpdatesWhenWritten) {
   update(2);
   write();
   update(2);
@@ -295,7 +295,7 @@ TEST_F(Checkpoint, OfALaterUpdateIsRemovedByARunThatWentOnFromAnEarlierOne) {
   EXPECT_EQ(find_checkpoint(directory_.path(), "latest"), directory_.path() / "update-00000003");
 }
 
-TEST_F(Checkpoint, ThatBestNamesAndIsNoMoreStopsNobody) {
+TEST_F(Checkpoint, MayBeMissingThoughBestNamesIt) {
   update(1);
   write();
   point_at(directory_.path(), "best", 9);
@@ -304,7 +304,7 @@ TEST_F(Checkpoint, ThatBestNamesAndIsNoMoreStopsNobody) {
   EXPECT_THAT(find_refusal("best"), HasSubstr("update-00000009"));
 }
 
-TEST_F(Checkpoint, OfAnotherDirectoryIsNotReachedByAName) {
+TEST_F(Checkpoint, CannotBeReachedByNameFromAnotherDirectory) {
   update(1);
   write();
   const fs::path inner = directory_.path() / "inner";
@@ -314,7 +314,7 @@ TEST_F(Checkpoint, OfAnotherDirectoryIsNotReachedByAName) {
   EXPECT_NE(bad_input([&] { find_checkpoint(inner, "../update-1"); }), "");
 }
 
-TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeItOrElseAfterIt) {
+TEST_F(Checkpoint, RefusalOffersTheNewestWholeOneBeforeOrElseAfter) {
   for (int written = 0; written < 4; ++written) {
     update(1);
     write();
@@ -329,7 +329,7 @@ TEST_F(Checkpoint, ThatIsDamagedNamesTheNewestWholeOneBeforeItOrElseAfterIt) {
 }
 
 /// A read may fail for a moment only, over a network, say; the checkpoint may be whole.
-TEST_F(Checkpoint, ThatCannotBeReadIsNotTakenForADamagedOne) {
+TEST_F(Checkpoint, IsNotTakenForDamagedIfItCannotBeRead) {
   update(3);
   const fs::path checkpoint = write();
   EXPECT_TRUE(is_whole(checkpoint));
@@ -340,7 +340,7 @@ TEST_F(Checkpoint, ThatCannotBeReadIsNotTakenForADamagedOne) {
   EXPECT_FALSE(is_whole(checkpoint));
 }
 
-TEST_F(Checkpoint, IsRemovedThoughWhatWasLeftOfItBeforeCannotBe) {
+TEST_F(Checkpoint, IsRemovedEvenIfItsLeftoversCannotBe) {
   update(1);
   const fs::path checkpoint = write();
   const fs::path left = directory_.write("update-00000001.old.tmp/model.safetensors", "the rest").parent_path();

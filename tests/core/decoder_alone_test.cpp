@@ -20,7 +20,7 @@ ModelOptions decoder_options() {
 
 TEST(DecoderAlone, IsCausalSelfAttentionAndTransition) {
   UniversalTransformer model(decoder_options(), 3);
-  roughen(model, 4);
+  perturb_parameters(model, 4);
   auto sequences = random_sequences(5, 6, 9, model.options());
   for (auto& sequence : sequences) sequence.offset = 0;
   const auto group = dist::make_single_communicator();
@@ -36,10 +36,10 @@ TEST(DecoderAlone, IsCausalSelfAttentionAndTransition) {
   }
 }
 
-class BesideAnEncoder : public testing::TestWithParam<std::tuple<Halting, TransitionKind, Recompute>> {};
+class DecoderWithEncoder : public testing::TestWithParam<std::tuple<Halting, TransitionKind, Recompute>> {};
 
 /// In pre-norm a sub-layer whose output is zero changes nothing.
-TEST_P(BesideAnEncoder, ThatAddsNothingGivesTheSame) {
+TEST_P(DecoderWithEncoder, EqualsTheDecoderAloneIfTheEncoderAddsNothing) {
   const auto& [halting, transition, recompute] = GetParam();
   ModelOptions options = small_options();
   options.norm = Norm::pre;
@@ -50,7 +50,7 @@ TEST_P(BesideAnEncoder, ThatAddsNothingGivesTheSame) {
   options.recompute = recompute;
   options.halting = lively_halting(Halting::none, halting);
   UniversalTransformer both(options, 3);
-  roughen(both, 4);
+  perturb_parameters(both, 4);
   options.architecture = Architecture::decoder;
   UniversalTransformer alone(options, 8);
   const auto parameters = by_name(both);
@@ -74,13 +74,13 @@ TEST_P(BesideAnEncoder, ThatAddsNothingGivesTheSame) {
     EXPECT_TRUE(tensor.grad().allclose(parameters.at(name).grad(), 1e-10, 1e-10)) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(, BesideAnEncoder,
+INSTANTIATE_TEST_SUITE_P(, DecoderWithEncoder,
                          testing::Combine(testing::Values(Halting::none, Halting::act, Halting::act_copy),
                                           testing::Values(TransitionKind::feed_forward,
                                                           TransitionKind::separable_convolution),
                                           testing::Values(Recompute::none, Recompute::step)));
 
-TEST(DecoderAlone, DecodesWhatItFindsLikeliestAfterItsOwnSymbols) {
+TEST(DecoderAlone, DecodesTheLikeliestSymbolAfterEachOfItsOwn) {
   for (const ActKind kind : {ActKind::basic, ActKind::global})
     for (const Halting halting : {Halting::none, Halting::act, Halting::act_copy}) {
       ModelOptions options = decoder_options();
@@ -89,7 +89,7 @@ TEST(DecoderAlone, DecodesWhatItFindsLikeliestAfterItsOwnSymbols) {
       options.halting = lively_halting(Halting::none, halting);
       options.halting.kind = kind;
       UniversalTransformer model(options, 3);
-      roughen(model, 2, 0.6);
+      perturb_parameters(model, 2, 0.6);
       const auto group = dist::make_single_communicator();
       const std::vector<std::int64_t> ids{0, 1};
       const auto [found, encoder_updates, decoder_updates] =

@@ -68,7 +68,7 @@ TEST_F(Decoding, TakesTheStepsThatItIsAskedFor) {
   }
 }
 
-TEST_F(Decoding, WithHaltingByTheSequencesMeanGoesOverAllPositionsForEachSymbol) {
+TEST_F(Decoding, RecomputesAllPositionsForEachSymbolWithGlobalHalting) {
   HaltingOptions halting = lively_halting(Halting::act, Halting::act_copy);
   halting.kind = ActKind::global;
   model_ = talkative_model(halting);
@@ -93,7 +93,7 @@ TEST_F(Decoding, StopsEachSequenceAtItsEnd) {
   EXPECT_GT(lengths.size(), 2U) << "outputs that could hide a mistake";
 }
 
-TEST_F(Decoding, TellsHowLikelyOutputsAreWithTheirEnd) {
+TEST_F(Decoding, ReturnsLogProbabilitiesThatIncludeTheEnd) {
   constexpr std::int64_t longest = 12;
   const std::int64_t end = decode({longest, -1})[0].back();
   for (const std::int64_t beam : {1, 3}) {
@@ -115,14 +115,14 @@ TEST_F(Decoding, TellsHowLikelyOutputsAreWithTheirEnd) {
   }
 }
 
-TEST(GatheredOutputs, HaveEverySymbolTheFirstToo) {
+TEST(GatheredOutputs, KeepEverySymbolEvenZero) {
   const auto group = dist::make_single_communicator();
   const Likeliest all = gather_likeliest({{{0, 3}, {}, {5, 0}}, {-1, -2, -3}}, 1, 4, 2, *group);
   EXPECT_EQ(all.outputs, (Outputs{{}, {0, 3}, {}, {5, 0}}));
   EXPECT_THAT(all.log_probabilities, testing::ElementsAre(0, -1, -2, -3));
 }
 
-TEST_F(Decoding, OfNoSequencesGivesNone) {
+TEST_F(Decoding, GivesNothingForNoSequences) {
   sequences_.clear();
   EXPECT_TRUE(decode({5, 1}).empty());
 }

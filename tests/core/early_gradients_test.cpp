@@ -118,8 +118,8 @@ class EarlyGradients : public testing::TestWithParam<std::tuple<Halting, Recompu
   RecordingRank world_{gradient_};  // shares the gradients
 };
 
-TEST_P(EarlyGradients, AreTheDecodersAndOnTheirWayWhileTheEncodersAreMade) {
-  roughen(model_, 4);
+TEST_P(EarlyGradients, StartTheDecodersSumDuringTheEncodersBackwardPass) {
+  perturb_parameters(model_, 4);
   dist::GradientSynchronisation synchronisation(gradient_, model_.early_elements(), world_);
   go_over_batch(5, nullptr);
   ASSERT_TRUE(world_.begun.empty()) << "another batch is to come";
@@ -145,7 +145,7 @@ TEST_P(EarlyGradients, AreTheDecodersAndOnTheirWayWhileTheEncodersAreMade) {
   expect_all_handed_over_once_and_complete();
 }
 
-TEST_P(EarlyGradients, OfARankWithoutABatchAreSummedInTheSameOrder) {
+TEST_P(EarlyGradients, AreSummedInTheSameOrderByARankWithoutABatch) {
   dist::GradientSynchronisation synchronisation(gradient_, model_.early_elements(), world_);
   go_over_batch(5, &synchronisation);
   synchronisation.finish();

@@ -77,7 +77,7 @@ TEST_P(Fused, NormalisedSumWithDropout) {
     EXPECT_TRUE(gradients[part].allclose(parameters.all()[part].tensor.grad(), tolerance, tolerance)) << part;
 }
 
-TEST(NormalisedRows, AreAsGoodFarFromZero) {
+TEST(NormalisedRows, AreAccurateFarFromZero) {
   Parameters parameters(Precision::float32, 1);
   const LayerNorm norm(parameters, "norm", 64);
   const at::Tensor x = random_tensor({20, 64}, 1) + 3000;
@@ -87,7 +87,7 @@ TEST(NormalisedRows, AreAsGoodFarFromZero) {
   EXPECT_LT((norm.of_sum(x.to(at::kFloat), none, 0, {}, rows) - expected).abs().max().item<double>(), 0.01);
 }
 
-TEST_P(Fused, WithoutAGraphAndOutsideTraining) {
+TEST_P(Fused, EqualsPlainOperationsOutsideTraining) {
   const at::NoGradGuard no_graph;
   const at::Tensor x = random_tensor({rows_.count(), GetParam().columns}, 1).to(GetParam().type);
   const at::Tensor bias = random_tensor({GetParam().columns}, 2).to(GetParam().type);
@@ -95,7 +95,7 @@ TEST_P(Fused, WithoutAGraphAndOutsideTraining) {
   EXPECT_TRUE(add_dropped(x, x, GetParam().rate, {}, rows_).equal(x + x));
 }
 
-TEST_P(Fused, WhatIsNotANumberStaysThat) {
+TEST_P(Fused, KeepsNan) {
   const at::Tensor x = at::full({rows_.count(), GetParam().columns}, NAN, GetParam().type);
   const at::Tensor bias = at::zeros({GetParam().columns}, GetParam().type);
   EXPECT_TRUE(relu_dropout(x, bias, 0, key_, rows_).isnan().all().item<bool>());

@@ -62,7 +62,7 @@ class Gradient : public testing::TestWithParam<ModelParts> {
 
   void check(std::uint64_t seed) {
     model_.emplace(options_, seed);
-    roughen(*model_, seed);
+    perturb_parameters(*model_, seed);
     batch_ = make_batch(random_sequences(seed, 5, 6, options_), options_.architecture, *group_, {}, options_.points);
     loss_of(*model_, batch_, key_).backward();
     for (const auto& parameter : model_->parameters().all()) expect_derivative(parameter, ++seed);

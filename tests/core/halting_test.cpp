@@ -10,7 +10,7 @@
 namespace ut::core {
 namespace {
 
-TEST(RandomHalting, DiffersWithAllThatItIsKeyedOn) {
+TEST(RandomHalting, DependsOnEveryPartOfItsKey) {
   ModelOptions options = small_options();
   options.halting.kind = ActKind::random;
   Parameters parameters(Precision::float64, 1);

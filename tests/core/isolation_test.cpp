@@ -23,7 +23,7 @@ class Isolation : public testing::TestWithParam<TransitionKind> {
   at::Tensor logits(const Examples& examples, const DropoutKey& key = {}) const {
     const at::NoGradGuard no_graph;
     UniversalTransformer model(options_, 7);
-    roughen(model, 8);
+    perturb_parameters(model, 8);
     return model.forward(make_batch(examples, options_.architecture, *group_), model.steps(), key).logits;
   }
 
@@ -68,7 +68,7 @@ TEST_P(Isolation, ASequenceSeesNoOther) {
   }
 }
 
-TEST_P(Isolation, ATargetRowSeesNoLaterOneAndEveryEarlierOne) {
+TEST_P(Isolation, ATargetRowSeesEveryEarlierRowAndNoLaterOne) {
   const Examples examples = random_sequences(4, 3, 9, options_);
   const at::Tensor before = logits(examples);
   std::int64_t begin = 0;
@@ -126,7 +126,7 @@ TEST_P(Isolation, PermutingSequencesPermutesOutputsAndNothingElse) {
   EXPECT_TRUE(logits(permuted, key).allclose(at::cat(expected), 1e-12, 1e-12));
 }
 
-TEST_P(Isolation, DropoutIsAnothersForAnotherSequenceNumber) {
+TEST_P(Isolation, DropoutDependsOnTheSequenceNumber) {
   Examples examples = random_sequences(8, 1, 9, options_);
   const auto key = DropoutKey::for_update(1, 2);
   const at::Tensor before = logits(examples, key);
@@ -180,7 +180,7 @@ TEST_F(StepsAtEvaluation, MayDifferFromTraining) {
   }
 }
 
-TEST_F(StepsAtEvaluation, AreWhatAModelOfSoManyStepsTakes) {
+TEST_F(StepsAtEvaluation, GiveTheSameAsAModelMadeWithThem) {
   const at::Tensor asked = logits(5, 4);
   options_.encoder_steps = 5;
   options_.decoder_steps = 4;
@@ -196,7 +196,7 @@ TEST_F(StepsAtEvaluation, AreALimitWherePositionsHalt) {
   EXPECT_TRUE(asked.equal(logits(5, 4)));
 }
 
-TEST_F(StepsAtEvaluation, HaveTheFirstOfTheLearnedSignals) {
+TEST_F(StepsAtEvaluation, UseTheFirstLearnedSignals) {
   options_.step_signal = StepSignal::learned;
   at::Tensor all;
   at::Tensor first;
@@ -216,7 +216,7 @@ TEST_F(StepsAtEvaluation, HaveTheFirstOfTheLearnedSignals) {
   EXPECT_TRUE(all.equal(first));
 }
 
-TEST_F(StepsAtEvaluation, EndWhereALearnedSignalEnds) {
+TEST_F(StepsAtEvaluation, CannotExceedTheLearnedSignals) {
   options_.step_signal = StepSignal::learned;
   logits(1, 1);
   logits(options_.encoder_steps, options_.decoder_steps);

@@ -36,7 +36,7 @@ TEST(Loss, IsTheDivergenceFromTheSmoothedLabels) {
     }
 }
 
-TEST(Loss, GoesBackAsItsSlopeSays) {
+TEST(Loss, GradientEqualsFiniteDifferences) {
   for (const double smoothing : {0.0, 0.2}) {
     const at::Tensor logits = (random_tensor({4, 7}, 1) * 3).requires_grad_();
     const at::Tensor labels = at::tensor({0, 6, 3, 3}, at::kLong);
@@ -55,7 +55,7 @@ TEST(Loss, GoesBackAsItsSlopeSays) {
 }
 
 // With so many symbols the rows are worked on in groups, of which the last is smaller.
-TEST(Loss, OfManySymbolsGoesBackToEveryRow) {
+TEST(Loss, GradientReachesEveryRowWithManySymbols) {
   constexpr double smoothing = 0.1;
   constexpr std::int64_t symbols = 40'000;
   const at::Tensor logits = random_tensor({9, symbols}, 1).requires_grad_();
@@ -88,7 +88,7 @@ TEST(Loss, StaysFiniteForLargeScores) {
   EXPECT_NEAR(summed_cross_entropy(logits, at::tensor({1}, at::kLong), 0).item<double>(), 2e4, 1e-9);
 }
 
-TEST(Loss, OfNoRowsIsZeroAndHasAGradient) {
+TEST(Loss, IsZeroAndHasAGradientForNoRows) {
   const at::Tensor logits = at::zeros({0, 5}, at::kDouble).requires_grad_();
   const at::Tensor loss = summed_cross_entropy(logits.clone(), at::zeros({0}, at::kLong), 0.1);
   EXPECT_EQ(loss.item<double>(), 0);
@@ -96,7 +96,7 @@ TEST(Loss, OfNoRowsIsZeroAndHasAGradient) {
   EXPECT_EQ(logits.grad().numel(), 0);
 }
 
-TEST(PonderTime, IsTheMeanOverTheRowsOfEachStackOfAllRanks) {
+TEST(PonderTime, SumsTheMeansOfBothStacksOverAllRows) {
   Prediction prediction;
   EXPECT_EQ(mean_ponder_time(prediction, 3, 2).item<double>(), 0);
   prediction.encoder.cost = at::scalar_tensor(6.0, at::kDouble);
@@ -105,7 +105,7 @@ TEST(PonderTime, IsTheMeanOverTheRowsOfEachStackOfAllRanks) {
   EXPECT_DOUBLE_EQ(mean_ponder_time(prediction, 3, 2).item<double>(), 4.5);
 }
 
-TEST(Loss, ThatIsNotFiniteLeavesNoFiniteGradient) {
+TEST(Loss, LeavesNoFiniteGradientIfNotFinite) {
   for (const float score : {2.0f, 3e38f}) {
     const at::Tensor logits = at::tensor({score, -score}).view({1, 2}).requires_grad_();
     const at::Tensor loss = summed_cross_entropy(logits.clone(), at::tensor({1}, at::kLong), 0);

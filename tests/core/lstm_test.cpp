@@ -115,7 +115,7 @@ class LstmOf : public testing::TestWithParam<Architecture> {
     options_.words_per_row = GetParam() == Architecture::encoder ? 3 : 1;
     options_.lstm_layers = 3;
     model_.emplace(options_, 7);
-    roughen(*model_, 2, 0.3);
+    perturb_parameters(*model_, 2, 0.3);
     sequences_ = random_sequences(4, 7, 9, options_);
   }
 
@@ -151,10 +151,10 @@ class LstmOf : public testing::TestWithParam<Architecture> {
   std::unique_ptr<dist::Communicator> group_ = dist::make_single_communicator();
 };
 
-TEST_P(LstmOf, IsWhatLoopsOverPositionsGiveThereAndBack) {
+TEST_P(LstmOf, EqualsLoopsOverPositionsForwardAndBackward) {
   for (const DropoutKey& key : {DropoutKey{}, DropoutKey::for_update(3, 5)}) expect_loops_to_give_it(key);
 }
-TEST_P(LstmOf, SaysTheSameOfASequenceWhateverElseIsInTheBatch) {
+TEST_P(LstmOf, DoesNotDependOnTheRestOfTheBatch) {
   const DropoutKey key = DropoutKey::for_update(3, 5);
   std::vector<at::Tensor> rows;
   for (std::size_t index = 0; index < sequences_.size(); ++index)
@@ -165,7 +165,7 @@ TEST_P(LstmOf, SaysTheSameOfASequenceWhateverElseIsInTheBatch) {
   EXPECT_GT((together - logits(sequences_, DropoutKey::for_update(3, 6))).abs().max().item<double>(), 0.01);
 }
 
-TEST_P(LstmOf, OfNoSequencesHasNothingToSayAndNoGradient) {
+TEST_P(LstmOf, GivesNoRowsAndNoGradientForNoSequences) {
   const at::Tensor none = logits({}, DropoutKey::for_update(3, 5));
   EXPECT_EQ(none.size(0), 0);
   none.sum().backward();

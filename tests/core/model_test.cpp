@@ -12,7 +12,7 @@ namespace {
 class WholeModel : public testing::TestWithParam<std::tuple<Halting, Recompute>> {};
 
 /// Halting units that never fire let positions take all steps; act-copy then gives the last state.
-TEST_P(WholeModel, DropsAtEverySiteOfEveryLayerStepAndStackWithNumbersOfItsOwn) {
+TEST_P(WholeModel, EqualsTheWrittenOutModelWithAllDropout) {
   ModelOptions options = small_options();
   options.block_layers = 2;
   const auto& [halting, recompute] = GetParam();
@@ -20,7 +20,7 @@ TEST_P(WholeModel, DropsAtEverySiteOfEveryLayerStepAndStackWithNumbersOfItsOwn) 
   options.halting.bias = -60;
   options.recompute = recompute;
   UniversalTransformer model(options, 3);
-  roughen(model, 4);
+  perturb_parameters(model, 4);
   auto sequences = random_sequences(5, 6, 9, options);
   for (auto& sequence : sequences) sequence.offset = 0;
   const auto group = dist::make_single_communicator();
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(, WholeModel,
                          testing::Combine(testing::Values(Halting::none, Halting::act_copy),
                                           testing::Values(Recompute::none, Recompute::step)));
 
-TEST(Model, TellsARowsWordsInOneOrderFromThoseInAnotherBeforeItHasLearned) {
+TEST(Model, DependsOnTheOrderOfARowsWordsEvenUntrained) {
   ModelOptions options = small_options();
   options.architecture = Architecture::encoder;
   options.words_per_row = 3;

@@ -59,7 +59,7 @@ void expect_like_scalar_loop(const OptimizerOptions& options) {
   }
 }
 
-TEST(Adam, IsItsFormulas) { expect_like_scalar_loop({}); }
+TEST(Adam, EqualsItsFormulas) { expect_like_scalar_loop({}); }
 
 TEST(Adam, AddsEpsilonBesideTheUncorrectedRoot) {
   OptimizerOptions options;
@@ -90,7 +90,7 @@ TEST(Adam, TheNormOfManyElementsIsExactInFloat32) {
   EXPECT_NEAR(Adam({}, parameters).step(parameters.flat(), gradient, 0).item<double>(), exact, 1e-6 * exact);
 }
 
-TEST(Schedule, OfTheAuthorsWarmsUpThenFallsWithTheRoot) {
+TEST(Schedule, InverseSquareRootWarmsUpThenDecays) {
   const ScheduleOptions options{ScheduleKind::inverse_square_root, 2.0, 100};
   EXPECT_EQ(learning_rate(options, 0, 1000, 64), 0);
   EXPECT_NEAR(learning_rate(options, 50, 1000, 64), 2.0 * 0.5 / 10 / 8, 1e-15);
@@ -101,14 +101,14 @@ TEST(Schedule, OfTheAuthorsWarmsUpThenFallsWithTheRoot) {
   EXPECT_NEAR(inverse_square_root_decay(2500, 100), 0.02, 1e-15);
 }
 
-TEST(Schedule, ThatIsConstantStaysAtItsRateAfterTheWarmUp) {
+TEST(Schedule, ConstantStaysAtItsRateAfterTheWarmUp) {
   const ScheduleOptions options{ScheduleKind::constant, 0.003, 10};
   for (std::int64_t update = 0; update < 30; ++update)
     EXPECT_NEAR(learning_rate(options, update, 30, 64),
                 update < 10 ? 0.003 * static_cast<double>(update + 1) / 10 : 0.003, 1e-16);
 }
 
-TEST(Schedule, ThatIsACosineFallsToZeroAtTheLastUpdate) {
+TEST(Schedule, CosineFallsToZeroAtTheLastUpdate) {
   const ScheduleOptions options{ScheduleKind::cosine, 0.003, 10};
   EXPECT_NEAR(learning_rate(options, 4, 50, 64), 0.0015, 1e-16);
   EXPECT_NEAR(learning_rate(options, 10, 50, 64), 0.003, 1e-16);
@@ -117,7 +117,7 @@ TEST(Schedule, ThatIsACosineFallsToZeroAtTheLastUpdate) {
   for (const std::int64_t update : {50, 60}) EXPECT_NEAR(learning_rate(options, update, 50, 64), 0, 1e-16);
 }
 
-TEST(Schedule, WithoutAWarmUpStartsAtItsRate) {
+TEST(Schedule, StartsAtItsRateWithoutAWarmUp) {
   for (const auto kind : {ScheduleKind::constant, ScheduleKind::cosine})
     EXPECT_NEAR(learning_rate({kind, 0.5, 0}, 0, 10, 64), 0.5, 1e-15);
 }

@@ -12,7 +12,7 @@ namespace {
 /// Two labels. The first has the words a b a at rows 1 to 3, the second has a at row 5. Rows 0 and 4 hold no candidate.
 Candidates two_labels() { return {at::tensor({1, 2, 3, 5}, at::kLong), at::tensor({0, 1, 0, 2}, at::kLong), 2}; }
 
-TEST(Pointing, AWordHasTheSumOverItsPlaces) {
+TEST(Pointing, AWordsProbabilityIsTheSumOverItsPlaces) {
   const at::Tensor scores = random_tensor({6}, 1) * 3;
   const at::Tensor probability = candidate_scores(scores, two_labels(), 2).softmax(1);
   const at::Tensor of_rows = scores.narrow(0, 1, 3).softmax(0);
@@ -37,7 +37,7 @@ TEST(Pointing, LargeAndSmallScoresStayFinite) {
     }
 }
 
-TEST(Pointing, WithoutLabelsThereIsStillAWayBack) {
+TEST(Pointing, BackwardPassWorksWithoutLabels) {
   const at::Tensor scores = at::zeros({3}, at::kDouble).requires_grad_();
   const at::Tensor none = at::empty({0}, at::kLong);
   summed_cross_entropy(candidate_scores(scores, {none, none, 1}, 0), none, 0).backward();

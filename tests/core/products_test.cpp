@@ -51,7 +51,7 @@ class Products : public testing::TestWithParam<std::vector<std::int64_t>> {
   }
 };
 
-TEST_P(Products, AreTheSameHoweverMatricesLie) {
+TEST_P(Products, AreTheSameForEveryMemoryLayout) {
   const at::Tensor a = matrix(rows(), inner(), 1);
   const at::Tensor b = matrix(inner(), columns(), 2);
   const at::Tensor right = at::mm(a.to(at::kDouble), b.to(at::kDouble));
@@ -60,7 +60,7 @@ TEST_P(Products, AreTheSameHoweverMatricesLie) {
       expect_close(product(left.of(a), other.of(b)), right, left.name + " by " + other.name);
 }
 
-TEST_P(Products, OfOneNumberRepeated) {
+TEST_P(Products, AreRightForAnExpandedScalar) {
   const at::Tensor a = at::full({}, 0.5, at::kFloat).expand({rows(), inner()});
   const at::Tensor b = matrix(inner(), columns(), 2);
   expect_close(product(a, b), at::mm(a.to(at::kDouble), b.to(at::kDouble)), "expanded");
@@ -73,7 +73,7 @@ struct Use {
   bool is_transposed = false;
 };
 
-TEST_P(Products, AddTheirGradientToTheKeptOne) {
+TEST_P(Products, AddTheirGradientToTheStoredOne) {
   const base::Span some{columns() / 3, columns()};
   const std::vector<Use> uses = {
       {"all", [](auto& x, auto& w, auto&) { return multiply(x, w, at::kFloat); },
@@ -108,7 +108,7 @@ TEST_P(Products, AddTheirGradientToTheKeptOne) {
   }
 }
 
-TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
+TEST_P(Products, AddBfloat16GradientsToTheStoredFloat32) {
   const base::Span some{columns() / 3, columns()};
   const at::Tensor bias = matrix(1, columns(), 4).squeeze(0);
   using Ours = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& w)>;
@@ -141,7 +141,7 @@ TEST_P(Products, OfBfloat16AddTheirGradientToTheKeptOneOfFloat32) {
 }
 
 /// Sums are float32, as on a GPU: rounding them to bfloat16 would add an error of a few thousandths.
-TEST_P(Products, OfBfloat16AreNotRoundedToItWhereTheyAreFloat32) {
+TEST_P(Products, KeepFloat32ResultsOfBfloat16Operands) {
   const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16).to(at::kDouble); };
   const at::Tensor w = matrix(inner(), columns(), 3).requires_grad_();
   w.mutable_grad() = at::zeros_like(w);

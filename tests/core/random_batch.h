@@ -20,7 +20,7 @@
 namespace ut::core {
 
 /// Fills results before a kernel writes them, so that a comparison fails if an element is not written.
-inline constexpr double unset = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double unwritten = std::numeric_limits<double>::quiet_NaN();
 
 /// A sequence of a test batch, as a data set would give it.
 struct ExampleSequence {
@@ -212,13 +212,13 @@ inline at::Tensor random_tensor(const std::vector<std::int64_t>& sizes, std::uin
 }
 
 /// Moves parameters away from the zeros and ones that some start from, which could hide mistakes.
-inline void roughen(Model& model, std::uint64_t seed, double by = 0.1) {
+inline void perturb_parameters(Model& model, std::uint64_t seed, double by = 0.1) {
   const at::NoGradGuard no_graph;
   const at::Tensor& flat = model.parameters().flat();
   at::Tensor(flat).add_(random_tensor({flat.numel()}, seed).to(flat.device()), by);
 }
 
-/// Halting options with which, after roughen(), positions stop at many different steps.
+/// Halting options with which, after perturb_parameters(), positions stop at many different steps.
 inline HaltingOptions lively_halting(Halting encoder, Halting decoder) {
   HaltingOptions halting;
   halting.encoder = encoder;
@@ -237,7 +237,7 @@ inline std::unique_ptr<UniversalTransformer> talkative_model(const HaltingOption
   options.norm = Norm::pre;
   options.residual = Residual::signal_in;
   auto model = std::make_unique<UniversalTransformer>(options, 3, device);
-  roughen(*model, 2, halting.any() ? 0.6 : 0.3);
+  perturb_parameters(*model, 2, halting.any() ? 0.6 : 0.3);
   return model;
 }
 

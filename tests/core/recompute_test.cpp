@@ -41,7 +41,7 @@ TEST_P(Recomputed, GivesTheSameGradients) {
   for (const Recompute recompute : {Recompute::none, Recompute::attention, Recompute::step}) {
     options.recompute = recompute;
     UniversalTransformer model(options, 7);
-    roughen(model, 7);
+    perturb_parameters(model, 7);
     loss_of(model, batch, DropoutKey::for_update(1, 2)).backward();
     gradients.push_back(model.parameters().flat_gradient().clone());
   }
@@ -67,7 +67,7 @@ TEST(RecomputedFunction, MayDependOnNoneOfItsInputs) {
   EXPECT_TRUE(x.grad().equal(at::ones({3}, x.options())));
 }
 
-TEST(RecomputedFunction, IsDoneAgainOnTheWayBackAndNotBefore) {
+TEST(RecomputedFunction, IsRepeatedInTheBackwardPassAndNotBefore) {
   int done = 0;
   const at::Tensor x = random_tensor({3}, 1).requires_grad_();
   const at::Tensor y = recomputed({x}, [&done](const std::vector<at::Tensor>& in) {

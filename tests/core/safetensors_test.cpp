@@ -56,7 +56,7 @@ TEST(Safetensors, ComeBackAsTheyWere) {
   }
 }
 
-TEST(Safetensors, HaveTheirNumbersWhereAligned) {
+TEST(Safetensors, AlignTheirNumbers) {
   for (std::size_t letters = 1; letters < 9; ++letters) {
     Safetensors content;
     content.tensors[std::string(letters, 'a')] = random_tensor({3, 4}, 1);
@@ -72,7 +72,7 @@ TEST(Safetensors, AreReadFromAFile) {
   EXPECT_THROW(read_safetensors(directory.path() / "other.safetensors"), base::BadInput);
 }
 
-TEST(Safetensors, ReadWhatOthersWrite) {
+TEST(Safetensors, ReadFilesOfOtherPrograms) {
   const std::string header = R"({"b":{"dtype":"I32","shape":[2],"data_offsets":[4,12]},)"
                              R"("a":{"data_offsets":[0,4],"shape":[1,1],"dtype":"F32"}}  )";
   const Safetensors content = parse_safetensors(file_of(header, 12), "some.safetensors");

@@ -26,7 +26,7 @@ double halves(std::int64_t index, std::int64_t column, std::int64_t d_model) {
   return column < half ? std::sin(angle) : std::cos(angle);
 }
 
-TEST(Signals, AreTheirFormulas) {
+TEST(Signals, EqualTheirFormulas) {
   for (const std::int64_t d_model : {2, 3, 8, 17, 128})
     for (const Signal kind : {Signal::interleaved, Signal::halves}) {
       const at::Tensor signal = sinusoid(at::arange(positions), d_model, kind);

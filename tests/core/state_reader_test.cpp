@@ -13,7 +13,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using tests::bad_input;
 
-TEST(StateReader, TakesFieldsOfTheirKindOnly) {
+TEST(StateReader, AcceptsOnlyFieldsOfTheRightType) {
   const json state{{"text", "words"}, {"count", 3}, {"share", 0.5}, {"largest", ~std::uint64_t{0}}, {"list", {1, 2}}};
   const StateReader read(state, "run/update-1");
   EXPECT_EQ(read.text("text", ""), "words");

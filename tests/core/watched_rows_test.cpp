@@ -33,7 +33,7 @@ class WatchedRowsOf : public testing::TestWithParam<WatchedSetting> {
     options.block_layers = GetParam().layers;
     options.halting = lively_halting(GetParam().halting, GetParam().halting);
     model_ = std::make_unique<UniversalTransformer>(options, 3);
-    roughen(*model_, 2, 0.6);
+    perturb_parameters(*model_, 2, 0.6);
     sequences_ = random_sequences(5, 4, 7, options);
     batch_ = make_batch(sequences_, Architecture::encoder_decoder, *group_);
   }

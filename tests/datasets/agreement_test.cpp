@@ -59,7 +59,7 @@ TEST_F(AgreementFiles, WordsComeNearestFirstAfterTheVerbsPlace) {
   EXPECT_NE(tests::bad_input([&] { task.parse(" "); }), "");
 }
 
-TEST_F(AgreementFiles, TestsAreTrainedOnOnlyForWantOfTrainingText) {
+TEST_F(AgreementFiles, TestFilesAreTrainedOnOnlyWithoutTrainingText) {
   std::string lines;
   for (int number = 0; number < 100; ++number) lines += fmt::format("VBZ\tthe dog {}\n", number);
   directory_.write("numpred.test.0", lines);
@@ -123,7 +123,7 @@ TEST_F(AgreementFiles, MissingFilesAreNamed) {
   EXPECT_EQ(tests::bad_input([] { read_agreement(""); }), "--data is needed: the directory of the numpred.* files");
 }
 
-TEST_F(AgreementFiles, MayLieBelowAsTheyAreFetched) {
+TEST_F(AgreementFiles, MayLieInTheFoldersOfAFetch) {
   const tests::TemporaryDirectory fetched;
   EXPECT_EQ(find_agreement_directory(fetched.path().string(), AgreementForm::language_model), "");
   EXPECT_EQ(tests::bad_input([&] { read_agreement(fetched.path()); }).find(fetched / "numpred.val" + ": no such file"),
@@ -179,7 +179,7 @@ class AgreementTable : public testing::Test {
   tests::TemporaryDirectory directory_;
 };
 
-TEST_F(AgreementTable, IsCutAsTheAuthorsCutItAndTestedWhereAllNounsAreAttractors) {
+TEST_F(AgreementTable, IsSplitAsByItsAuthorsAndTestedOnAttractors) {
   const Agreement task = read_agreement(directory_.path());
   // `share` of one kind's lines, within five standard deviations.
   const auto expect_share = [](int found, double share) {
@@ -226,7 +226,7 @@ TEST_F(AgreementTable, ALanguageModelLearnsUpToTheVerbAndRanksItsForms) {
   EXPECT_EQ(asked, (std::set<std::string>{"sleep or sleeps", "sleeps or sleep"}));
 }
 
-TEST_F(AgreementTable, TakesNoShareAndIsNotReadWhereThereAreTheFilesMadeOfIt) {
+TEST_F(AgreementTable, IgnoresTheTrainShareAndYieldsToTheFilesMadeOfIt) {
   const Agreement shared = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_EQ(shared.size(Split::test), read_agreement(directory_.path()).size(Split::test));
   EXPECT_NE(shared.description().find("split by itself, whatever --agreement-train-share"), std::string::npos);
@@ -294,7 +294,7 @@ TEST_F(AgreementSentences, FormsThatWereNeverSeenAreWrong) {
   }
 }
 
-TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
+TEST_F(AgreementSentences, MismatchedFilesAreNamed) {
   const std::string gold = directory_ / "subj_agr_filtered.gold";
   const std::string text = directory_ / "subj_agr_filtered.text";
   directory_.write("subj_agr_filtered.gold", gold_ + gold_.substr(0, gold_.find('\n') + 1));
@@ -311,7 +311,7 @@ TEST_F(AgreementSentences, WhatDoesNotBelongTogetherIsNamed) {
   EXPECT_EQ(refused(), gold + ": no such file; it says where the verb is in each line of subj_agr_filtered.text");
 }
 
-TEST_F(AgreementSentences, HaveNoTestFilesToTrainOn) {
+TEST_F(AgreementSentences, IgnoreTheTrainShare) {
   const Agreement shared = read_agreement(directory_.path(), AgreementForm::language_model, 0.5);
   EXPECT_EQ(shared.size(Split::test),
             read_agreement(directory_.path(), AgreementForm::language_model).size(Split::test));

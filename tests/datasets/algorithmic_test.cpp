@@ -244,7 +244,7 @@ TEST_P(AllKinds, SplitsAndIndicesDrawFromDifferentStreams) {
 }
 
 // So short that splits cut at random would share most of their inputs.
-TEST_P(AllKinds, NoLongerInputIsInTwoSplitsAndLengthsStayUniform) {
+TEST_P(AllKinds, NoInputOfSeveralSymbolsIsInTwoSplitsAndLengthsStayUniform) {
   const bool adds = GetParam() == Kind::addition;
   for (std::int64_t limit = adds ? 3 : 1; limit <= 7; ++limit) {
     SCOPED_TRACE(limit);
@@ -296,7 +296,7 @@ TEST_P(AllKinds, ShortestLengthsWork) {
     ASSERT_EQ(std::ssize(task.example(Split::train, index).source), options.train_length + 1);
 }
 
-TEST_P(AllKinds, SizesAndIndicesAreTheOptions) {
+TEST_P(AllKinds, SizesAreThoseOfTheOptions) {
   const Algorithmic task(GetParam(), small_options());
   EXPECT_EQ(task.size(Split::train), 5000);
   EXPECT_EQ(task.size(Split::validation), 2000);

@@ -45,7 +45,7 @@ class BabiFiles : public testing::Test {
 
 using Rows = std::vector<std::string>;
 
-TEST_F(BabiFiles, QuestionFirstThenNewestFactFirst) {
+TEST_F(BabiFiles, QuestionComesFirstThenTheNewestFacts) {
   directory_.write("qa1_any-name_train.txt", story);
   directory_.write("qa1_any-name_valid.txt", other_story);
   directory_.write("qa1_any-name_test.txt", other_story);
@@ -140,7 +140,7 @@ TEST_F(BabiFiles, JointTrainingKeepsTheTasksOrderAndNamesMissingFiles) {
     EXPECT_EQ(babi.description().find(other), std::string::npos) << babi.description();
 }
 
-TEST_F(BabiFiles, LineEndsOfOtherSystemsAndEmptyLinesAtTheEndAreTaken) {
+TEST_F(BabiFiles, CarriageReturnsAndTrailingEmptyLinesAreAccepted) {
   std::string windows;
   for (const char character : story) windows += character == '\n' ? "\r\n"s : std::string(1, character);
   directory_.write("qa1_train.txt", windows + "\r\n\r\n");
@@ -152,7 +152,7 @@ TEST_F(BabiFiles, LineEndsOfOtherSystemsAndEmptyLinesAtTheEndAreTaken) {
   EXPECT_EQ(babi.size(Split::validation), 1);
 }
 
-TEST_F(BabiFiles, TypedStories) {
+TEST_F(BabiFiles, TypedStoriesAreRead) {
   directory_.write("qa1_train.txt", story);
   directory_.write("qa1_valid.txt", other_story);
   directory_.write("qa1_test.txt", other_story);
@@ -170,7 +170,7 @@ TEST_F(BabiFiles, TypedStories) {
     EXPECT_EQ(tests::bad_input([&] { babi.parse(line); }).find("'" + line + "': facts that end with"), 0u) << line;
 }
 
-TEST_F(BabiFiles, OptionsAndDirectoriesThatCannotBeAreNamed) {
+TEST_F(BabiFiles, WrongOptionsAndDirectoriesAreNamed) {
   for (const std::string task : {"0", "21", "one", "1x", ""}) {
     options_.babi_task = task;
     EXPECT_EQ(tests::bad_input([&] { read(); }), "--babi-task " + task + ": it is 1 to 20, or all");

@@ -139,7 +139,7 @@ TEST_P(BadFiles, DirectoryInPlaceOfAFileIsNamed) {
               HasSubstr(GetParam().altered + ": is a directory"));
 }
 
-TEST_P(BadFiles, FileInPlaceOfTheDirectoryIsNoDirectory) {
+TEST_P(BadFiles, FileInPlaceOfTheDirectoryIsRefused) {
   const std::string file = directory_.write("file", "").string();
   EXPECT_THAT(tests::bad_input([&] { make_task(options("file")); }),
               testing::StartsWith("--data " + file + ": not a directory; needs that of the "));
@@ -149,7 +149,7 @@ TEST_P(BadFiles, NulByteIsRefusedWithItsLine) {
   EXPECT_THAT(refused(good() + GetParam().line + std::string(1, '\0') + "\n"), HasSubstr(place() + "a NUL byte"));
 }
 
-TEST_P(BadFiles, WhatIsNotUtf8IsAWordOrRefusedWithItsLine) {
+TEST_P(BadFiles, InvalidUtf8IsAWordOrRefusedWithItsLine) {
   const std::string message = refused(good() + GetParam().line + "\xff\n");
   if (GetParam().task == "translation")
     EXPECT_THAT(message, AllOf(HasSubstr(place()), HasSubstr("not UTF-8")));
@@ -174,7 +174,7 @@ TEST_P(BadFiles, LineOfAHundredMegabytesIsRefusedSoon) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 500'000);  // KiB, with this test's own text
 }
 
-TEST(Pieces, AreMoreThanTheIdsThatNoPieceHas) {
+TEST(Pieces, MustOutnumberTheReservedIds) {
   const tests::TemporaryDirectory directory;
   tests::write_toy_parallel_text(directory, 20, 1);
   TaskOptions options;

@@ -31,7 +31,7 @@ class PublishedBleu : public tests::SharedData<PublishedBleu> {
   static Lines read(const std::string& file) { return lines_of(unpacked->path() / "bleu-reference" / file); }
 };
 
-TEST_F(PublishedBleu, FrenchEnglishOfNewstest2014) {
+TEST_F(PublishedBleu, MatchesFrenchEnglishNewstest2014) {
   const Lines lines = read("newstest2014_fren_fairseq/hyp.tok.en");
   const Lines reference = read("newstest2014_fren_fairseq/ref.tok.en");
   EXPECT_EQ(describe(corpus_bleu(lines, {reference}, {})),
@@ -39,7 +39,7 @@ TEST_F(PublishedBleu, FrenchEnglishOfNewstest2014) {
   EXPECT_NEAR(corpus_bleu(lines, {reference}, {BleuTokens::none, false}).score, 39.12622475193448, 1e-9);
 }
 
-TEST_F(PublishedBleu, GermanEnglishOfNewstest2013) {
+TEST_F(PublishedBleu, MatchesGermanEnglishNewstest2013) {
   Lines reference = read("newstest2013_deen_tfnmt/deen_ref_bpe");
   for (std::string& line : reference)
     for (auto joint = line.find("@@ "); joint != std::string::npos; joint = line.find("@@ ")) line.erase(joint, 3);
@@ -49,7 +49,7 @@ TEST_F(PublishedBleu, GermanEnglishOfNewstest2013) {
   EXPECT_NEAR(corpus_bleu(lines, {reference}, {BleuTokens::none, false}).score, 22.585508457350354, 1e-9);
 }
 
-TEST_F(PublishedBleu, SystemsOfNewstest2017AsSacreBleuMeasuredThem) {
+TEST_F(PublishedBleu, MatchesSacreBleuOnNewstest2017) {
   const Lines reference = read("newstest2017_ende_systems/reference.de");
   const BleuOptions kinds[] = {{BleuTokens::none, false},
                                {BleuTokens::v13a, false},
@@ -73,7 +73,7 @@ TEST_F(PublishedBleu, SystemsOfNewstest2017AsSacreBleuMeasuredThem) {
 }
 
 // The result of multi-bleu.perl after the Moses scripts and the splitting of compounds, on both sides.
-TEST_F(PublishedBleu, TokenisedAndSplitAsForThePapers) {
+TEST_F(PublishedBleu, MatchesMultiBleuWithTokenisedSplit) {
   const Bleu bleu = corpus_bleu(read("newstest2017_ende_systems/newstest2017.uedin-nmt.4722.en-de.txt"),
                                 {read("newstest2017_ende_systems/reference.de")}, {BleuTokens::tokenised_split, false});
   EXPECT_EQ(describe(bleu), "28.47 59.9/34.1/22.0/14.6 (BP = 1.000 ratio = 1.038 hyp_len = 64499 ref_len = 62148)");
@@ -103,7 +103,7 @@ std::string text_of(const Lines& lines) {
   return text;
 }
 
-TEST(BySacreBleu, MadeUpLinesAreCutAndScoredTheSame) {
+TEST(SacreBleu, CutsAndScoresMadeUpLinesTheSame) {
   if (std::system("python3 -c 'import sacrebleu' >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "python3 has no sacrebleu (pip install sacrebleu): made-up lines are not compared with it";
   const std::string script = R"python(

@@ -24,7 +24,7 @@ struct Cut {
 
 class CutLines : public testing::TestWithParam<Cut> {};
 
-TEST_P(CutLines, AsTheNameSays) { EXPECT_EQ(cut(GetParam().line, GetParam().kind), GetParam().tokens); }
+TEST_P(CutLines, HaveTheTokensOfTheirKind) { EXPECT_EQ(cut(GetParam().line, GetParam().kind), GetParam().tokens); }
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, CutLines,
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Cut{BleuTokens::tokenised_split, "Das geht’s, 10, und Schluss. Nun Ende. dort 4,",
             "Das geht ' s , 10 , und Schluss . Nun Ende. dort 4 ,"}));
 
-TEST(BleuTokens, LowerCaseIsUnicodes) {
+TEST(BleuTokens, LowerCaseFollowsUnicode) {
   EXPECT_EQ(cut("ÄÖÜ ΣΑΣ İ ẞ", BleuTokens::none, true), "äöü σας i\u0307 ß");
   EXPECT_EQ(cut("Nun Ende. Dort", BleuTokens::tokenised_split, true), "nun ende . dort");
 }
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Corpus{{"x y z"}, {{"a b c"}}, 0.0, "0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 1.000 hyp_len = 3 ref_len = 3)"},
         Corpus{{""}, {{"a b c d"}}, 0.0, "0.00 0.0/0.0/0.0/0.0 (BP = 0.000 ratio = 0.000 hyp_len = 0 ref_len = 4)"}));
 
-TEST(Bleu, WithoutSmoothingAnOrderThatIsNeverRightGivesNothing) {
+TEST(Bleu, IsZeroWithoutSmoothingIfNoNGramOfAnOrderMatches) {
   const BleuOptions as_in_the_papers = {BleuTokens::tokenised_split, false};
   EXPECT_EQ(corpus_bleu({"ein Haus am See"}, {{"ein Haus im See"}}, as_in_the_papers).score, 0);
   EXPECT_GT(corpus_bleu({"ein Haus am See"}, {{"ein Haus im See"}}, {}).score, 0);

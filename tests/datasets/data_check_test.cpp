@@ -74,7 +74,7 @@ TEST_F(CheckedData, EveryFlawOfParallelTextIsNamedWithItsPlace) {
   EXPECT_THAT(check("translation").errors, ElementsAre(HasSubstr("test.de:1: is not UTF-8")));
 }
 
-TEST_F(CheckedData, TestsThatAreTrainedOnAreFound) {
+TEST_F(CheckedData, TestExamplesThatAreTrainedOnAreFound) {
   write_parallel_text();
   for (const std::string language : {"en", "de"})
     directory_.write("test." + language, "Nothing like it.\n" + base::read_file(directory_ / ("train." + language)));
@@ -95,7 +95,7 @@ TEST_F(CheckedData, OtherTasksAreFoundByTheirFiles) {
   EXPECT_THAT(check("agreement").errors, ElementsAre(HasSubstr("numpred.val:2: 'VBD' before the tab")));
 }
 
-TEST_F(CheckedData, OfBabiOnlyTheTasksThatAreThereAreSpokenOf) {
+TEST_F(CheckedData, OnlyBabiTasksWithFilesAreReported) {
   const std::string one_question = "1 Ada sat.\n2 Who sat?\tAda\n";
   const auto write = [&](const std::string& name) { directory_.write(name, one_question + one_question); };
   write("qa3_train.txt");
@@ -120,7 +120,7 @@ TEST_F(CheckedData, OfBabiOnlyTheTasksThatAreThereAreSpokenOf) {
   EXPECT_EQ(found.options, "--task babi --babi-task N, where N is 1 to 20 or all");
 }
 
-TEST_F(CheckedData, WholeSentencesOfAgreementAreReadWhereTheyAreAlone) {
+TEST_F(CheckedData, AgreementSentencesAreReadIfTheyAreAlone) {
   std::string text;
   std::string verbs;
   for (int sentence = 0; sentence < 60; ++sentence) {
@@ -144,7 +144,7 @@ TEST_F(CheckedData, WholeSentencesOfAgreementAreReadWhereTheyAreAlone) {
   EXPECT_EQ(found.options, "--task agreement");
 }
 
-TEST_F(CheckedData, AgreementIsFoundBelowAsItIsFetched) {
+TEST_F(CheckedData, AgreementIsFoundInTheFoldersOfAFetch) {
   const std::string sentences = "linzen2016_gulordava_filtered_testset/";
   std::string text;
   std::string verbs;
@@ -196,7 +196,7 @@ TEST_F(CheckedData, ControlPassagesAreLookedAt) {
   EXPECT_THAT(found.errors, ElementsAre(HasSubstr(control + ":2: 1 words")));
 }
 
-TEST_F(CheckedData, OfLambadaOnlyWhatIsReadIsLookedAt) {
+TEST_F(CheckedData, OnlyLambadaFilesThatAreReadAreChecked) {
   const std::string flaw(1, '\0');
   directory_.write("train-novels/one.txt", "the cat sat\nthe \xff sat\n");
   directory_.write("lambada_development_plain_text.txt", "a cat sat\n");
@@ -229,7 +229,7 @@ TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {
   EXPECT_THAT(check("translation").errors, SizeIs(3));
 }
 
-TEST_F(CheckedData, WhereDataLiesBelowIsSaid) {
+TEST_F(CheckedData, DataInSubfoldersIsPointedOut) {
   directory_.write("raw/train.de", "ein Haus\n");
   directory_.write("notes/readme", "a house\n");
   directory_.write("passages/lambada_test_plain_text.txt", "a house\n");

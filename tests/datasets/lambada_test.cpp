@@ -132,7 +132,7 @@ TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
   ASSERT_EQ(typed.target.size(), 3u);
 }
 
-TEST_F(LambadaFiles, ALanguageModelIsAskedForAllWordsWhereThatIsWanted) {
+TEST_F(LambadaFiles, ALanguageModelIsAskedForAllWordsIfRequested) {
   options_.lambada_scores_all_words = true;
   const Lambada task = read(3, LambadaForm::language_model);  // vocabulary: the, cat, and
   const Example asked = task.example(Split::validation, 1);
@@ -239,7 +239,7 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
 }
 
 /// Every word recurs after as many words as a context has at most, so only the longest contexts have the answer.
-TEST_F(LambadaFiles, AWordOfRunningTextIsAskedForWhereItStandsInWhatWasDrawn) {
+TEST_F(LambadaFiles, RunningTextIsAskedOnlyForWordsInTheDrawnContext) {
   directory_.write("train-novels/a/one.txt", "a b c d e f g\na b c d e f g\na b c d e f g\na b c d e f g\n");
   directory_.write("train-novels/b/two.txt", "the cat\n");
   options_.lambada_context = 7;
@@ -313,7 +313,7 @@ class PublishedLambada : public tests::SharedData<PublishedLambada> {
   }
 };
 
-TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
+TEST_F(PublishedLambada, HasItsCounts) {
   const Lambada task = read_lambada(files());
   EXPECT_EQ(task.size(Split::train), 48516);
   EXPECT_EQ(task.size(Split::validation), 4869);
@@ -331,7 +331,7 @@ TEST_F(PublishedLambada, CountsAreThoseOfTheDataBesideTheNovels) {
   EXPECT_EQ(words(task, Split::test), std::pair(std::size_t{379883}, std::size_t{203}));        // 73.7
 }
 
-TEST_F(PublishedLambada, WordsBeforeHaveTheAnswerAsOftenAsIsSaid) {
+TEST_F(PublishedLambada, ContextsHaveTheAnswerAsOftenAsPublished) {
   const Lambada task = read_lambada(files(), 60000, LambadaForm::pointing);
   EXPECT_NEAR(static_cast<double>(task.size(Split::train)) / 48516, 0.178, 0.0005);
   const auto answered = [](const Example& example) { return example.answer != no_answer; };

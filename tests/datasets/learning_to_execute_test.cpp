@@ -76,7 +76,7 @@ class Evaluator {
   }
   Counts operations;              // how often each occurs
   std::set<std::size_t> lengths;  // digits of its numbers, without the iterations of loops
-  std::int64_t depth = 0;         // number of operations
+  std::int64_t operation_count = 0;
 
  private:
   bool take(std::string_view word) {
@@ -103,7 +103,7 @@ class Evaluator {
   }
 
   Number expression() {
-    ++depth;
+    ++operation_count;
     if (take("x=")) {
       ++operations["for"];
       Number total = operand();
@@ -177,19 +177,19 @@ TEST_P(Sonnet, TargetIsWhatTheProgramGives) {
 TEST_P(Sonnet, LengthsNestingAndOperationsAreUniformInTraining) {
   const LearningToExecute task(GetParam(), small_programs());
   Counts lengths;
-  Counts depths;
+  Counts operation_counts;
   Counts kinds;
   for (const Program& program : programs(task, Split::train)) {
     Evaluator evaluator(program.text);
     evaluator.value();
     ++lengths[std::to_string(*evaluator.lengths.begin())];
-    ++depths[std::to_string(evaluator.depth)];
+    ++operation_counts[std::to_string(evaluator.operation_count)];
     for (const auto& [operation, count] : evaluator.operations) kinds[operation] += count;
   }
   EXPECT_EQ(lengths.rbegin()->first, "5");
-  EXPECT_EQ(depths.rbegin()->first, "2");
+  EXPECT_EQ(operation_counts.rbegin()->first, "2");
   EXPECT_LT(chi_square(lengths, 5), loose_bound(5));
-  EXPECT_LT(chi_square(depths, 2), loose_bound(2));
+  EXPECT_LT(chi_square(operation_counts, 2), loose_bound(2));
   Counts none = operations();
   for (const auto& [operation, count] : kinds) ASSERT_TRUE(none.contains(operation)) << operation;
   EXPECT_LT(chi_square(kinds, std::ssize(none)), loose_bound(std::ssize(none)));
@@ -202,7 +202,7 @@ TEST_P(Sonnet, TestProgramsAreOfTheLargestSize) {
     for (const Program& program : programs(task, split)) {
       Evaluator evaluator(program.text);
       evaluator.value();
-      ASSERT_EQ(evaluator.depth, 2) << program.text;
+      ASSERT_EQ(evaluator.operation_count, 2) << program.text;
       ASSERT_EQ(evaluator.lengths, std::set<std::size_t>{5}) << program.text;
       ASSERT_EQ(program.text.front() == '(' || program.text.starts_with("x=("), true) << program.text;
       ++digits[program.text.substr(program.text.size() - 1)];
@@ -214,7 +214,7 @@ TEST_P(Sonnet, TestProgramsAreOfTheLargestSize) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Sonnet, testing::ValuesIn(program_kinds));
 
 /// Compares results with Python's; skipped without Python.
-class ByPython : public testing::Test {
+class ComparedWithPython : public testing::Test {
  protected:
   void SetUp() override {
     if (std::system("python3 -c '' >/dev/null 2>&1") != 0) GTEST_SKIP() << "no python3: programs are not run by it";
@@ -240,7 +240,7 @@ class ByPython : public testing::Test {
   tests::TemporaryDirectory directory_;
 };
 
-TEST_F(ByPython, SonnetsPrograms) {
+TEST_F(ComparedWithPython, SonnetsProgramsGiveTheSame) {
   const std::string script = R"python(
 import re, sys
 def value(text):
@@ -260,7 +260,7 @@ for line in sys.stdin:
     expect_same(programs(LearningToExecute(kind, options), Split::train), script);
 }
 
-TEST_F(ByPython, ZarembasPrograms) {
+TEST_F(ComparedWithPython, ZarembasProgramsGiveTheSame) {
   const std::string script = R"python(
 import sys
 for line in sys.stdin:
@@ -272,7 +272,7 @@ for line in sys.stdin:
   for (const Split split : all_splits) expect_same(programs(task, split), script);
 }
 
-TEST(Zaremba, EveryKindOfOperationIsThereAsOften) {
+TEST(Zaremba, AllKindsOfOperationsAreEquallyFrequent) {
   TaskOptions options = zaremba_options();
   options.execute_nesting = 1;
   const LearningToExecute task(ProgramKind::program, options);
@@ -308,12 +308,12 @@ TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
   const LearningToExecute task(ProgramKind::program, options);
   Counts lengths;
   std::int64_t loops = 0;
-  std::int64_t small = 0;  // loops of at most 4 iterations
+  std::int64_t short_loops = 0;  // loops of at most 4 iterations
   for (const Program& program : programs(task, Split::train)) {
     if (program.text == "print(" + program.result + ")@") ++lengths[std::to_string(program.result.size())];
     if (const auto range = program.text.find("range("); range != std::string::npos) {
       ++loops;
-      small += std::stoi(program.text.substr(range + 6)) <= 4 ? 1 : 0;
+      short_loops += std::stoi(program.text.substr(range + 6)) <= 4 ? 1 : 0;
     }
   }
   ASSERT_GT(lengths["4"], 0);
@@ -323,10 +323,10 @@ TEST(Zaremba, LengthsOfNumbersAreMixedInTraining) {
   EXPECT_NEAR(static_cast<double>(lengths["1"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
   EXPECT_NEAR(static_cast<double>(lengths["2"]) / static_cast<double>(lengths["4"]), 1.1, 0.2);
   // A number of 1..4n is at most 4 with probability 1/n: 25/48 if n is uniform in 1..4, 12/48 if n is always 4.
-  EXPECT_NEAR(static_cast<double>(small) / static_cast<double>(loops), 25.0 / 48, 0.05);
+  EXPECT_NEAR(static_cast<double>(short_loops) / static_cast<double>(loops), 25.0 / 48, 0.05);
 }
 
-TEST(Zaremba, TheResultBeforeIsEitherOperand) {
+TEST(Zaremba, ThePreviousResultIsEitherOperand) {
   TaskOptions options = zaremba_options();
   options.execute_nesting = 2;
   options.evaluation_examples = 20000;
@@ -357,9 +357,9 @@ TEST(Zaremba, SizesThatDoNotFitAreRefused) {
       0u);
 }
 
-class Remembered : public testing::TestWithParam<ProgramKind> {};
+class MemorizationTasks : public testing::TestWithParam<ProgramKind> {};
 
-TEST_P(Remembered, TargetIsTheSourceAgain) {
+TEST_P(MemorizationTasks, TargetIsTheSourceCopiedDoubledOrReversed) {
   const LearningToExecute task(GetParam(), small_programs());
   Counts lengths;
   Counts digits;
@@ -386,7 +386,7 @@ TEST_P(Remembered, TargetIsTheSourceAgain) {
   EXPECT_LT(chi_square(alone, 9), loose_bound(9)) << "of a digit alone none is kept for the other splits";
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Remembered,
+INSTANTIATE_TEST_SUITE_P(Kinds, MemorizationTasks,
                          testing::Values(ProgramKind::copy, ProgramKind::doubled, ProgramKind::reverse));
 
 struct Case {
@@ -394,7 +394,7 @@ struct Case {
   ProgramSource source;
 };
 
-class Everywhere : public testing::TestWithParam<Case> {
+class EveryProgramKind : public testing::TestWithParam<Case> {
  protected:
   static TaskOptions options() {
     TaskOptions options = small_programs();
@@ -405,8 +405,8 @@ class Everywhere : public testing::TestWithParam<Case> {
 };
 
 // With one-digit numbers nearly every program is drawn many times. If splits were not kept apart, all would overlap.
-TEST_P(Everywhere, NoProgramIsInTwoSplits) {
-  TaskOptions options = Everywhere::options();
+TEST_P(EveryProgramKind, NoProgramIsInTwoSplits) {
+  TaskOptions options = EveryProgramKind::options();
   options.execute_length = options.execute_nesting = 1;
   const LearningToExecute task = make(options);
   std::set<std::string> seen;
@@ -421,7 +421,7 @@ TEST_P(Everywhere, NoProgramIsInTwoSplits) {
   EXPECT_EQ(seen.size(), sum);
 }
 
-TEST_P(Everywhere, AnExampleDependsOnSeedSplitAndIndexAlone) {
+TEST_P(EveryProgramKind, AnExampleDependsOnSeedSplitAndIndexAlone) {
   const LearningToExecute task = make(options());
   const LearningToExecute again = make(options());
   const Program late = text_of(task, task.example(Split::train, 5999));
@@ -436,7 +436,7 @@ TEST_P(Everywhere, AnExampleDependsOnSeedSplitAndIndexAlone) {
   EXPECT_LT(same, 5);
 }
 
-TEST_P(Everywhere, ATypedProgramIsReadAsItIsWritten) {
+TEST_P(EveryProgramKind, ATypedProgramIsReadAsItIsWritten) {
   const LearningToExecute task = make(options());
   const Example example = task.example(Split::test, 0);
   const std::string text = text_of(task, example).text;
@@ -446,7 +446,7 @@ TEST_P(Everywhere, ATypedProgramIsReadAsItIsWritten) {
   EXPECT_NE(tests::bad_input([&] { task.parse(""); }).find("is needed"), std::string::npos);
 }
 
-TEST_P(Everywhere, OptionsOutOfRangeAreNamedAsTyped) {
+TEST_P(EveryProgramKind, OptionsOutOfRangeAreNamedAsTyped) {
   const auto message = [](std::int64_t TaskOptions::*option, std::int64_t value) {
     TaskOptions given = options();
     given.*option = value;
@@ -460,7 +460,7 @@ TEST_P(Everywhere, OptionsOutOfRangeAreNamedAsTyped) {
   EXPECT_THROW(make(options()).example(Split::test, -1), std::out_of_range);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Everywhere,
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryProgramKind,
                          testing::Values(Case{ProgramKind::program, ProgramSource::sonnet},
                                          Case{ProgramKind::program, ProgramSource::zaremba},
                                          Case{ProgramKind::control_flow, ProgramSource::sonnet},

@@ -13,7 +13,7 @@ namespace {
 
 using Indices = std::vector<std::int64_t>;
 
-TEST(Sampler, EachExampleExactlyOnceAnEpoch) {
+TEST(Sampler, DrawsEachExampleExactlyOnceAnEpoch) {
   for (const std::int64_t examples : {1, 2, 7, 1000}) {
     Sampler sampler(examples, 3);
     Indices all(static_cast<std::size_t>(examples));
@@ -26,7 +26,7 @@ TEST(Sampler, EachExampleExactlyOnceAnEpoch) {
   }
 }
 
-TEST(Sampler, AnyCutOfTheCallsGivesTheSame) {
+TEST(Sampler, GivesTheSameHoweverCallsAreSplit) {
   Sampler whole(10, 5);
   const Indices wanted = whole.indices(0, 64);
   for (const std::int64_t step : {1, 3, 10, 17, 64}) {

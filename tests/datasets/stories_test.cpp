@@ -169,7 +169,7 @@ TEST_P(Stories, AnswersFollowFromTheStory) {
   }
 }
 
-TEST_P(Stories, SupportingFactsAreAllThatIsNeededAndNoneToSpare) {
+TEST_P(Stories, SupportingFactsAreSufficientAndNecessary) {
   write_stories(options());
   for (const Story& story : read_back(content("train"))) {
     for (const auto& [line, question] : story.questions) {
@@ -210,7 +210,7 @@ TEST_P(Stories, HaveBabisSizes) {
   }
 }
 
-TEST_P(Stories, AreNotAnsweredByAHabit) {
+TEST_P(Stories, CannotBeAnsweredByAShortcut) {
   write_stories(options());
   std::map<std::string, int> answers;
   int questions = 0;
@@ -238,7 +238,7 @@ TEST_P(Stories, NoStoryOccursTwice) {
   EXPECT_EQ(seen.size(), 400u);
 }
 
-TEST_P(Stories, NothingIsAskedAfterTheSameFactsInTwoSplits) {
+TEST_P(Stories, NoQuestionWithItsFactsIsInTwoSplits) {
   StoryOptions many = options();
   many.train = 3000;
   many.validation = many.test = 1000;
@@ -301,7 +301,7 @@ class StoriesOfThings : public Stories {};
 
 /// With two facts: about things that are carried as often as their share of the things touched. With three: about a
 /// thing's newest place as often as its share of the places that the thing was brought to.
-TEST_P(StoriesOfThings, AskForAllThatTheLinesAnswerAsOften) {
+TEST_P(StoriesOfThings, AskAboutCandidatesUniformly) {
   write_stories(options());
   double seen = 0;
   double expected = 0;
@@ -350,7 +350,7 @@ TEST(StoryOptionsTest, DirectoryThatCannotBeMadeIsNamed) {
   EXPECT_NE(tests::bad_input([&] { write_stories(options); }).find("--out"), std::string::npos);
 }
 
-TEST(StoryOptionsTest, NoneAreNoFile) {
+TEST(StoryOptionsTest, ASplitWithoutStoriesHasNoFile) {
   const tests::TemporaryDirectory directory;
   StoryOptions options;
   options.out = directory.path();

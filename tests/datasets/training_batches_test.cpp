@@ -72,7 +72,7 @@ TEST(TrainingBatches, ByNumberTakesTheSamplesInOrder) {
   }
 }
 
-TEST(TrainingBatches, ByRowsHaveAtMostSoManyAndNearlyThat) {
+TEST(TrainingBatches, ByRowsNearlyFillTheLimitAndNeverExceedIt) {
   const Numbered task(300);
   TrainingBatches batches(task, by_rows, 5);
   double rows = 0;
@@ -88,7 +88,7 @@ TEST(TrainingBatches, ByRowsHaveAtMostSoManyAndNearlyThat) {
   EXPECT_GT(rows / parts, 0.8 * static_cast<double>(by_rows.rows));
 }
 
-TEST(TrainingBatches, ByRowsLeaveNoPartOfWhatIsLeftOver) {
+TEST(TrainingBatches, ByRowsLeaveNoSmallLastPart) {
   const Numbered task(300);
   constexpr std::int64_t longest = 43;
   for (const std::int64_t rows : {130, 220, 350, 700, 1200, 5000}) {
@@ -105,7 +105,7 @@ TEST(TrainingBatches, ByRowsLeaveNoPartOfWhatIsLeftOver) {
   }
 }
 
-TEST(TrainingBatches, AWindowFillsSixteenPartsWhereItsSizeIsLeftOpen) {
+TEST(TrainingBatches, AWindowFillsSixteenPartsByDefault) {
   for (const bool grow : {false, true}) {
     const Numbered task(3000, grow);
     for (const std::int64_t rows : {200, 2000}) {
@@ -194,14 +194,14 @@ TEST(TrainingBatches, GoOnFromEveryCursor) {
   }
 }
 
-TEST(TrainingBatches, RefuseAPlaceThatTheyDoNotHave) {
+TEST(TrainingBatches, RefuseAnInvalidCursor) {
   const Numbered task(300);
   EXPECT_THROW(TrainingBatches(task, by_rows, 5, {-1, 0}), base::BadInput);
   EXPECT_THROW(TrainingBatches(task, {1, 4, 0, 60}, 5, {8, 1}), base::BadInput);
 }
 
 /// A run may be resumed with other data, whose windows have fewer parts.
-TEST(TrainingBatches, GoOnAtTheNextWindowWhereTheirsHasNotThatPart) {
+TEST(TrainingBatches, GoOnAtTheNextWindowIfTheCursorsPartIsMissing) {
   const Numbered task(300);
   TrainingBatches beyond(task, by_rows, 5, {0, 1000});
   TrainingBatches next(task, by_rows, 5, {by_rows.window, 0});

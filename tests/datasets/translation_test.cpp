@@ -40,7 +40,7 @@ class ParallelText : public testing::Test {
   TaskOptions options_;
 };
 
-TEST_F(ParallelText, SourceAndTargetAreThePiecesOfALineAndTheOneBesideIt) {
+TEST_F(ParallelText, SourceAndTargetAreThePiecesOfParallelLines) {
   const Translation task = read();
   const ParallelLines lines(find_parallel_files(directory_.path(), "train", "en", "de"));
   ASSERT_EQ(task.size(Split::train), 200);
@@ -127,7 +127,7 @@ TEST_F(ParallelText, SeveralTestSetsAreGroups) {
   EXPECT_EQ(task.size(Split::train), 0);
 }
 
-TEST_F(ParallelText, TrainingSetsWhoseNamesGoOnAreTakenWhereThereIsNoneOfThatName) {
+TEST_F(ParallelText, SetsWithLongerNamesAreReadIfNoneHasThePlainName) {
   for (const std::string language : {"en", "de"})
     for (const std::string set : {"train.tok", "train-small", "val.tok"})
       directory_.write(set + "." + language, "Bada.\n");
@@ -140,7 +140,7 @@ TEST_F(ParallelText, TrainingSetsWhoseNamesGoOnAreTakenWhereThereIsNoneOfThatNam
   EXPECT_THAT(read().description(), HasSubstr("2 training (train-small + train.tok), 1 validation, 20 test pairs"));
 }
 
-TEST_F(ParallelText, NeedsNoFilesBesideTheModelForTextOfAPerson) {
+TEST_F(ParallelText, NeedsOnlyTheModelForTypedText) {
   const std::int64_t rows = std::ssize(read().parse("Bada fige.").source);
   options_.sentencepiece = directory_ / subword_model_name;
   options_.data = "/nowhere";
@@ -148,7 +148,7 @@ TEST_F(ParallelText, NeedsNoFilesBesideTheModelForTextOfAPerson) {
   EXPECT_EQ(std::ssize(read().parse("Bada fige.").source), rows);
 }
 
-TEST_F(ParallelText, NamesWithTheLanguageInFront) {
+TEST_F(ParallelText, NamesMayBeginWithTheLanguage) {
   for (const std::string set : {"train", "val", "test"})
     for (const auto& [language, side] : {std::pair("en", "src"), std::pair("de", "tgt")})
       std::filesystem::rename(directory_.path() / (set + "." + language),

@@ -25,7 +25,7 @@ std::vector<RowNumbers> drawn_rows(std::mt19937& random, std::size_t ranks) {
 
 class BalancedRows : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(BalancedRows, EveryRankHasAsManyAndAsFewMoveAsThatTakes) {
+TEST_P(BalancedRows, AreEvenlySpreadWithTheFewestMoves) {
   std::mt19937 random(static_cast<unsigned>(GetParam()));
   for (int draw = 0; draw < 200; ++draw) {
     const std::vector<RowNumbers> held = drawn_rows(random, GetParam());

@@ -72,14 +72,14 @@ TEST(Mesh, CountsTheBytesOfAllItsGroups) {
   EXPECT_EQ(mesh.sent_bytes(), (SentBytes{0, 8, 7}));
 }
 
-TEST(Mesh, OfWholeSequencesTellsNobodyOfThem) {
+TEST(Mesh, SendsNothingIfSequencesAreNotCut) {
   const Mesh mesh(std::make_unique<LoneRank>(2, 4), 1);
   mesh.sequence().all_reduce_sum(at::zeros({5}), Purpose::exchange);
   EXPECT_EQ(mesh.sent_bytes(), SentBytes{});
   EXPECT_EQ(mesh.data_rank(), 2);
 }
 
-TEST(Mesh, OfOneRankIsOneByOne) {
+TEST(Mesh, IsOneByOneForOneRank) {
   const Mesh mesh(make_single_communicator(), 1);
   EXPECT_EQ(mesh.data_parallel(), 1);
   EXPECT_EQ(mesh.sequence_parallel(), 1);

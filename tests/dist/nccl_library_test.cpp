@@ -19,17 +19,17 @@ std::string refusal(const NcclLibraries& libraries) {
   return {};
 }
 
-TEST(NcclLibrary, IsOneForLibTorchAndUs) {
+TEST(NcclLibrary, IsAcceptedIfItIsTheOnlyOneAndNewEnough) {
   EXPECT_EQ(refusal({{"/torch/libnccl.so.2"}, 22809, 22809, 22809}), "");
   EXPECT_EQ(refusal({{"/newer/libnccl.so.2"}, 23001, 22809, 22703}), "") << "a newer one has all that an older one has";
 }
 
-TEST(NcclLibrary, OfTwoIsRefusedByTheirPaths) {
+TEST(NcclLibrary, IsRefusedWithBothPathsIfThereAreTwo) {
   EXPECT_THAT(refusal({{"/torch/libnccl.so.2", "/usr/lib/libnccl.so.2"}, 22809, 22809, 22809}),
               AllOf(HasSubstr("/torch/libnccl.so.2, /usr/lib/libnccl.so.2"), HasSubstr("LD_LIBRARY_PATH")));
 }
 
-TEST(NcclLibrary, OlderThanWhatCallsItWasCompiledForIsRefused) {
+TEST(NcclLibrary, IsRefusedIfOlderThanItsCallersWereCompiledFor) {
   EXPECT_THAT(refusal({{"/usr/lib/libnccl.so.2"}, 22703, 22703, 22809}),
               AllOf(HasSubstr("LibTorch was compiled for 2.28.9"), HasSubstr("runs with 2.27.3")));
   EXPECT_THAT(

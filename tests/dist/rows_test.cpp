@@ -64,7 +64,7 @@ TEST(RowsOf, RanksTogetherHoldEachRowOnce) {
   }
 }
 
-TEST(RowsOf, ShortSequencesAreNoMoreOfOneRankThanOfAnother) {
+TEST(RowsOf, ShortSequencesAreSpreadEvenlyOverRanks) {
   Sequences sequences;
   for (std::int64_t id = 0; id < 320; ++id) {
     sequences.ids.push_back(id);
@@ -79,14 +79,14 @@ TEST(RowsOf, ShortSequencesAreNoMoreOfOneRankThanOfAnother) {
       }
 }
 
-TEST(RowsOf, NoSequencesAreNoRows) {
+TEST(RowsOf, NoSequencesGiveNoRows) {
   const Rows rows = rows_of({}, 0, 1);
   EXPECT_EQ(rows.count(), 0);
   EXPECT_EQ(rows.sequences(), 0);
   EXPECT_THAT(numbers(rows.position), IsEmpty());
 }
 
-TEST(Rows, OfSomeSequencesKeepTheirIdentities) {
+TEST(Rows, KeepTheirIdentitiesIfSomeSequencesAreSelected) {
   const Rows all = rows_of({{4, 5, 9}, {2, 3, 1}}, 0, 1);
   const auto [rows, places] = rows_of_sequences(all, std::vector<std::int64_t>{0, 2});
   EXPECT_THAT(numbers(rows.sequence), ElementsAre(4, 4, 9));

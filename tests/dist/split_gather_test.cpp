@@ -14,37 +14,37 @@ namespace {
 using ::testing::ElementsAre;
 
 struct SplitGathered : ::testing::Test {
-  /// `x` plus one; its backward pass appends `name` to `told`.
+  /// `x` plus one; its backward pass appends `name` to `events`.
   at::Tensor work(const at::Tensor& x, const std::string& name) {
     return differentiable(
         x, [](const at::Tensor& values) { return values + 1; },
         [this, name](const at::Tensor& gradient) {
-          told.push_back(name);
+          events.push_back(name);
           return gradient;
         });
   }
 
-  std::vector<std::string> told;
+  std::vector<std::string> events;
   at::Tensor rows = at::ones({2, 3}, at::kFloat).requires_grad_();
 };
 
-TEST_F(SplitGathered, WorkBetweenLeavingAndArrivingIsDoneBetweenThemOnTheWayBack) {
+TEST_F(SplitGathered, OverlapsTheSameWorkInTheBackwardPass) {
   const at::Tensor sent = work(rows, "what is sent");
   const SplitGather gather(sent);
   const at::Tensor meanwhile = work(rows, "meanwhile");
   const at::Tensor come = gather.arrive(at::full({2, 3}, 5.0F), [this](const at::Tensor& gradient) -> PendingTensor {
-    told.emplace_back("leaves");
+    events.emplace_back("leaves");
     return [this, gradient] {
-      told.emplace_back("is waited for");
+      events.emplace_back("is waited for");
       return gradient * 10;
     };
   });
   work(come * 2 + meanwhile, "what uses it").sum().backward();
-  EXPECT_THAT(told, ElementsAre("what uses it", "leaves", "meanwhile", "is waited for", "what is sent"));
+  EXPECT_THAT(events, ElementsAre("what uses it", "leaves", "meanwhile", "is waited for", "what is sent"));
   EXPECT_TRUE(rows.grad().equal(at::full({2, 3}, 2 * 10 + 1.0F)));
 }
 
-TEST_F(SplitGathered, GradientsOfAllThatCameAreAdded) {
+TEST_F(SplitGathered, AddsTheGradientsOfAllArrivals) {
   const at::Tensor half = at::ones({2, 3}, at::kBFloat16).requires_grad_();
   const SplitGather gather(half);
   const auto send_back = [](const at::Tensor& gradient) -> PendingTensor {

@@ -17,29 +17,29 @@ class HostRank final : public Communicator {
   explicit HostRank(const HostMemory& memory) : memory_(memory) {}
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  void all_reduce_sum(at::Tensor tensor, Purpose purpose) override { sees(tensor, purpose).mul_(2); }
+  void all_reduce_sum(at::Tensor tensor, Purpose purpose) override { require_host_memory(tensor, purpose).mul_(2); }
   std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
-    return [summed = sees(tensor, purpose)] { summed.mul_(9); };
+    return [summed = require_host_memory(tensor, purpose)] { summed.mul_(9); };
   }
   PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>,
                                       Purpose purpose) override {
-    return [arrived = sees(local, purpose) * 3] { return arrived; };
+    return [arrived = require_host_memory(local, purpose) * 3] { return arrived; };
   }
   ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose purpose) override {
     const at::Tensor all = at::zeros(local.sizes(), local.options());
-    return {all, {[all, brought = sees(local, purpose) * 7] { all.copy_(brought); }}};
+    return {all, {[all, brought = require_host_memory(local, purpose) * 7] { all.copy_(brought); }}};
   }
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose purpose) override {
-    return [arrived = sees(rows, purpose) * 8] { return arrived; };
+    return [arrived = require_host_memory(rows, purpose) * 8] { return arrived; };
   }
   at::Tensor all_to_all_rows(const at::Tensor& rows, std::span<const std::int64_t>, std::span<const std::int64_t>,
                              Purpose purpose) override {
-    return sees(rows, purpose) * 6;
+    return require_host_memory(rows, purpose) * 6;
   }
   std::unique_ptr<Communicator> split(int) override { return std::make_unique<HostRank>(memory_); }
 
  private:
-  at::Tensor sees(const at::Tensor& tensor, Purpose purpose) {
+  at::Tensor require_host_memory(const at::Tensor& tensor, Purpose purpose) {
     EXPECT_TRUE(memory_.contains(tensor.const_data_ptr())) << "the host cannot read this";
     EXPECT_TRUE(tensor.is_contiguous());
     add_sent(purpose, 1);
@@ -69,7 +69,7 @@ class Staged : public testing::Test {
   std::vector<std::int64_t> counts = {2};
 };
 
-TEST_F(Staged, GivesTheHostCopiesAndBringsBackWhatComes) {
+TEST_F(Staged, SendsHostCopiesAndCopiesResultsBack) {
   EXPECT_TRUE(group->all_gather_rows(device, counts, Purpose::exchange).equal(device * 3));
   EXPECT_TRUE(group->all_to_all_rows(device, counts, counts, Purpose::exchange).equal(device * 6));
   const PendingTensor arriving = group->start_all_gather_rows(device, counts, Purpose::exchange);
@@ -92,7 +92,7 @@ TEST_F(Staged, SumsInPlace) {
   EXPECT_TRUE(device.equal(before * 18));
 }
 
-TEST_F(Staged, LeavesTensorsOfTheHostWhereTheyAre) {
+TEST_F(Staged, DoesNotCopyHostTensors) {
   const at::Tensor host = at::ones({4}, at::kDouble);
   memory.insert(host.const_data_ptr());
   group->all_reduce_sum(host, Purpose::control);

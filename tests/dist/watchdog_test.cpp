@@ -34,7 +34,7 @@ TEST(Watchdog, KnowsHowLongAWaitHasLasted) {
   EXPECT_EQ(watchdog.wait(), 2);
 }
 
-TEST(Watchdog, LetsShortWaitsAndWorkBetweenThemPass) {
+TEST(Watchdog, IgnoresShortWaitsAndTheTimeBetweenThem) {
   std::atomic<int> said = 0;
   Watchdog watchdog(milliseconds(400), [&](const std::string&) { ++said; });
   for (int time = 0; time < 40; ++time) {
@@ -45,7 +45,7 @@ TEST(Watchdog, LetsShortWaitsAndWorkBetweenThemPass) {
   EXPECT_EQ(said, 0);
 }
 
-TEST(Watchdog, EndsAtOnceAndNeedNotBeThere) {
+TEST(Watchdog, EndsAtOnceAndMayBeNull) {
   const auto begin = std::chrono::steady_clock::now();
   {
     const Watchdog watchdog(std::chrono::hours(1), [](const std::string&) {});

@@ -50,7 +50,7 @@ class FakeCommunicator final : public Watched {
   WorkWatch& watch_;
 };
 
-TEST(WorkWatch, SaysNothingOfWorkThatEnds) {
+TEST(WorkWatch, IgnoresWorkThatEnds) {
   WorkWatch watch(long_limits);
   const FakeCommunicator communicator(watch);
   std::atomic<int> asked = 0;
@@ -115,7 +115,7 @@ TEST(WorkWatch, AbortsAmidWorkThatDoesNotEndInTime) {
   EXPECT_TRUE(comes_true([&] { return communicator.aborts == 1; }));
 }
 
-TEST(WorkWatch, TakesWorkThatCannotBeAskedForFailed) {
+TEST(WorkWatch, TreatsWorkWhoseQueryThrowsAsFailed) {
   WorkWatch watch(long_limits);
   const FakeCommunicator communicator(watch);
   watch.begin("reduce-scatter", []() -> bool { throw std::runtime_error("illegal address"); });
@@ -123,7 +123,7 @@ TEST(WorkWatch, TakesWorkThatCannotBeAskedForFailed) {
   EXPECT_EQ(failure(watch), "reduce-scatter: illegal address");
 }
 
-TEST(WorkWatch, AbortsAtTheSameTime) {
+TEST(WorkWatch, AbortsAllCommunicatorsAtTheSameTime) {
   WorkWatch watch(long_limits);
   FakeCommunicator first(watch);
   FakeCommunicator second(watch);
@@ -138,7 +138,7 @@ TEST(WorkWatch, AbortsAtTheSameTime) {
   EXPECT_TRUE(comes_true([&] { return first.aborts == 1 && second.aborts == 1; }));
 }
 
-TEST(WorkWatch, LeavesAloneWhatIsNoLongerThere) {
+TEST(WorkWatch, DoesNotAbortDestroyedCommunicators) {
   WorkWatch watch(long_limits);
   const FakeCommunicator stays(watch);
   { const FakeCommunicator gone(watch); }

@@ -42,13 +42,13 @@ void run_and_kill(const std::string& run, const std::string& mesh, std::chrono::
                         std::getenv("UT"), command, static_cast<double>(after.count()) / 1000, victims));
 }
 
-TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
+TEST_F(Checkpoints, AreWholeIfTheRunIsKilledAtRandomMoments) {
   const std::string mesh = "--ranks 2 --sequence-parallel 2";
-  const int kills = thorough() ? 200 : 4;
+  const int kills = tries_all_faults() ? 200 : 4;
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(run_ut(small_training(5) + mesh + " --run-dir " + run_ + "-first").exit_code, 0);
   const auto start = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-  Account account;
+  FaultTally tally;
   for (int kill = 0, of_a_run = 0; of_a_run < kills; ++kill) {
     ASSERT_LT(kill, 10 * kills) << "it does not begin";
     run_and_kill(run_, mesh, start * (600 + kill * 7919 % 1600) / 1000, kill % 2 == 0);
@@ -57,7 +57,7 @@ TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
     const std::int64_t kept = expect_whole_checkpoints(run_);
     const auto done = static_cast<std::int64_t>(losses_of(run_).size());
     EXPECT_LE(done - kept, 6) << "checkpoints come at every fifth update";
-    account.tried(done - kept, 0);
+    tally.tried(done - kept, 0);
   }
   const std::int64_t kept = expect_whole_checkpoints(run_);
   ASSERT_GT(kept, kills) << "it got on between the kills";
@@ -68,11 +68,11 @@ TEST_F(Checkpoints, OfARunThatIsKilledAtRandomMomentsAreWhole) {
   expect_equal_parameters(whole, run_, 0);
 }
 
-TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
+TEST_F(Checkpoints, AreWholeIfTheRunIsKilledBeforeAnyOperationOnThem) {
   const std::string whole = run_ + "-whole";
   ASSERT_EQ(run_ut(small_training(30) + "--run-dir " + whole).exit_code, 0);
-  const int step = thorough() ? 1 : 19;
-  Account account;
+  const int step = tries_all_faults() ? 1 : 19;
+  FaultTally tally;
   int operation = 1;
   for (;; operation += step) {
     std::filesystem::remove_all(run_);
@@ -81,7 +81,7 @@ TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
     if (faulty.outcome.exit_code == 0) break;  // the run has fewer operations
     ASSERT_EQ(faulty.outcome.exit_code, 128 + 9);
     const std::int64_t kept = expect_whole_checkpoints(run_);
-    account.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
+    tally.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
     if (kept > 0)
       resume(run_, 30);
     else
@@ -94,8 +94,8 @@ TEST_F(Checkpoints, OfARunThatIsKilledBeforeAnyOperationOnThemAreWhole) {
   EXPECT_GT(operation, 3 * 19) << "no fault was put in";
 }
 
-TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
-  Account account;
+TEST_F(Checkpoints, EndTheRunIfTheyCannotBeWrittenAndLeaveTheEarlierOnes) {
+  FaultTally tally;
   for (const auto& [kind, says] : {std::pair{"full", "No space left on device"}, {"broken", "Input/output error"}}) {
     std::filesystem::remove_all(run_);
     const FaultyRun faulty =
@@ -109,7 +109,7 @@ TEST_F(Checkpoints, ThatCannotBeWrittenEndTheRunAndLeaveTheEarlierOnes) {
     EXPECT_GT(kept, 0);
     for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
       EXPECT_NE(entry.path().extension(), ".tmp") << "half of a checkpoint was left";
-    account.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
+    tally.tried(static_cast<std::int64_t>(losses_of(run_).size()) - kept, faulty.seconds);
     resume(run_, kept + 2);
   }
 }
@@ -119,14 +119,14 @@ TEST_F(Checkpoints, AreOnTheDiskBeforeTheyTakeTheirPlace) {
   EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.errors;
 }
 
-TEST_F(Checkpoints, BeyondTheSizeThatFilesMayHaveEndTheRun) {
+TEST_F(Checkpoints, EndTheRunIfTheyExceedTheFileSizeLimit) {
   const tests::Outcome limited = tests::run_shell(
       fmt::format("ulimit -f 8; $UT {} --run-dir {}", small_training(100) + "--quiet --d-model 64 --ranks 1 ", run_));
   EXPECT_EQ(limited.exit_code, 1);
   EXPECT_THAT(limited.errors, MatchesRegex("ut: [^\n]*/checkpoints/[^\n]*File too large[^\n]*\n"));
 }
 
-TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
+TEST_F(Checkpoints, DoNotLowerTheReportedSpeedIfTheyTakeLong) {
   const FaultyRun faulty = run_with_fault("slow:-1:1", small_training(17), run_, std::chrono::seconds(60));
   ASSERT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;
   EXPECT_GT(faulty.seconds, 2) << "nothing was slow";
@@ -140,7 +140,7 @@ TEST_F(Checkpoints, ThatTakeLongAreNoPartOfTheSpeedOfTraining) {
 }
 
 /// One rank reads the whole best checkpoint. The others wait as long as that takes, longer than --timeout.
-TEST_F(Checkpoints, OfWhichTheBestComesLateAreGoneOnFrom) {
+TEST_F(Checkpoints, ResumeTheRunEvenIfReadingTheBestIsSlow) {
   const std::string kept = "--keep-checkpoints 9 --ranks 2 --timeout 10 ";
   ASSERT_EQ(run_ut(small_training(27) + kept + "--run-dir " + run_).exit_code, 0);
   const FaultyRun late = run_with_fault("late:0:20", "train --resume --checkpoint update-25 --max-updates 26", run_,
@@ -150,37 +150,37 @@ TEST_F(Checkpoints, OfWhichTheBestComesLateAreGoneOnFrom) {
   EXPECT_THAT(late.outcome.output, testing::Not(testing::HasSubstr("is gone")));
 }
 
-TEST_F(Checkpoints, WhoseDirectoryIsRemovedAreMissed) {
-  Account account;
+TEST_F(Checkpoints, EndTheRunIfTheirDirectoryIsRemoved) {
+  FaultTally tally;
   const auto begin = std::chrono::steady_clock::now();
   const Outcome outcome =
       run_shell(fmt::format("(until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; mv {0} {0}-gone; rm -rf "
                             "{0}-gone) & timeout 30 {1} {2} --quiet "
                             "--ranks 2 --sequence-parallel 2 --run-dir {0}",
                             run_, std::getenv("UT"), small_training(1'000'000)));
-  account.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  tally.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.errors, MatchesRegex("ut: rank 0 on host [^\n ]+, after update [0-9]+: [^\n]*/run[^\n]*\n"));
 }
 
-TEST_F(Checkpoints, OfARunThatAnotherProcessWorksOnAreLeftAlone) {
-  Account account;
+TEST_F(Checkpoints, AreLeftAloneWhileAnotherProcessTrains) {
+  FaultTally tally;
   const Outcome outcome = run_shell(fmt::format(
       "timeout -s KILL 30 {1} {2} --quiet --run-dir {0} & until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; "
       "{1} train --resume --run-dir {0}; code=$?; pkill -KILL -f -- {3}; exit $code",
       run_, std::getenv("UT"), small_training(1'000'000), processes_of(run_, true)));
-  account.tried(0, 0);
+  tally.tried(0, 0);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.errors, HasSubstr("ut: --run-dir " + run_ + ": another process trains there"));
   expect_whole_checkpoints(run_);
 }
 
-TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
+TEST_F(Checkpoints, AreRefusedIfDamagedAndAnEarlierOneIsOffered) {
   ASSERT_EQ(run_ut(small_training(20) + "--run-dir " + run_).exit_code, 0);
   const std::filesystem::path newest = core::find_checkpoint(run_ + "/checkpoints", "latest");
   ASSERT_EQ(newest.filename(), "update-00000020");
   const std::string go_on = "train --resume --max-updates 25 --run-dir " + run_;
-  Account account;
+  FaultTally tally;
   for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
     const std::string content = base::read_file(newest / file);
     const std::size_t last = content.size() - 2;  // not the last byte: in state.json that is an end of line
@@ -194,8 +194,8 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
         EXPECT_THAT(refused.errors, MatchesRegex(fmt::format("ut: [^\n]*update-00000020/{}: [^\n]*--checkpoint "
                                                              "update-00000015[^\n]*\n",
                                                              file)));
-        account.tried(5, 0);
-        if (!thorough()) break;
+        tally.tried(5, 0);
+        if (!tries_all_faults()) break;
       }
     }
     base::write_file_whole(newest / file, content);
@@ -218,8 +218,8 @@ TEST_F(Checkpoints, ThatAreDamagedAreRefusedAndAnEarlierOneIsOffered) {
   expect_equal_parameters(whole, run_, 0);
 }
 
-TEST_F(Checkpoints, OfTheBestThatAreDamagedGiveWayToWhatComes) {
-  Account account;
+TEST_F(Checkpoints, AreReplacedAsTheBestIfDamaged) {
+  FaultTally tally;
   for (const bool is_gone : {false, true}) {
     std::filesystem::remove_all(run_);
     run_with_fault("kill:1:33", small_training(40) + "--ranks 2 --sequence-parallel 2 ", run_,
@@ -236,30 +236,30 @@ TEST_F(Checkpoints, OfTheBestThatAreDamagedGiveWayToWhatComes) {
     EXPECT_FALSE(std::filesystem::exists(checkpoints / "best")) << "of what is gone";
     EXPECT_EQ(run_ut("evaluate --run-dir " + run_).exit_code, 0);
     const Outcome outcome = run_ut("train --resume --max-updates 35 --run-dir " + run_);
-    account.tried(0, 0);
+    tally.tried(0, 0);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, HasSubstr("the best so far, update 20, is gone, or was altered or cut short"));
     EXPECT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000035");
   }
 }
 
-TEST_F(Checkpoints, ThatWereGivenUpAreNotTheLatestWhereAKillComesBeforeTheNext) {
-  Account account;
+TEST_F(Checkpoints, AreNotTheLatestOnceTheRunResumesFromAnEarlierOne) {
+  FaultTally tally;
   const std::string mesh = "--ranks 2 --sequence-parallel 2 ";
   ASSERT_EQ(run_ut(small_training(20) + "--keep-checkpoints 9 " + mesh + "--run-dir " + run_).exit_code, 0);
   const FaultyRun killed =
       run_with_fault("kill:1:2", "train --resume --checkpoint update-10 " + mesh, run_, std::chrono::seconds(30));
-  account.tried(1, killed.seconds);
+  tally.tried(1, killed.seconds);
   EXPECT_EQ(core::find_checkpoint(run_ + "/checkpoints", "latest").filename(), "update-00000010");
   resume(run_, 20);
   EXPECT_EQ(losses_of(run_).size(), 20);
 }
 
-TEST_F(Checkpoints, OfAnotherFormatAreRefused) {
+TEST_F(Checkpoints, AreRefusedInAnotherFormat) {
   ASSERT_EQ(run_ut(small_training(5) + "--run-dir " + run_).exit_code, 0);
   const std::filesystem::path state_file = core::find_checkpoint(run_ + "/checkpoints", "latest") / "state.json";
   auto state = nlohmann::json::parse(base::read_file(state_file));
-  Account account;
+  FaultTally tally;
   for (const int format : {0, 2}) {
     state.erase("digest");
     state["format"] = format;
@@ -267,7 +267,7 @@ TEST_F(Checkpoints, OfAnotherFormatAreRefused) {
     state["digest"] = base::digest(text.data(), text.size());
     base::write_file_whole(state_file, state.dump());
     const Outcome refused = run_ut("train --resume --max-updates 9 --run-dir " + run_);
-    account.tried(0, 0);
+    tally.tried(0, 0);
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.errors, HasSubstr(fmt::format("checkpoint format {}, this program reads format 1", format)));
   }

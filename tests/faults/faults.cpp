@@ -13,7 +13,7 @@
 
 namespace ut::tests {
 
-bool thorough() {
+bool tries_all_faults() {
   const char* wanted = std::getenv("UT_FAULTS");
   return wanted != nullptr && std::string_view(wanted) == "all";
 }
@@ -68,13 +68,13 @@ void resume(const std::string& run_directory, std::int64_t updates) {
   EXPECT_EQ(resumed.errors, "");
 }
 
-void Account::tried(std::int64_t lost_updates, double seconds) {
+void FaultTally::tried(std::int64_t lost_updates, double seconds) {
   ++tried_;
   lost_updates_ = std::max(lost_updates_, lost_updates);
   seconds_ = std::max(seconds_, seconds);
 }
 
-Account::~Account() {
+FaultTally::~FaultTally() {
   testing::Test::RecordProperty("tried", std::to_string(tried_));
   testing::Test::RecordProperty("lost_updates", std::to_string(lost_updates_));
   testing::Test::RecordProperty("seconds", fmt::format("{:.1f}", seconds_));

@@ -9,7 +9,7 @@
 namespace ut::tests {
 
 /// Whether to try all faults in full numbers (UT_FAULTS=all), rather than a quick selection.
-bool thorough();
+bool tries_all_faults();
 
 /// Arguments of `ut`: a small training in float64, with dropout, a line of metrics for every update and a checkpoint at
 /// every fifth.
@@ -33,13 +33,13 @@ void resume(const std::string& run_directory, std::int64_t updates);
 
 /// The running test's line of the table at the end: how many faults were tried, and, over all of them, the most updates
 /// lost and the most seconds until the job had ended.
-class Account {
+class FaultTally {
  public:
   void tried(std::int64_t lost_updates, double seconds);
-  ~Account();
-  Account() = default;
-  Account(const Account&) = delete;
-  Account& operator=(const Account&) = delete;
+  ~FaultTally();
+  FaultTally() = default;
+  FaultTally(const FaultTally&) = delete;
+  FaultTally& operator=(const FaultTally&) = delete;
 
  private:
   std::int64_t tried_ = 0;

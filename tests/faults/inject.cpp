@@ -74,7 +74,7 @@ Summed to_flip;
 /// The gradients that the next exchange of rows poisons, in the following update.
 void* to_poison = nullptr;
 
-void happen(void* buffer, const MPI_Request* request) {
+void inject(void* buffer, const MPI_Request* request) {
   const std::string& kind = fault().kind;
   if (kind == "throw") throw std::runtime_error("a fault that a test has put here");
   if (kind == "nan" || kind == "infinity" || kind == "large") to_poison = buffer;
@@ -124,13 +124,13 @@ bool fails(File file) {
   return true;
 }
 
-void come_late(int descriptor) {
-  static bool has_come = false;
-  if (fault().kind != "late" || has_come) return;
+void delay_first_read(int descriptor) {
+  static bool has_delayed = false;
+  if (fault().kind != "late" || has_delayed) return;
   std::array<char, 64> checkpoint{};
   std::snprintf(checkpoint.data(), checkpoint.size(), "/checkpoints/update-%08ld/", fault().at);
   if (path_of(descriptor).find(checkpoint.data()) == std::string::npos) return;
-  has_come = true;
+  has_delayed = true;
   sleep(15);
 }
 
@@ -141,7 +141,7 @@ extern "C" {
 int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm group,
                    MPI_Request* request) {
   static long updates = 0;
-  if (!fault().kind.empty() && ++updates == fault().at) happen(to, request);
+  if (!fault().kind.empty() && ++updates == fault().at) inject(to, request);
   return PMPI_Iallreduce(from, to, count, type, operation, group, request);
 }
 
@@ -169,7 +169,7 @@ int posix_memalign(void** memory, size_t alignment, size_t size) {
 
 ssize_t read(int descriptor, void* bytes, size_t size) {
   static const auto real = next<ssize_t (*)(int, void*, size_t)>("read");
-  come_late(descriptor);
+  delay_first_read(descriptor);
   return real(descriptor, bytes, size);
 }
 

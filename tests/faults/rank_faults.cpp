@@ -19,9 +19,9 @@ constexpr std::int64_t all_updates = 40;
 struct Case {
   std::string kind;
   int ranks;
-  std::string says;  // the message after `ut: rank N on host H, `
-  int rank = 1;      // gets the fault
-  int told_of = 1;   // is named by the message
+  std::string says;     // the message after `ut: rank N on host H, `
+  int faulty_rank = 1;  // gets the fault
+  int named_rank = 1;   // is named by the message
   int check_ranks = 1000;
 };
 
@@ -54,7 +54,8 @@ std::vector<Case> cases() {
          "after update 2[12]: waited 1[0-9] s for the other ranks in MPI_[A-Za-z_, ]+ \\(--timeout\\): late: rank "
          "1 on host [^\n ]+ \\(still at work, hanging or out of reach\\)"});
   }
-  if (!thorough()) std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
+  if (!tries_all_faults())
+    std::erase_if(all, [](const Case& tried) { return tried.ranks == 4 && tried.kind != "kill"; });
   return all;
 }
 
@@ -78,14 +79,14 @@ class Rank : public testing::TestWithParam<Case> {
   static inline std::unique_ptr<TemporaryDirectory> whole_runs;
 };
 
-TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
+TEST_P(Rank, EndsTheJobInSecondsIfItFails) {
   const Case& tried = GetParam();
   const bool hangs = tried.kind == "stop";
   const std::string mesh = fmt::format("--ranks {} --sequence-parallel 2 --exchange broadcast ", tried.ranks);
   const std::string whole = whole_run(mesh, tried.ranks);
-  Account account;
+  FaultTally tally;
   const std::string run = directory_ / "run";
-  const FaultyRun faulty = run_with_fault(fmt::format("{}:{}:23", tried.kind, tried.rank),
+  const FaultyRun faulty = run_with_fault(fmt::format("{}:{}:23", tried.kind, tried.faulty_rank),
                                           // Ranks are also compared before each checkpoint.
                                           fmt::format("{}{}--quiet --on-nonfinite stop --check-ranks {} --timeout 10 ",
                                                       small_training(all_updates), mesh, tried.check_ranks),
@@ -94,17 +95,17 @@ TEST_P(Rank, ThatFailsEndsTheJobInSeconds) {
   // A hanging rank is reported by another one.
   EXPECT_THAT(faulty.outcome.errors,
               MatchesRegex(fmt::format("ut: rank {} on host [^\n ]+, {}\n",
-                                       hangs ? "[0-9]" : std::to_string(tried.told_of), tried.says)));
+                                       hangs ? "[0-9]" : std::to_string(tried.named_rank), tried.says)));
   const std::int64_t kept = expect_whole_checkpoints(run);
   EXPECT_EQ(kept, 20) << "a checkpoint every fifth update";
-  account.tried(22 - kept, faulty.seconds);
+  tally.tried(22 - kept, faulty.seconds);
   resume(run, all_updates);
   expect_equal_losses(losses_of(whole), losses_of(run), 0);
   expect_equal_parameters(whole, run, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Rank, testing::ValuesIn(cases()), [](const auto& test) {
-  return fmt::format("{}_of_{}_on_{}_checked_{}", test.param.kind, test.param.ranks, test.param.rank,
+  return fmt::format("{}_of_{}_on_{}_checked_{}", test.param.kind, test.param.ranks, test.param.faulty_rank,
                      test.param.check_ranks);
 });
 
@@ -113,13 +114,13 @@ class Updates : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(Updates, WithGradientsThatAreNotFiniteAreLeftOut) {
+TEST_F(Updates, AreLeftOutIfGradientsAreNotFinite) {
   const std::string run = directory_ / "run";
-  Account account;
+  FaultTally tally;
   const FaultyRun faulty = run_with_fault(
       "nan:1:12", small_training(30) + "--ranks 2 --sequence-parallel 2 --exchange broadcast --keep-checkpoints 9 ",
       run, std::chrono::seconds(30));
-  account.tried(1, faulty.seconds);
+  tally.tried(1, faulty.seconds);
   EXPECT_EQ(faulty.outcome.exit_code, 0) << faulty.outcome.errors;
   EXPECT_THAT(faulty.outcome.output, testing::HasSubstr("is not finite, from rank 1 on host "));
   EXPECT_THAT(faulty.outcome.output, testing::HasSubstr("the update is left out, 1 of at most 10 in a row"));
@@ -130,12 +131,12 @@ TEST_F(Updates, WithGradientsThatAreNotFiniteAreLeftOut) {
     EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/checkpoints/update-{:08}", run, update))) << update;
 }
 
-TEST_F(Updates, OfARankWhoseDataIsWrongAreNotBegun) {
+TEST_F(Updates, DoNotBeginIfTheDataOfARankIsWrong) {
   const std::string good = "1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n";
   for (const std::string rank : {"0", "1"})
     for (const std::string file : {"qa1_train.txt", "qa1_valid.txt", "qa1_test.txt"})
       directory_.write(fmt::format("data{}/{}", rank, file), good);
-  Account account;
+  FaultTally tally;
   const auto refused = [&](const std::string& text) {
     directory_.write("data1/qa1_train.txt", text);
     const std::string run = directory_ / "run";
@@ -148,7 +149,7 @@ TEST_F(Updates, OfARankWhoseDataIsWrongAreNotBegun) {
         "OMP_NUM_THREADS=1 mpirun --quiet --allow-run-as-root --oversubscribe --bind-to none -n 1 {0}0 : -n "
         "1 {0}1",
         command));
-    account.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    tally.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_FALSE(std::filesystem::exists(run)) << "something was written";
     return outcome.errors;

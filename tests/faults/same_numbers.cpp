@@ -25,23 +25,23 @@ class Numbers : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(Numbers, AreTheSameAfterAStopOnAnyMeshAndOnAnyOther) {
+TEST_F(Numbers, AreTheSameAfterResumingOnAnyOtherMesh) {
   const std::vector<Mesh> meshes{{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {1, 3}};
   const std::string whole = directory_ / "whole";
   ASSERT_EQ(run_ut(small_training(50) + "--run-dir " + whole).exit_code, 0);
-  Account account;
-  for (std::size_t first = 0; first < meshes.size(); first += thorough() ? 1 : 2) {
+  FaultTally tally;
+  for (std::size_t first = 0; first < meshes.size(); first += tries_all_faults() ? 1 : 2) {
     const std::string stopped = directory_ / meshes[first].name();
     ASSERT_EQ(run_ut(small_training(25) + meshes[first].options() + "--run-dir " + stopped).exit_code, 0);
     for (std::size_t second = 0; second < meshes.size(); ++second) {
-      if (!thorough() && second != (first + 3) % meshes.size()) continue;
+      if (!tries_all_faults() && second != (first + 3) % meshes.size()) continue;
       SCOPED_TRACE(meshes[first].name() + " to " + meshes[second].name());
       const std::string run = directory_ / (meshes[first].name() + "-" + meshes[second].name());
       std::filesystem::copy(stopped, run, std::filesystem::copy_options::recursive);
       const Outcome resumed =
           run_ut(fmt::format("train --resume --max-updates 50 --run-dir {} {}", run, meshes[second].options()));
       ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
-      account.tried(0, 0);
+      tally.tried(0, 0);
       expect_equal_losses(losses_of(whole), losses_of(run), 1e-9);
       expect_equal_parameters(whole, run, 1e-9);
       std::filesystem::remove_all(run);
@@ -49,12 +49,12 @@ TEST_F(Numbers, AreTheSameAfterAStopOnAnyMeshAndOnAnyOther) {
   }
 }
 
-TEST_F(Numbers, AreTheSameBitsAgain) {
-  Account account;
+TEST_F(Numbers, AreTheSameBitsIfTheRunIsRepeated) {
+  FaultTally tally;
   for (const std::string dtype : {"float64", "float32"}) {
     for (const std::string mesh :
          {"--threads 2", "--ranks 2 --sequence-parallel 2", "--ranks 4 --sequence-parallel 2"}) {
-      if (!thorough() && mesh.find('4') != std::string::npos) continue;
+      if (!tries_all_faults() && mesh.find('4') != std::string::npos) continue;
       SCOPED_TRACE(dtype + mesh);
       const std::string command =
           small_training(40) + mesh + " --dtype " + dtype + " --halting act-copy --steps 4 --run-dir ";
@@ -62,7 +62,7 @@ TEST_F(Numbers, AreTheSameBitsAgain) {
       const std::string other = directory_ / "other";
       ASSERT_EQ(run_ut(command + one).exit_code, 0);
       ASSERT_EQ(run_ut(command + other).exit_code, 0);
-      account.tried(0, 0);
+      tally.tried(0, 0);
       expect_equal_losses(losses_of(one), losses_of(other), 0);
       expect_equal_parameters(one, other, 0);
       std::filesystem::remove_all(one);
@@ -83,20 +83,20 @@ std::int64_t memory_at(const std::string& run, std::int64_t updates) {
   return outcome.output.empty() ? 0 : std::stoll(outcome.output);
 }
 
-TEST_F(Numbers, ComeWithoutMoreMemoryInALongRun) {
-  const std::int64_t updates = thorough() ? 20'000 : 1'000;
+TEST_F(Numbers, TakeNoMoreMemoryInALongRun) {
+  const std::int64_t updates = tries_all_faults() ? 20'000 : 1'000;
   const std::string run = directory_ / "run";
-  Account account;
+  FaultTally tally;
   const auto begin = std::chrono::steady_clock::now();
   run_shell(
       fmt::format("setsid {} {} --halting act-copy --steps 4 --log-every 20 --evaluate-every 500 "
                   "--checkpoint-every 500 --check-ranks 100 --ranks 2 --sequence-parallel 2 --quiet --run-dir {} "
                   ">{}/said 2>&1 &",
                   std::getenv("UT"), small_training(updates), run, directory_.path().string()));
-  const std::int64_t early = memory_at(run, thorough() ? 1000 : 400);
+  const std::int64_t early = memory_at(run, tries_all_faults() ? 1000 : 400);
   const std::int64_t late = memory_at(run, updates - 100);
   run_shell(fmt::format("while pgrep -f -- '[-]-run-dir {}( |$)' >/dev/null; do sleep 0.2; done", run));
-  account.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  tally.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   fmt::print("resident memory: {} KiB early, {} KiB after {} updates\n", early, late, updates - 100);
   EXPECT_LT(late, early + 1024) << "KiB";
   EXPECT_EQ(core::read_state(core::find_checkpoint(run + "/checkpoints", "latest")).at("update"), updates);

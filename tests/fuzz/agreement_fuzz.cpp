@@ -22,20 +22,20 @@ void try_files(const tests::TemporaryDirectory& directory) {
 
 void try_prefixes(const std::string& content) {
   static const tests::TemporaryDirectory directory;
-  for (const std::string file : {"val", "test.0", "test.5"}) tests::put(directory, "numpred." + file, content);
+  for (const std::string file : {"val", "test.0", "test.5"}) tests::overwrite(directory, "numpred." + file, content);
   try_files(directory);
 }
 
 void try_table(const std::string& content) {
   static const tests::TemporaryDirectory directory;
-  tests::put(directory, datasets::dependencies_table, content);
+  tests::overwrite(directory, datasets::dependencies_table, content);
   try_files(directory);
 }
 
 void try_sentences(const std::string& sentences, const std::string& verbs) {
   static const tests::TemporaryDirectory directory;
-  tests::put(directory, "subj_agr_filtered.text", sentences);
-  tests::put(directory, "subj_agr_filtered.gold", verbs);
+  tests::overwrite(directory, "subj_agr_filtered.text", sentences);
+  tests::overwrite(directory, "subj_agr_filtered.gold", verbs);
   datasets::TaskOptions options;
   options.task = "agreement";
   options.data = directory.path().string();

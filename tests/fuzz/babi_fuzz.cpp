@@ -12,10 +12,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   bool is_read = false;
   for (const auto commas : {datasets::AnswerCommas::keep, datasets::AnswerCommas::drop}) {
     datasets::WordTable table;
-    is_read = tests::taken([&] { datasets::read_babi_stories(content, "stories", commas, table); });
+    is_read = tests::try_action([&] { datasets::read_babi_stories(content, "stories", commas, table); });
   }
   if (!is_read) return 0;
-  for (const std::string split : {"train", "test"}) tests::put(directory, "qa8_lists_" + split + ".txt", content);
+  for (const std::string split : {"train", "test"}) tests::overwrite(directory, "qa8_lists_" + split + ".txt", content);
   datasets::TaskOptions options;
   options.task = "babi";
   options.data = directory.path().string();

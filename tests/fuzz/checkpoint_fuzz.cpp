@@ -67,17 +67,17 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string model = core::safetensors_bytes(tensors_named({""}, parameters));
   const std::string whole = core::safetensors_bytes(tensors_named({"first_moment.", "second_moment."}, parameters));
   const std::string& optimizer = parts[2].empty() ? whole : parts[2];
-  tests::put(directory, name + "/model.safetensors", model);
-  tests::put(directory, name + "/optimizer.safetensors", optimizer);
-  tests::put(directory, "latest", parts[1].empty() ? name : parts[1]);
+  tests::overwrite(directory, name + "/model.safetensors", model);
+  tests::overwrite(directory, name + "/optimizer.safetensors", optimizer);
+  tests::overwrite(directory, "latest", parts[1].empty() ? name : parts[1]);
   for (const std::string& state : {parts[0], with_digests(parts[0], model, optimizer)}) {
-    tests::put(directory, name + "/state.json", state);
-    tests::taken([&] {
+    tests::overwrite(directory, name + "/state.json", state);
+    tests::try_action([&] {
       const std::filesystem::path found = core::find_checkpoint(directory.path(), "latest");
       tests::require(found.parent_path() == directory.path(), "a checkpoint elsewhere");
       read_all(found, parameters);
     });
   }
-  tests::taken([&] { core::find_checkpoint(directory.path(), parts[0]); });
+  tests::try_action([&] { core::find_checkpoint(directory.path(), parts[0]); });
   return 0;
 }

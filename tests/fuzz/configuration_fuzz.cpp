@@ -16,7 +16,7 @@ using namespace ut;
 void require_to_come_back(const launcher::Options& options) {
   static const tests::TemporaryDirectory run;
   const std::string written = launcher::to_config(options);
-  tests::put(run, launcher::config_name, written);
+  tests::overwrite(run, launcher::config_name, written);
   const std::string directory = run.path().string();
   const launcher::Options resumed = launcher::parse_options({"train", "--run-dir", directory, "--resume"});
   tests::require(launcher::to_config(resumed) == written, "other options than were written down");
@@ -29,20 +29,20 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const tests::TemporaryDirectory directory;
   const std::string content(reinterpret_cast<const char*>(data), size);
   if (!content.starts_with('{')) {
-    tests::put(directory, "options.conf", content);
-    tests::taken([&] {
+    tests::overwrite(directory, "options.conf", content);
+    tests::try_action([&] {
       require_to_come_back(launcher::parse_options(
           {"train", "--task", "copy", "--run-dir", "runs/one", "--config", directory / "options.conf"}));
     });
     // The file of a run directory may hold anything, too.
-    tests::taken([&] { launcher::parse_options({"evaluate", "--run-dir", directory.path().string()}); });
+    tests::try_action([&] { launcher::parse_options({"evaluate", "--run-dir", directory.path().string()}); });
     return 0;
   }
-  tests::put(directory, launcher::model_config_name, content);
-  tests::taken([&] {
+  tests::overwrite(directory, launcher::model_config_name, content);
+  tests::try_action([&] {
     require_to_come_back(
         launcher::parse_options({"import", "--from", directory.path().string(), "--run-dir", "runs/one"}));
   });
-  tests::taken([&] { launcher::to_json(launcher::parse_machine_numbers(content, "calibration")); });
+  tests::try_action([&] { launcher::to_json(launcher::parse_machine_numbers(content, "calibration")); });
   return 0;
 }

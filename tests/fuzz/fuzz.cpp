@@ -12,7 +12,7 @@ void require(bool holds, std::string_view what) {
   std::abort();
 }
 
-void require_shown(std::string_view message) {
+void require_printable_line(std::string_view message) {
   require(!message.empty(), "an empty message");
   require(message.size() <= 1200, "a message longer than a screen");
   require(base::printable_line(message) == message, "a message with control characters");
@@ -33,7 +33,7 @@ std::vector<std::string> parts_of(const std::uint8_t* data, std::size_t size, st
   return parts;
 }
 
-void put(const TemporaryDirectory& directory, const std::string& name, std::string_view content) {
+void overwrite(const TemporaryDirectory& directory, const std::string& name, std::string_view content) {
   std::ofstream(directory.path() / name, std::ios::binary | std::ios::trunc) << content;
 }
 

@@ -20,16 +20,17 @@ namespace ut::tests {
 void require(bool holds, std::string_view what);
 
 /// Requires a message of one line, without control characters and not much longer than a screen.
-void require_shown(std::string_view message);
+void require_printable_line(std::string_view message);
 
-/// Whether `action` accepts its input. It may throw nothing but BadInput, with a message as require_shown() wants it.
+/// Whether `action` accepts its input. It may throw nothing but BadInput, with a message as require_printable_line()
+/// wants it.
 template <typename Action>
-bool taken(Action action) {
+bool try_action(Action action) {
   try {
     action();
     return true;
   } catch (const base::BadInput& error) {
-    require_shown(error.what());
+    require_printable_line(error.what());
     return false;
   }
 }
@@ -38,6 +39,6 @@ bool taken(Action action) {
 std::vector<std::string> parts_of(const std::uint8_t* data, std::size_t size, std::size_t count);
 
 /// Writes a file over an older one. Inputs share one directory, since making a new one for each takes time.
-void put(const TemporaryDirectory& directory, const std::string& name, std::string_view content);
+void overwrite(const TemporaryDirectory& directory, const std::string& name, std::string_view content);
 
 }  // namespace ut::tests

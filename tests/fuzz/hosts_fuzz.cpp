@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ut;
   const std::string content(reinterpret_cast<const char*>(data), size);
-  tests::taken([&] {
+  tests::try_action([&] {
     const auto hosts = launcher::parse_hosts(content, "hosts", [](const std::string&, const std::string&) {});
     tests::require(!hosts.empty(), "no hosts");
     for (const launcher::Host& host : hosts) {

@@ -9,8 +9,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const tests::TemporaryDirectory directory;
   const std::vector<std::string> parts = tests::parts_of(data, size, 2);
   for (const std::string split : {"development", "test"})
-    tests::put(directory, "lambada_" + split + "_plain_text.txt", parts[0]);
-  tests::put(directory, "train.txt", parts[parts[1].empty() ? 0 : 1]);
+    tests::overwrite(directory, "lambada_" + split + "_plain_text.txt", parts[0]);
+  tests::overwrite(directory, "train.txt", parts[parts[1].empty() ? 0 : 1]);
   datasets::TaskOptions options;
   options.task = "lambada";
   options.data = directory.path().string();

@@ -23,12 +23,12 @@ std::string made_up_pieces() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const tests::TemporaryDirectory directory;
-  static const bool has_pieces = (tests::put(directory, datasets::subword_model_name, made_up_pieces()), true);
+  static const bool has_pieces = (tests::overwrite(directory, datasets::subword_model_name, made_up_pieces()), true);
   tests::require(has_pieces, "no pieces");
   const std::vector<std::string> parts = tests::parts_of(data, size, 2);
   for (const std::string set : {"train", "validation", "test"}) {
-    tests::put(directory, set + ".en", parts[0]);
-    tests::put(directory, set + ".de", parts[1]);
+    tests::overwrite(directory, set + ".en", parts[0]);
+    tests::overwrite(directory, set + ".de", parts[1]);
   }
   datasets::TaskOptions options;
   options.task = "translation";

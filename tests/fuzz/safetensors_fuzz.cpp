@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ut;
   const std::string content(reinterpret_cast<const char*>(data), size);
-  tests::taken([&] {
+  tests::try_action([&] {
     const core::Safetensors read = core::parse_safetensors(content, "file");
     std::size_t bytes = 0;
     for (const auto& [name, tensor] : read.tensors) bytes += tensor.nbytes();

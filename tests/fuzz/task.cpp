@@ -28,7 +28,7 @@ void require_right(const datasets::Example& example, const datasets::Task& task)
   std::vector<std::int64_t> known;  // what a model may output
   for (const std::int64_t id : example.target)
     if (id >= 0 && id != datasets::end_of_sequence_id) known.push_back(id);
-  taken([&] { task.render(known); });
+  try_action([&] { task.render(known); });
 }
 
 }  // namespace
@@ -36,12 +36,12 @@ void require_right(const datasets::Example& example, const datasets::Task& task)
 bool try_task(const datasets::TaskOptions& options) {
   using datasets::Split;
   datasets::DataCheck found;
-  taken([&] { found = datasets::check_data(options); });
+  try_action([&] { found = datasets::check_data(options); });
   for (const auto* lines : {&found.description, &found.warnings, &found.errors})
-    for (const std::string& line : *lines) require_shown(line);
-  return taken([&] {
+    for (const std::string& line : *lines) require_printable_line(line);
+  return try_action([&] {
     const auto task = datasets::make_task(options);
-    require_shown(task->description());
+    require_printable_line(task->description());
     for (const Split split : datasets::all_splits)
       for (std::int64_t index = 0; index < std::min<std::int64_t>(task->size(split), 100); ++index) {
         require_right(task->example(split, index), *task);

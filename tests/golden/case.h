@@ -36,7 +36,7 @@ class Case {
   /// The names that begin with `prefix`, in alphabetical order.
   std::vector<std::string> names(const std::string& prefix) const;
   /// Marks an input that has no effect here as used.
-  void ignore(const std::string& name) const { used_.insert(name); }
+  void mark_used(const std::string& name) const { used_.insert(name); }
   /// The names that begin with `prefix` and are not yet used.
   std::vector<std::string> unused(const std::string& prefix) const;
 

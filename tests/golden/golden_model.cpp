@@ -10,7 +10,7 @@ namespace ut::golden {
 namespace {
 
 /// True up to each sequence's last id that is not 0: a 0 between other ids counts as a real row.
-at::Tensor up_to_last(const at::Tensor& ids) { return ids.ne(0).to(at::kLong).flip(1).cumsum(1).flip(1).gt(0); }
+at::Tensor real_mask(const at::Tensor& ids) { return ids.ne(0).to(at::kLong).flip(1).cumsum(1).flip(1).gt(0); }
 
 at::Tensor positions(const at::Tensor& ids) { return at::arange(ids.size(1)).expand_as(ids).flatten(); }
 
@@ -23,7 +23,7 @@ GoldenBatch::GoldenBatch(const Case& golden, const core::ModelOptions& options)
 }
 
 void GoldenBatch::add_source(const at::Tensor& ids, const core::ModelOptions& options) {
-  const bool has_gap = ids.eq(0).logical_and(up_to_last(ids)).any().item<bool>();
+  const bool has_gap = ids.eq(0).logical_and(real_mask(ids)).any().item<bool>();
   if (has_gap && options.transition == core::TransitionKind::separable_convolution)
     throw NotSupported("padding inside a sequence, with convolutions");
   const bool keeps_padding = options.halting.any();
@@ -34,7 +34,7 @@ void GoldenBatch::add_source(const at::Tensor& ids, const core::ModelOptions& op
 }
 
 void GoldenBatch::add_target(const at::Tensor& ids, const core::ModelOptions& options) {
-  const at::Tensor real = options.halting.any() ? at::ones_like(ids) : up_to_last(ids);
+  const at::Tensor real = options.halting.any() ? at::ones_like(ids) : real_mask(ids);
   target_rows = real_rows(real);
   batch.target = dist::make_exchange(sequences_of(real), *group);
   const at::Tensor before = at::cat({at::zeros({ids.size(0), 1}, at::kLong), ids.slice(1, 0, -1)}, 1);
@@ -48,7 +48,7 @@ void GoldenBatch::add_target(const at::Tensor& ids, const core::ModelOptions& op
 GoldenModel::GoldenModel(const Case& golden, core::Precision precision)
     : golden_(golden), model_(model_options(golden, precision), 0) {
   load_weights(golden, options().norm, model_.parameters());
-  golden.ignore("target_space_id");
+  golden.mark_used("target_space_id");
   if (golden.hparams().value("use_target_space_embedding", false)) {
     target_space_id_ = golden.array("target_space_id").to(at::kLong).flatten();
     target_space_.emplace(precision, 0);

@@ -37,7 +37,7 @@ std::map<std::string, std::vector<json>> supported_values() {
 }
 
 /// Hyper-parameters that may have any value here.
-std::set<std::string> free_names() {
+std::set<std::string> unrestricted_names() {
   return {"hidden_size",
           "filter_size",
           "num_heads",
@@ -73,10 +73,10 @@ core::HaltingOptions halting_options(const json& hparams) {
 
 void check_supported(const json& hparams) {
   const auto supported = supported_values();
-  const auto free = free_names();
+  const auto unrestricted = unrestricted_names();
   for (const auto& [name, value] : hparams.items()) {
     const auto found = supported.find(name);
-    if (found == supported.end() ? free.contains(name) || is_off(value)
+    if (found == supported.end() ? unrestricted.contains(name) || is_off(value)
                                  : std::find(found->second.begin(), found->second.end(), value) != found->second.end())
       continue;
     throw NotSupported(fmt::format("{} {}", name, value.dump()));

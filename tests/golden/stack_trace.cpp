@@ -16,7 +16,7 @@ at::Tensor of_steps(const std::vector<core::HaltingState>& ponder, const Part& p
 }
 
 /// [steps]: whether another step was to follow.
-at::Tensor went_on(const Case& golden, const std::vector<core::HaltingState>& ponder) {
+at::Tensor loop_continues(const Case& golden, const std::vector<core::HaltingState>& ponder) {
   std::vector<double> result;
   for (const core::HaltingState& halting : ponder)
     result.push_back(halting.running().any().item<bool>() &&
@@ -49,7 +49,7 @@ void compare_pondering(Comparison& comparison, const std::string& stack, const S
   check("remainders", 0, trace.ponder.back().remainder());
   check("state", 0, trace.ponder.back().mean());
   if (const std::string name = stack + "loop_should_continue_after"; golden.has(name))
-    comparison.check(Quantity::output, name, went_on(golden, trace.ponder));
+    comparison.check(Quantity::output, name, loop_continues(golden, trace.ponder));
   if (!is_global)  // for global halting the authors recorded each position's own probability
     check("steps/p", 1, at::stack(trace.probabilities));
 }

@@ -18,7 +18,7 @@ using Lengths = std::vector<std::int64_t>;
 
 /// The rows of `rank`, if all ranks share the sequences, stop at the first and second step; the others go on. On one
 /// rank: the rows that `rank` would hold if there were two.
-LastStep stopping_on(int rank, const Lengths& lengths, std::int64_t steps) {
+LastStep one_rank_stops_early(int rank, const Lengths& lengths, std::int64_t steps) {
   return [rank, lengths, steps, ranks = std::max(2, tests::world()->size())](std::int64_t sequence,
                                                                              std::int64_t position) {
     const std::int64_t length = lengths[static_cast<std::size_t>(StackInput::index_of(sequence))];
@@ -27,7 +27,7 @@ LastStep stopping_on(int rank, const Lengths& lengths, std::int64_t steps) {
   };
 }
 
-class MeshActCopy : public testing::TestWithParam<Kind> {
+class MeshActCopy : public testing::TestWithParam<StackKind> {
  protected:
   MeshActCopy() { options_.transition = GetParam().transition; }
 
@@ -50,7 +50,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
     if (!probability) seed_ = seed_of_varied_halting(seed_, 2, options_, GetParam().decoder, lengths, key);
     const StackInput input = random_input(seed_, lengths, options_.d_model);
     const auto single = dist::make_single_communicator();
-    const LoneStack alone(options_, GetParam().decoder, seed_, probability);
+    const StandaloneStack alone(options_, GetParam().decoder, seed_, probability);
     const StackPass one_rank(alone, input, input.all(), *single, key);
     one_rank.loss.backward();
     const dist::Mesh mesh(tests::world(), sequence_parallel);
@@ -59,7 +59,7 @@ class MeshActCopy : public testing::TestWithParam<Kind> {
       SCOPED_TRACE(recompute == Recompute::step ? "steps made again" : "steps kept");
       ModelOptions options = options_;
       options.recompute = recompute;
-      const LoneStack stack(options, GetParam().decoder, seed_, probability);
+      const StandaloneStack stack(options, GetParam().decoder, seed_, probability);
       const StackPass pass(stack, input, part, mesh.sequence(), key, {}, exchange_);
       pass.loss.backward();
       expect_same_rows(pass, one_rank);
@@ -105,7 +105,7 @@ TEST_P(MeshActCopy, GivesTheSameWhereSequencesDecide) {
 TEST_P(MeshActCopy, GivesTheSameWhereRowsHaltAtRandom) {
   for (const std::int64_t seed : {1, 2}) {
     SCOPED_TRACE(fmt::format("draw {}", seed));
-    expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(seed, steps_)));
+    expect_same_in_both_forms({5, 9, 2}, halting_at(random_last_step(seed, steps_)));
   }
 }
 
@@ -113,19 +113,19 @@ TEST_P(MeshActCopy, GivesTheSameWhereAllRowsOfARankHalt) {
   const Lengths lengths{8, 4, 5};
   for (const int rank : {0, tests::world()->size() - 1}) {
     SCOPED_TRACE(fmt::format("those of rank {}", rank));
-    expect_same_in_both_forms(lengths, stopping_after(stopping_on(rank, lengths, steps_)));
+    expect_same_in_both_forms(lengths, halting_at(one_rank_stops_early(rank, lengths, steps_)));
   }
 }
 
 TEST_P(MeshActCopy, GivesTheSameWhereASequenceHaltsBeforeTheOthers) {
-  expect_same_in_both_forms({4, 6, 5}, stopping_after([](auto sequence, auto position) {
+  expect_same_in_both_forms({4, 6, 5}, halting_at([](auto sequence, auto position) {
                               return StackInput::index_of(sequence) == 1 ? 1 + position % 2 : 3 + position % 3;
                             }));
 }
 
 TEST_P(MeshActCopy, GivesTheSameForSequencesShorterThanTheRanks) {
-  expect_same_in_both_forms({1, 2, 1, 3}, stopping_after(random_last_step(4, steps_)));
-  expect_same_in_both_forms({1}, stopping_after(random_last_step(5, steps_)));
+  expect_same_in_both_forms({1, 2, 1, 3}, halting_at(random_last_step(4, steps_)));
+  expect_same_in_both_forms({1}, halting_at(random_last_step(5, steps_)));
 }
 
 TEST_P(MeshActCopy, GivesTheSameWhereGroupsOfRanksShareSequences) {
@@ -133,7 +133,7 @@ TEST_P(MeshActCopy, GivesTheSameWhereGroupsOfRanksShareSequences) {
   for (int sequence_parallel = 1; sequence_parallel < ranks; ++sequence_parallel) {
     if (ranks % sequence_parallel != 0) continue;
     SCOPED_TRACE(fmt::format("mesh {}x{}", ranks / sequence_parallel, sequence_parallel));
-    expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(6, steps_)), sequence_parallel);
+    expect_same_in_both_forms({5, 9, 2}, halting_at(random_last_step(6, steps_)), sequence_parallel);
   }
 }
 
@@ -147,16 +147,16 @@ TEST_P(MeshActCopy, GivesTheSameInEveryExchangeForm) {
                                    {dist::ExchangeForm::all_gather, dist::Sent::states}}) {
     SCOPED_TRACE(fmt::format("form {}, sent {}", static_cast<int>(form), static_cast<int>(sent)));
     exchange_ = {form, sent, cut};
-    expect_same_in_both_forms({5, 9, 2}, stopping_after(random_last_step(7, steps_)));
+    expect_same_in_both_forms({5, 9, 2}, halting_at(random_last_step(7, steps_)));
     expect_same_in_both_forms({1, 6});
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, MeshActCopy,
-                         testing::Values(Kind{false, TransitionKind::feed_forward},
-                                         Kind{false, TransitionKind::separable_convolution},
-                                         Kind{true, TransitionKind::feed_forward},
-                                         Kind{true, TransitionKind::separable_convolution}),
+                         testing::Values(StackKind{false, TransitionKind::feed_forward},
+                                         StackKind{false, TransitionKind::separable_convolution},
+                                         StackKind{true, TransitionKind::feed_forward},
+                                         StackKind{true, TransitionKind::separable_convolution}),
                          [](const auto& kind) { return name_of(kind.param); });
 
 /// An encoder whose sequences all ranks share. All rows of rank 0 stop early, and so do some others.
@@ -165,7 +165,7 @@ class MeshActCopyCost : public testing::Test {
   /// The bytes that this rank sent for the exchange in a forward pass.
   std::int64_t forward_bytes(const StepObserver& observer = {}) const {
     const StackInput input = random_input(1, lengths_, options_.d_model);
-    const LoneStack stack(options_, false, 1, stopping_after(last_));
+    const StandaloneStack stack(options_, false, 1, halting_at(last_));
     const auto sent = [&] { return world_->sent_bytes().at(static_cast<std::size_t>(dist::Purpose::exchange)); };
     const std::int64_t before = sent();
     const StackPass pass(stack, input, input.all(), *world_, {}, observer);
@@ -233,10 +233,10 @@ class MeshActCopyCost : public testing::Test {
   ModelOptions options_ = act_copy_options();
   std::unique_ptr<dist::Communicator> world_ = tests::world();
   Lengths lengths_{8, 1, 5};
-  LastStep last_ = stopping_on(0, lengths_, options_.encoder_steps);
+  LastStep last_ = one_rank_stops_early(0, lengths_, options_.encoder_steps);
 };
 
-TEST_F(MeshActCopyCost, IsKeysAndValuesOnceMoreForEachRowThatHaltsAndIsSeenAndStatesBesideTheCut) {
+TEST_F(MeshActCopyCost, IsThatOfKeysValuesAndHalos) {
   for (const std::int64_t block_layers : {1, 2})
     for (const auto transition : {TransitionKind::feed_forward, TransitionKind::separable_convolution}) {
       options_.block_layers = block_layers;

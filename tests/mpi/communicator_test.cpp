@@ -61,7 +61,7 @@ class Collectives : public testing::TestWithParam<tests::CommunicatorCase> {
   std::unique_ptr<Communicator> group = GetParam().make();
   int rank = group->rank();
   int ranks = group->size();
-  std::int64_t mine_at = rank;  // to index with
+  std::int64_t own_index = rank;  // to index with
 };
 
 TEST_P(Collectives, AllReduceSumsOverTheRanks) {
@@ -90,7 +90,7 @@ TEST_P(Collectives, AllReduceGivesEveryRankTheSameBits) {
   expect_same_bits(begun);
 }
 
-TEST_P(Collectives, AllReduceThatIsNotWaitedForBringsTheSameLater) {
+TEST_P(Collectives, StartedAllReduceGivesTheSameLater) {
   const at::Tensor first = here(at::full({50000}, rank + 1, at::kDouble));
   const at::Tensor second = here(at::full({7}, rank + 1, at::kFloat));
   const auto first_summed = group->start_all_reduce_sum(first, Purpose::gradients);
@@ -107,7 +107,7 @@ TEST_P(Collectives, AllReduceThatIsNotWaitedForBringsTheSameLater) {
   EXPECT_EQ(sent(Purpose::gradients), 2 * 400000 * (ranks - 1) / ranks + 2 * 28 * (ranks - 1) / ranks);
 }
 
-TEST_P(Collectives, AllGatherGivesOneRanksRowsAfterTheOthers) {
+TEST_P(Collectives, AllGatherGivesTheRowsInTheOrderOfRanks) {
   for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
     std::vector<at::Tensor> expected;
     for (int other = 0; other < ranks; ++other)
@@ -119,7 +119,7 @@ TEST_P(Collectives, AllGatherGivesOneRanksRowsAfterTheOthers) {
   });
 }
 
-TEST_P(Collectives, AllGatherThatIsNotWaitedForBringsTheSameLater) {
+TEST_P(Collectives, StartedAllGatherGivesTheSameLater) {
   std::vector<std::int64_t> counts;
   for (int other = 0; other < ranks; ++other) counts.push_back(other % 3);
   const auto rows_of = [&](int other) {
@@ -136,7 +136,7 @@ TEST_P(Collectives, AllGatherThatIsNotWaitedForBringsTheSameLater) {
   EXPECT_TRUE(same(between, at::full({3}, ranks, at::kDouble)));
 }
 
-TEST_P(Collectives, BroadcastsBringOneRanksRowsByOne) {
+TEST_P(Collectives, BroadcastsBringTheRowsRankByRank) {
   for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
     const auto rows_of = [&](int other) {
       return named_rows(other, counts[static_cast<std::size_t>(other)], columns, type);
@@ -215,16 +215,16 @@ TEST_P(Collectives, CountsBytesByPurpose) {
   EXPECT_EQ(sent(Purpose::gradients), 2 * 2400 * (ranks - 1) / ranks);
   std::vector<std::int64_t> counts;
   for (int other = 0; other < ranks; ++other) counts.push_back(other);
-  group->all_gather_rows(here(at::zeros({mine_at, 3}, at::kDouble)), counts, Purpose::exchange);
-  std::int64_t expected = mine_at * 24 * (ranks - 1);
+  group->all_gather_rows(here(at::zeros({own_index, 3}, at::kDouble)), counts, Purpose::exchange);
+  std::int64_t expected = own_index * 24 * (ranks - 1);
   EXPECT_EQ(sent(Purpose::exchange), expected);
   const std::vector<std::int64_t> twos(static_cast<std::size_t>(ranks), 2);
   group->all_to_all_rows(here(at::zeros({sum(twos), 5}, at::kFloat)), twos, twos, Purpose::control);
   EXPECT_EQ(sent(Purpose::control), 2 * 20 * (ranks - 1)) << "what a rank keeps is not sent";
   for (const auto& arrived :
-       group->start_broadcast_rows(here(at::zeros({mine_at, 3}, at::kDouble)), counts, Purpose::exchange).arrived)
+       group->start_broadcast_rows(here(at::zeros({own_index, 3}, at::kDouble)), counts, Purpose::exchange).arrived)
     arrived();
-  expected += mine_at * 24 * (ranks - 1);
+  expected += own_index * 24 * (ranks - 1);
   group->start_shift_rows(here(at::zeros({2, 3}, at::kDouble)), 2, 1, Purpose::exchange)();
   expected += ranks == 1 ? 0 : 48;
   EXPECT_EQ(sent(Purpose::exchange), expected);

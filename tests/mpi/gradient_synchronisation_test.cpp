@@ -10,7 +10,7 @@
 namespace ut::dist {
 namespace {
 
-TEST(GradientsOfARank, AreSeenNotToBeFiniteWhereverTheyLie) {
+TEST(NonFiniteGradients, AreFoundAnywhere) {
   const std::unique_ptr<Communicator> ranks = tests::world();
   if (ranks->size() == 1) return;  // with one rank, no sum can hide whose NaN it is
   for (const std::int64_t place : {1, 4, 9}) {

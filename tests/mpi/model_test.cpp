@@ -60,7 +60,7 @@ struct Update {
 Update update_of(const ModelOptions& options, const Examples& mine, std::int64_t labels, dist::Communicator& sequence,
                  dist::Communicator& world, const dist::ExchangeOptions& exchange = {}) {
   UniversalTransformer model(options, 3, world.device());
-  roughen(model, 4);
+  perturb_parameters(model, 4);
   dist::GradientSynchronisation synchronisation(model.parameters().flat_gradient(), model.early_elements(), world);
   const at::Tensor loss = loss_of(model, make_batch(mine, options.architecture, sequence, exchange, options.points),
                                   DropoutKey::for_update(5, 6), &synchronisation) /
@@ -201,7 +201,7 @@ struct Kept {
 
 Kept kept_by(const ModelOptions& options, const Examples& mine, const dist::Mesh& mesh, dist::ExchangeForm form) {
   UniversalTransformer model(options, 3, mesh.world().device());
-  roughen(model, 4);
+  perturb_parameters(model, 4);
   const Batch batch = make_batch(mine, options.architecture, mesh.sequence(), {form, {}, {}});
   const std::int64_t before = tests::stand_in_bytes();
   const at::Tensor loss = loss_of(model, batch, DropoutKey::for_update(5, 6));
@@ -210,7 +210,7 @@ Kept kept_by(const ModelOptions& options, const Examples& mine, const dist::Mesh
   return {bytes, model.parameters().flat_gradient().cpu()};
 }
 
-TEST(MeshMemory, OnDevicesIsFreeOfAttentionsWeightsWhereTheyAreMadeAgain) {
+TEST(MeshMemory, HoldsNoAttentionWeightsOnDevicesIfTheyAreRecomputed) {
   ModelOptions options = small_options();
   options.architecture = Architecture::encoder;
   options.heads = 4;
@@ -273,7 +273,7 @@ TEST_P(MeshModel, ComesCloseInBfloat16) {
     }
 }
 
-TEST(MeshExchange, OfBfloat16TakesHalfTheBytesThereAndBack) {
+TEST(MeshExchange, SendsHalfTheBytesInBfloat16ForwardAndBackward) {
   for (const auto form : {dist::ExchangeForm::all_gather, dist::ExchangeForm::broadcast, dist::ExchangeForm::ring})
     for (const auto what : {dist::Sent::keys_values, dist::Sent::states})
       for_meshes([&](const dist::Mesh& mesh) {
@@ -314,7 +314,7 @@ std::pair<std::vector<double>, at::Tensor> curve_of(const ModelOptions& options,
                                                     dist::Communicator& world) {
   constexpr std::int64_t updates = 20;
   UniversalTransformer model(options, 3, world.device());
-  roughen(model, 4);
+  perturb_parameters(model, 4);
   OptimizerOptions adam;
   adam.epsilon = 1e-4;
   Adam optimizer(adam, model.parameters());

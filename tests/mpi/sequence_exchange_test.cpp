@@ -113,7 +113,7 @@ void for_draws(const Check& check) {
   }
 }
 
-TEST(SequenceExchange, ListsThisRanksRowsAndAll) {
+TEST(SequenceExchange, ListsTheRowsOfThisRankAndAllRows) {
   for_draws([](const SequenceExchange& exchange, const Sequences& sequences, const Communicator& group) {
     const Rows local = rows_of(sequences, group.rank(), group.size(), exchange.holdings().options.cut);
     EXPECT_TRUE(exchange.local().sequence.equal(local.sequence));
@@ -134,7 +134,7 @@ TEST(SequenceExchange, GathersEveryRowInItsOrder) {
   });
 }
 
-TEST(SequenceExchange, GatherSendsBackTheSumOfWhatTheRanksMadeOfARow) {
+TEST(SequenceExchange, GatherSumsTheGradientsOfAllRanks) {
   for_draws([](const SequenceExchange& exchange, const Sequences&, const Communicator& group) {
     at::Tensor rows = values_of(exchange.local(), 1).requires_grad_();
     const auto weights_at = [](int rank) { return 100 + static_cast<std::uint64_t>(rank); };
@@ -183,7 +183,7 @@ TEST(SequenceExchange, RunsBackwardThroughSeveralSteps) {
   });
 }
 
-TEST(RunningExchange, WaitsForNobodyToBringHomeWhatNeverMoved) {
+TEST(RunningExchange, BringsHomeRowsThatNeverMovedWithoutWaiting) {
   const auto group = tests::world();
   const Sequences sequences{{3, 4}, {9, 7}};
   const auto exchange = make_exchange(sequences, *group);
@@ -203,7 +203,7 @@ TEST(RunningExchange, WaitsForNobodyToBringHomeWhatNeverMoved) {
   EXPECT_EQ(waited(), before);
 }
 
-TEST(Heads, AreAtLeastAsManyAsTheRanksThatShareThem) {
+TEST(Heads, MustBeAtLeastAsManyAsTheRanksThatShareThem) {
   const auto group = tests::world();
   EXPECT_EQ(my_heads(group->size(), *group).begin, group->rank());
   EXPECT_THROW(my_heads(group->size() - 1, *group), base::BadInput);

@@ -99,7 +99,7 @@ TEST_F(BadInput, EmptyDataIsRefused) {
   expect_nothing_written();
 }
 
-TEST_F(BadInput, OtherVocabularyThanTheCheckpoints) {
+TEST_F(BadInput, DataWithAnotherVocabularyIsRefused) {
   const std::string known = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
   ASSERT_EQ(train("--task babi --d-model 8 --heads 2 --ffn 8 --steps 1 --max-updates 1 --data " + known).exit_code, 0);
   stories("1 Zelda moved to the hall.\n2 Where is Zelda?\thall\t1\n");
@@ -124,7 +124,7 @@ TEST_F(BadInput, DamagedCheckpointIsRefused) {
   EXPECT_EQ(run_ut("train --resume --max-updates 4 --run-dir " + run_directory()).exit_code, 0);
 }
 
-TEST_F(BadInput, StateOfAnotherKindIsRefusedThoughItsDigestIsRight) {
+TEST_F(BadInput, MalformedStateIsRefusedEvenWithTheRightDigest) {
   make_run();
   const std::string whole = base::read_file(checkpoint_file("state.json"));
   for (const auto& [field, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"vocabulary", 7},
@@ -149,7 +149,7 @@ TEST_F(BadInput, StateOfAnotherKindIsRefusedThoughItsDigestIsRight) {
   }
 }
 
-TEST_F(BadInput, OptionsOfARunAreDataToo) {
+TEST_F(BadInput, OptionsOfARunAreCheckedToo) {
   make_run();
   const std::string file = run_directory() + "/options.conf";
   const std::string whole = base::read_file(file);
@@ -179,7 +179,7 @@ TEST_F(BadInput, OptionsOfARunAreDataToo) {
   EXPECT_EQ(refused_with(returned).exit_code, 0);
 }
 
-TEST_F(BadInput, DirectoryInPlaceOfAFile) {
+TEST_F(BadInput, DirectoryInPlaceOfAFileIsRefused) {
   const std::string folder = directory_ / "folder";
   std::filesystem::create_directories(folder);
   expect_refused(train(tiny + "--config " + folder), HasSubstr("folder: is a directory"));
@@ -193,7 +193,7 @@ TEST_F(BadInput, DirectoryInPlaceOfAFile) {
 }
 
 /// A run records names as JSON. Without this refusal it would fail at the first checkpoint.
-TEST_F(BadInput, NamesAreUtf8) {
+TEST_F(BadInput, NamesMustBeUtf8) {
   const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
   expect_refused(
       run_shell(fmt::format(
@@ -203,7 +203,7 @@ TEST_F(BadInput, NamesAreUtf8) {
   expect_nothing_written();
 }
 
-TEST_F(BadInput, NamesOfTheWorkingDirectoryCanBeRecorded) {
+TEST_F(BadInput, NameOfTheWorkingDirectoryMustBeRecordable) {
   stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
   for (const auto& [letter, problem] : {std::pair("\\344", "is not UTF-8"), std::pair("\\nb", "has a line break")}) {
     expect_refused(
@@ -215,7 +215,7 @@ TEST_F(BadInput, NamesOfTheWorkingDirectoryCanBeRecorded) {
   }
 }
 
-TEST_F(BadInput, NumbersThatNoMachineHolds) {
+TEST_F(BadInput, NumbersThatNoMachineHoldsAreRefused) {
   for (const std::string option : {"--train-examples", "--batch", "--accumulate", "--block-layers", "--steps"})
     expect_refused(train(tiny + option + " 9223372036854775807"), HasSubstr(option));
   expect_refused(train(tiny + "--epsilon 1e-60"), HasSubstr("--epsilon"));
@@ -223,7 +223,7 @@ TEST_F(BadInput, NumbersThatNoMachineHolds) {
   expect_nothing_written();
 }
 
-TEST_F(BadInput, PlacesThatCannotBeWrittenTo) {
+TEST_F(BadInput, UnwritablePlacesAreRefused) {
   const std::string file = directory_.write("file", "");
   expect_refused(run_ut("bench --d-model 8 --heads 2 --profile " + directory_.path().string()),
                  HasSubstr("is a directory"));
@@ -305,7 +305,7 @@ TEST_F(BadInput, FilesFollowTheUmaskAndLieInTheRunDirectory) {
   }
 }
 
-TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
+TEST_F(BadInput, UnusableRunDirectoryIsRefused) {
   std::ofstream(directory_ / "file") << "not a directory";
   expect_refused(run_ut("train " + tiny + "--run-dir " + (directory_ / "file/run")), HasSubstr("file"));
   expect_refused(run_ut("train --resume --run-dir " + directory_ / "none"), HasSubstr("none"));
@@ -329,7 +329,7 @@ TEST_F(BadInput, RunDirectoryThatCannotBeUsed) {
     expect_refused(run_ut("train --resume --run-dir " + run_directory() + ranks), HasSubstr("leave out --resume"));
 }
 
-TEST_F(BadInput, RanksThatDoNotFit) {
+TEST_F(BadInput, RanksThatDoNotFitAreRefused) {
   expect_refused(train(tiny + "--sequence-parallel 2"), AllOf(HasSubstr("--sequence-parallel"), HasSubstr("1")));
   expect_refused(train(tiny + "--ranks 3 --sequence-parallel 2"), HasSubstr("--sequence-parallel"));
   expect_refused(run_shell(fmt::format(
@@ -340,7 +340,7 @@ TEST_F(BadInput, RanksThatDoNotFit) {
 }
 
 /// Flux and prun tell a rank its number, but not the number of ranks.
-TEST_F(BadInput, OtherRanksThanWereStarted) {
+TEST_F(BadInput, OtherRanksThanWereStartedAreRefused) {
   expect_refused(run_shell(fmt::format("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny,
                                        run_directory())),
                  HasSubstr("ut: --ranks: 2 given, but 1 were started; leave --ranks out"));
@@ -348,7 +348,7 @@ TEST_F(BadInput, OtherRanksThanWereStarted) {
 }
 
 /// With only a few MB left in TMPDIR mpirun waits for ever and says nothing.
-TEST_F(BadInput, NoRoomForMpirun) {
+TEST_F(BadInput, MissingRoomForMpirunIsReported) {
   for (const auto& [place, message] : {std::pair("/proc", "/proc: 0 MB are left, needs 16"),
                                        std::pair("relative", "TMPDIR relative: needs the path of a directory")}) {
     expect_refused(run_shell(fmt::format("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place,
@@ -359,7 +359,7 @@ TEST_F(BadInput, NoRoomForMpirun) {
 }
 
 /// mpirun does not run with fewer open files than it needs for itself and each rank.
-TEST_F(BadInput, TooFewOpenFilesForMpirun) {
+TEST_F(BadInput, TooFewOpenFilesForMpirunAreReported) {
   expect_refused(run_shell(fmt::format("ulimit -n 40; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
                                        std::getenv("UT"), tiny, run_directory())),
                  HasSubstr("open files: at most 40 are allowed (ulimit -n), mpirun needs 50 for 2 ranks"));
@@ -370,14 +370,14 @@ TEST_F(BadInput, TooFewOpenFilesForMpirun) {
   EXPECT_EQ(raised.exit_code, 0) << raised.errors;
 }
 
-TEST_F(BadInput, TooLittleAddressSpaceForRanks) {
+TEST_F(BadInput, TooLittleAddressSpaceForRanksIsReported) {
   expect_refused(run_shell(fmt::format("ulimit -v 900000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
                                        std::getenv("UT"), tiny, run_directory())),
                  HasSubstr("922 MB a process is allowed (ulimit -v), a rank needs 1.10 GB"));
   expect_nothing_written();
 }
 
-TEST_F(BadInput, RanksOfACommandForOneProcess) {
+TEST_F(BadInput, RanksOfACommandForOneProcessAreRefused) {
   const Outcome outcome =
       run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());
   expect_refused(outcome, AllOf(HasSubstr("ut data stories: mpirun or srun has started 2"), HasSubstr("leave it")));
@@ -385,7 +385,7 @@ TEST_F(BadInput, RanksOfACommandForOneProcess) {
 }
 
 /// The shell of `srun -n 4 --pty bash` tells its programs that they are rank 0 of 4.
-TEST_F(BadInput, InASlurmShellACommandThatIsTypedIsAlone) {
+TEST_F(BadInput, TypedCommandRunsAloneInASlurmShell) {
   const std::string command =
       "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 $UT data stories --train 2 --test 2 --out " + run_directory();
   expect_refused(run_shell(command), HasSubstr("srun has started 4"));
@@ -394,13 +394,13 @@ TEST_F(BadInput, InASlurmShellACommandThatIsTypedIsAlone) {
   EXPECT_EQ(typed.exit_code, 0) << typed.output;
 }
 
-TEST_F(BadInput, InputThatCannotBeReadIsNotItsEnd) {
+TEST_F(BadInput, UnreadableInputIsNotTakenForItsEnd) {
   make_run();
   expect_refused(run_shell("$UT decode --run-dir " + run_directory() + " < /"),
                  AllOf(HasSubstr("standard input: cannot be read"), HasSubstr("Is a directory")));
 }
 
-TEST_F(BadInput, StepsBeyondALearnedStepSignal) {
+TEST_F(BadInput, StepsBeyondALearnedStepSignalAreRefused) {
   ASSERT_EQ(train(tiny + "--variant tensor2tensor").exit_code, 0);
   expect_refused(run_ut("evaluate --steps 2 --run-dir " + run_directory()), HasSubstr("--steps 2"));
 }

@@ -129,7 +129,7 @@ TEST(Bench, ActivationsGrowWithPonderTimeWhereHaltedRowsAreLeftOut) {
   }
 }
 
-TEST(Bench, AnUpdateFindsTheBuffersOfTheOneBefore) {
+TEST(Bench, AnUpdateReusesTheBuffersOfTheOneBefore) {
   for (const std::string halting : {"none", "act", "act-copy --bench-ponder 3"}) {
     const json result = bench("--d-model 64 --ffn 256 --batch 16 --steps 6 --iterations 40 --halting " + halting);
     constexpr double page = 4096;
@@ -139,7 +139,7 @@ TEST(Bench, AnUpdateFindsTheBuffersOfTheOneBefore) {
   }
 }
 
-TEST(Bench, GreedyDecodingIsFasterWithWhatEarlierPositionsLeft) {
+TEST(Bench, GreedyDecodingReusesEarlierPositions) {
   const auto seconds = [](int length) {
     return bench(fmt::format("--greedy --iterations 9 --d-model 64 --ffn 256 --length {}", length))
         .at("median_step_s")
@@ -148,7 +148,7 @@ TEST(Bench, GreedyDecodingIsFasterWithWhatEarlierPositionsLeft) {
   EXPECT_LT(seconds(160), 20 * seconds(20));  // recomputing all positions for each symbol would take 64 times as long
 }
 
-TEST(Bench, StepsThatAreMadeAgainTakeLittleMemory) {
+TEST(Bench, RecomputedStepsTakeLittleMemory) {
   const auto activations = [](const std::string& recompute, int steps) {
     return bench(fmt::format("--d-model 64 --heads 4 --ffn 256 --batch 16 --steps {} --recompute {}", steps, recompute))
         .at("activation_bytes")
@@ -224,7 +224,7 @@ TEST(Bench, RunsUnderMpirun) {
   EXPECT_EQ(json::parse(outcome.output).at("ranks"), 2);
 }
 
-TEST(Bench, SaysItInWordsAndWritesNoFile) {
+TEST(Bench, PrintsResultsInWordsAndWritesNoFile) {
   const TemporaryDirectory directory;
   const std::string command = fmt::format(
       "cd {} && {} bench --d-model 16 --heads 2 --ffn 32 --batch 2 --length 4 "

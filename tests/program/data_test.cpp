@@ -99,7 +99,7 @@ class DataFetch : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(DataFetch, FromAFolderThatHasTheArchives) {
+TEST_F(DataFetch, TakesArchivesFromAFolder) {
   const std::filesystem::path shared = UT_SOURCE_DIR "/../shared/data";
   if (!std::filesystem::exists(shared / "multi30k-ende.tar.xz")) GTEST_SKIP() << shared << " has no archives";
   const Outcome fetched = fetch(fmt::format("multi30k --from {}", shared.string()));
@@ -132,7 +132,7 @@ TEST_F(DataFetch, WhatItBringsCanBeTrainedOn) {
               AllOf(HasSubstr("a/linzen2016_rnn_agr_simple: "), HasSubstr("a: can be trained on: --task agreement\n")));
 }
 
-TEST_F(DataFetch, WhatIsAtNoAddressNeedsAFolder) {
+TEST_F(DataFetch, DataWithoutAnAddressNeedsAFolder) {
   expect_refused(fetch("lambada-novels", "/nowhere"),
                  HasSubstr("give --from, a folder with novels-lambada-style.tar.xz"));
   EXPECT_THAT(found(), testing::IsEmpty());
@@ -154,7 +154,7 @@ TEST_F(DataFetch, AnotherArchiveIsRefusedAndNothingStays) {
 }
 
 /// A stand-in for curl hands out an archive, so that the network is not used.
-TEST_F(DataFetch, FromItsAddressWithCurl) {
+TEST_F(DataFetch, DownloadsFromTheAddressWithCurl) {
   const TemporaryDirectory tools;
   tools.write("packed/tasks/en/qa1_train.txt", "1 Ada sat.\n");
   tools.write("packed/tasks/data/task1/raw/val.en", "A boat.\n");

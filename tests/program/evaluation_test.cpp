@@ -90,7 +90,7 @@ TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
   }
 }
 
-TEST_F(EvaluationOfCopy, OfFewerExamplesIsTheSameOnTwoRanks) {
+TEST_F(EvaluationOfCopy, IsTheSameOnTwoRanksForFewerExamples) {
   const json all = evaluated(" --teacher-forced");
   const json few = evaluated(" --teacher-forced --evaluation-limit 20");
   EXPECT_EQ(few.at("sequences"), 20);
@@ -100,7 +100,7 @@ TEST_F(EvaluationOfCopy, OfFewerExamplesIsTheSameOnTwoRanks) {
   EXPECT_EQ(evaluated(" --teacher-forced --evaluation-limit 1000").at("loss"), all.at("loss"));
 }
 
-TEST_F(EvaluationOfCopy, IsOfTheCheckpointThatIsAskedFor) {
+TEST_F(EvaluationOfCopy, ScoresTheRequestedCheckpoint) {
   const json scores = evaluated(" --checkpoint update-50");
   EXPECT_EQ(scores.at("updates"), json({50}));
   EXPECT_LT(scores.at("accuracy"), evaluated("").at("accuracy"));
@@ -141,7 +141,7 @@ TEST_F(EvaluationOfCopy, WritesWhatWasMadeOfEachExample) {
   EXPECT_EQ(refused.errors, "ut: --outputs /nowhere/outputs: there is no directory /nowhere\n");
 }
 
-TEST_F(EvaluationOfCopy, SaysWithWhichOptionsItIsOfOtherExamples) {
+TEST_F(EvaluationOfCopy, RecordsTheOptionsThatChangeItsExamples) {
   EXPECT_FALSE(evaluated("").contains("options"));
   EXPECT_FALSE(evaluated(" --steps 3").contains("options"));
   EXPECT_EQ(evaluated(" --evaluation-length 6").at("options"), json({{"evaluation-length", "6"}}));
@@ -194,7 +194,7 @@ TEST_F(EvaluationOfCopy, TellsHowLikelyOutputsAre) {
   }
 }
 
-TEST(Evaluation, OfFewerExamplesHasSomeOfEachGroup) {
+TEST(Evaluation, TakesSomeOfEachGroupIfLimited) {
   const TemporaryDirectory directory;
   for (const std::string facts : {"1", "2"})
     ASSERT_EQ(run_ut(fmt::format("data stories --facts {} --train 100 --test 100 --out {}", facts, directory / "data"))

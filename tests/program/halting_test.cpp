@@ -95,7 +95,7 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   EXPECT_EQ(sooner.at("options").at("halting-threshold"), "0.3");
 }
 
-TEST_P(Halting, AtRandomIsTheSameWhateverIsEvaluatedTogether) {
+TEST_P(Halting, RandomHaltingDoesNotDependOnTheBatchOfAnEncoder) {
   ASSERT_EQ(train("--task babi --babi-task 1 --data " + stories("one", 1), "", "--act-kind random").exit_code, 0);
   const auto evaluated = [&](int together) {
     return json::parse(
@@ -104,7 +104,7 @@ TEST_P(Halting, AtRandomIsTheSameWhateverIsEvaluatedTogether) {
   EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
 }
 
-TEST_P(Halting, AtRandomIsTheSameWhateverIsDecodedTogether) {
+TEST_P(Halting, RandomHaltingDoesNotDependOnTheBatchOfADecoder) {
   ASSERT_EQ(train("--task reverse --train-length 6 --evaluation-length 6 --train-examples 100 --evaluation-examples 20",
                   "", "--act-kind random")
                 .exit_code,
@@ -116,7 +116,7 @@ TEST_P(Halting, AtRandomIsTheSameWhateverIsDecodedTogether) {
   EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
 }
 
-TEST_P(Halting, IsToldForEachTaskOfJointTraining) {
+TEST_P(Halting, IsReportedForEachTaskOfJointTraining) {
   const std::string all = stories("one", 1);
   for (const auto& file : std::filesystem::directory_iterator(stories("three", 3)))
     std::filesystem::copy(file.path(), all);
@@ -148,7 +148,7 @@ TEST_P(Halting, IsToldForEachTaskOfJointTraining) {
                                                   failed, 50 * errors)));
 }
 
-TEST_P(Halting, OfADecoderIsToldOfWhatItDecoded) {
+TEST_P(Halting, IsReportedForDecodedOutputsOnAnyMesh) {
   const Outcome trained = train("--task reverse --train-length 6 --evaluation-length 6 --evaluation-examples 10");
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const json once = json::parse(run_ut("evaluate --json --run-dir " + run_).output);

@@ -74,7 +74,7 @@ class Cycle : public LanguageModel {
   }
 };
 
-TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
+TEST_F(Cycle, ReachesThePerplexityOfItsGrammar) {
   train("lambada --lambada-form language-model", 400);
   const auto branch = evaluate();
   EXPECT_NEAR(branch.at("perplexity").get<double>(), 2, 0.1);
@@ -96,7 +96,7 @@ TEST_F(Cycle, HasThePerplexityThatItsGrammarHas) {
   EXPECT_THAT(all, HasSubstr("\"perplexity\""));
 }
 
-TEST_F(Cycle, IsScoredByAllWordsWhereThatIsAskedFor) {
+TEST_F(Cycle, IsScoredByAllWordsIfRequested) {
   train("lambada --lambada-form language-model --lambada-scored all-words", 400);
   double entropy = 0;
   std::istringstream lines(base::read_file(directory_ / "lambada_test_plain_text.txt"));
@@ -114,7 +114,7 @@ TEST_F(Cycle, IsScoredByAllWordsWhereThatIsAskedFor) {
   EXPECT_EQ(evaluate("--lambada-scored last-word").at("labels"), 400);
 }
 
-TEST_F(LanguageModel, PerplexityIsOfWordsInTheVocabulary) {
+TEST_F(LanguageModel, PerplexityCountsOnlyWordsInTheVocabulary) {
   directory_.write("train.txt", "a b\n");
   directory_.write("lambada_development_plain_text.txt", "a b\n");
   directory_.write("lambada_test_plain_text.txt", "a b\na c\na b\nb d\nb c\n");
@@ -126,7 +126,7 @@ TEST_F(LanguageModel, PerplexityIsOfWordsInTheVocabulary) {
   }
 }
 
-TEST_F(LanguageModel, ASplitThatThereIsNotIsRefused) {
+TEST_F(LanguageModel, AMissingSplitIsRefused) {
   write_passages(directory_, "a b\n");
   train("lambada --lambada-form language-model", 1);
   expect_refused(run_ut("evaluate --split control --run-dir " + run()), HasSubstr("--split control"));

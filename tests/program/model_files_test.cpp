@@ -52,7 +52,7 @@ class ModelFiles : public testing::Test {
   std::string run_ = directory_ / "run";
 };
 
-TEST_F(ModelFiles, ComeBackToTheBit) {
+TEST_F(ModelFiles, ComeBackWithTheSameBits) {
   train(std::string(small_addition) + "--max-updates 5 --halting act-copy --step-signal learned --norm pre");
   const std::string model = exported();
   const Outcome imported = import(model);
@@ -71,7 +71,7 @@ TEST_F(ModelFiles, ComeBackToTheBit) {
   EXPECT_EQ(import(model).exit_code, 2) << "there is a run already";
 }
 
-TEST_F(ModelFiles, NothingBesideThemIsTouched) {
+TEST_F(ModelFiles, ExportTouchesNoOtherFiles) {
   train(std::string(small_addition) + "--max-updates 1");
   directory_.write("model.tmp/mine", "precious");
   exported();
@@ -82,7 +82,7 @@ TEST_F(ModelFiles, NothingBesideThemIsTouched) {
   EXPECT_THAT(names, testing::UnorderedElementsAre("model", "model.tmp", "run"));
 }
 
-TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
+TEST_F(ModelFiles, MismatchesAreNamedAndNothingIsWritten) {
   train(std::string(small_addition) + "--max-updates 1");
   const std::string model = exported();
   const std::filesystem::path file = model + "/model.safetensors";
@@ -130,7 +130,7 @@ TEST_F(ModelFiles, WhatDoesNotFitIsNamedAndNothingIsWritten) {
   EXPECT_THAT(import(model).errors, HasSubstr("config.json: not a JSON object"));
 }
 
-TEST_F(ModelFiles, TheMeanOfCheckpointsIsThatOfTheirParameters) {
+TEST_F(ModelFiles, AverageOfCheckpointsIsTheMeanOfTheirParameters) {
   train(std::string(small_addition) + "--max-updates 6 --checkpoint-every 2 --keep-checkpoints 3");
   const auto parameters = [](const std::string& place) { return core::read_safetensors(place + "/model.safetensors"); };
   const auto mean = parameters(exported("--average 3")).tensors;

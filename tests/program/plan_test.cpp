@@ -39,7 +39,7 @@ TEST(Plan, MeasuresAndPredictsEveryMesh) {
   EXPECT_THAT(cuts, testing::Contains(2));
 }
 
-TEST(Plan, IsTheSameWithTheSameNumbers) {
+TEST(Plan, IsTheSameWithTheSameCalibration) {
   const TemporaryDirectory directory;
   const auto numbers = directory / "numbers.json";
   const json measured = plan("--save-calibration " + numbers);
@@ -48,14 +48,14 @@ TEST(Plan, IsTheSameWithTheSameNumbers) {
   EXPECT_EQ(plan("--calibration " + numbers + " --ranks 64").at("ranks"), 64);
 }
 
-TEST(Plan, ThousandsOfGpusAreThoughtAboutByOneProcess) {
+TEST(Plan, OneProcessPlansForThousandsOfGpus) {
   const json result = plan("--machine h200 --nodes 512 --gpus-per-node 8 --batch 4096");
   EXPECT_EQ(result.at("ranks"), 4096);
   EXPECT_EQ(result.at("nodes"), 512);
   EXPECT_FALSE(result.at("reasons").empty());
 }
 
-TEST(Plan, RanksAndNodesTogetherSayHowManyANodeHas) {
+TEST(Plan, RanksAndNodesGiveTheRanksPerNode) {
   const json result = plan("--machine h100 --nodes 2 --ranks 4");
   EXPECT_EQ(result.at("ranks"), 4);
   EXPECT_EQ(result.at("nodes"), 2);
@@ -69,7 +69,7 @@ TEST(Plan, SaysInWordsThatItIsPrediction) {
   EXPECT_THAT(outcome.output, HasSubstr("--sequence-parallel"));
 }
 
-TEST(Plan, WhatIsWrongIsSaidInOneLine) {
+TEST(Plan, BadInputGivesOneLine) {
   const TemporaryDirectory directory;
   const auto broken = directory.write("broken.json", "{}").string();
   for (const std::string& options :
@@ -81,7 +81,7 @@ TEST(Plan, WhatIsWrongIsSaidInOneLine) {
   }
 }
 
-TEST(Plan, SaysHowManyMeshesCannotBeHad) {
+TEST(Plan, SaysHowManyMeshesAreNotConsidered) {
   const std::string longest = "plan --machine h200 --ranks 1000 --length ";
   EXPECT_THAT(run_ut(longest + "40").output, HasSubstr("\n  and 7 more, not considered: "));
   EXPECT_THAT(run_ut(longest + "1000").output, testing::Not(HasSubstr("not considered")));
@@ -131,14 +131,14 @@ TEST(Doctor, NamesTheRemedyBesideAFault) {
   EXPECT_GE(remedies, 2) << outcome.output;
 }
 
-TEST(Doctor, SaysWhatIsAtFaultWithADirectoryThatCannotBeLookedAt) {
+TEST(Doctor, ReportsADirectoryThatCannotBeExamined) {
   const Outcome outcome = run_ut("doctor --threads 1 --run-dir /tmp/" + std::string(300, 'x'));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.errors, "");
   EXPECT_THAT(outcome.output, HasSubstr("fault  directory"));
 }
 
-TEST(Doctor, SaysTheFaultsOfOtherRanks) {
+TEST(Doctor, ReportsFaultsOfOtherRanks) {
   const TemporaryDirectory directory;
   const auto mpirun = directory.write("mpirun", "#!/bin/sh\necho mpirun 9.8.7\n");
   std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);

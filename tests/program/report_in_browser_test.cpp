@@ -74,7 +74,7 @@ const std::string page_helpers = R"(
   const changes = (name, act) => { const before = plot(name).innerHTML; act(); return plot(name).innerHTML !== before; };
 )";
 
-TEST_F(ReportInBrowser, WhatEvaluateFoundIsThere) {
+TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
   train_reverse("evaluated");
   write_run("bare", "{\"update\":1,\"loss\":1}\n");
   for (const char* how : {"--split validation --beam 3", "--teacher-forced", "--teacher-forced", "--checkpoint latest",
@@ -109,7 +109,7 @@ TEST_F(ReportInBrowser, WhatEvaluateFoundIsThere) {
   EXPECT_THAT(rows[4].get<std::string>(), HasSubstr("evaluatedvalidation103beam 3, length penalty 0.620"));
 }
 
-TEST_F(ReportInBrowser, EverythingIsDrawnMovesAndTellsItsValues) {
+TEST_F(ReportInBrowser, EveryPictureIsDrawnAndInteractive) {
   train_stories("one");
   train_stories("two", "--seed 2 --learning-rate 0.002");
   train_reverse("three");
@@ -204,7 +204,7 @@ TEST_F(ReportInBrowser, ScalingNeedsNoRun) {
   EXPECT_EQ(in_browser(page, page_helpers + "return count('scaling', 'path.line');"), 2);
 }
 
-TEST_F(ReportInBrowser, RunsAreComparedByTheWorkAndTimeThatTheyTake) {
+TEST_F(ReportInBrowser, RunsAreComparedByWorkAndTime) {
   const std::string sizes =
       R"({"update":0,"parameters":51520,"flops_per_update":[1e9,4e9],"flops_per_step":{"encoder":1e9,"decoder":0}})"
       "\n";
@@ -253,7 +253,7 @@ TEST_F(ReportInBrowser, TheNinthRunHasAnotherMarkThanTheFirst) {
   EXPECT_EQ(found, json({{"same", true}, {"another", true}, {"drawn", true}, {"heads", "runupdateslast loss"}}));
 }
 
-TEST_F(ReportInBrowser, TextOfFilesIsOnlyText) {
+TEST_F(ReportInBrowser, TextOfFilesIsShownLiterally) {
   const std::string evil = "</script><script>window.evil = 1</script><img src=x onerror=\"window.evil=1\"> & <!--";
   write_run("a<b>&c", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n", "task = " + evil + "\n");
   const std::string table =

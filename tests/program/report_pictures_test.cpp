@@ -24,7 +24,7 @@ TEST_F(ReportPicture, PicturesOfCurvesNeedNoModel) {
     expect_report_refused(run + " --svg " + picture, "no checkpoint yet");
 }
 
-TEST_F(ReportPicture, WhatSomeTasksHaveIsDrawnWhereARunHasIt) {
+TEST_F(ReportPicture, DrawsScoresOfSomeTasksIfARunHasThem) {
   write_run("other", "{\"update\":1,\"loss\":2.5}\n");
   for (const auto& [name, title, needed] :
        {std::tuple("perplexity", "Perplexity on the validation split", "needs one of a language model"),
@@ -82,7 +82,7 @@ TEST_F(ReportPicture, DrawsEveryPictureAlone) {
   }
 }
 
-TEST_F(ReportPicture, AttentionOfOneStepLayerOrHead) {
+TEST_F(ReportPicture, DrawsAttentionOfOneStepLayerOrHead) {
   train_reverse("run", "--block-layers 2");
   const std::string attention = (directory_ / "run") + " --svg attention-decoder ";
   const std::string all = drawn(attention);
@@ -103,7 +103,7 @@ TEST_F(ReportPicture, AttentionOfOneStepLayerOrHead) {
   expect_report_refused(attention + "--head 3", "--head 3: not there, needs one of 1, 2");
 }
 
-TEST_F(ReportPicture, SaysWhereMapsLeaveNoRoomForWords) {
+TEST_F(ReportPicture, SaysThatMapsLeaveNoRoomForWords) {
   train_reverse("run", "--evaluation-length 300");
   const std::string command = "report --example-rows 300 --svg attention " + (directory_ / "run");
   const std::string words = "class=\"word\"";
@@ -115,7 +115,7 @@ TEST_F(ReportPicture, SaysWhereMapsLeaveNoRoomForWords) {
   EXPECT_THAT(base::read_file(directory_ / "run/attention.svg"), HasSubstr(words));
 }
 
-TEST_F(ReportPicture, PonderTimesOfOneStack) {
+TEST_F(ReportPicture, DrawsPonderTimesOfOneStack) {
   train_reverse("both", "--decoder-halting act-copy");
   train_reverse("one");
   write_run("recorded",
@@ -134,14 +134,14 @@ TEST_F(ReportPicture, PonderTimesOfOneStack) {
                           "--stack decoder: not there, needs one of encoder");
 }
 
-TEST_F(ReportPicture, APictureIsOfTheExampleThatIsAskedFor) {
+TEST_F(ReportPicture, DrawsTheRequestedExample) {
   train_reverse("run");
   const std::string command = fmt::format("report {} --svg attention --first-example ", directory_ / "run");
   EXPECT_EQ(run_ut(command + "7").output, (directory_ / "run/attention.svg") + ": attention of example 7\n");
   expect_refused(run_ut(command + "20"), HasSubstr("--first-example 20: the split has 20 examples, numbered from 0"));
 }
 
-TEST_F(ReportPicture, ScalingOfOneKindMayBeOfSeveralCurves) {
+TEST_F(ReportPicture, DrawsSeveralScalingCurvesOfOneKind) {
   const std::string table =
       directory_
           .write("scaling.csv",
@@ -155,7 +155,7 @@ TEST_F(ReportPicture, ScalingOfOneKindMayBeOfSeveralCurves) {
     EXPECT_THAT(base::read_file(file), HasSubstr(curve));
 }
 
-TEST_F(ReportPicture, APictureAsPngOrWhatItTakes) {
+TEST_F(ReportPicture, MakesAPngOrSaysWhatThatNeeds) {
   write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n");
   const std::string command = fmt::format("report {} --no-model --png loss", directory_ / "run");
   const Outcome without = run_shell(fmt::format("PATH=/nowhere {} {}", std::getenv("UT"), command));

@@ -68,7 +68,7 @@ TEST_F(Report, ALanguageModelsRowsAreNamedByTheWordsThatTheyRead) {
                   testing::ContainsRegex("text-anchor=\"end\" class=\"word\"[^>]*>" + word + "<"));
 }
 
-TEST_F(Report, TornLinesAndLossesThatAreNoNumbers) {
+TEST_F(Report, TornLinesAndNonFiniteLossesAreCounted) {
   write_run("run",
             "{\"update\":1,\"loss\":2.5}\nnot json\n{\"update\":2,\"loss\":null}\n{\"update\":3,\"loss\":NaN}\n"
             "{\"update\":4,\"loss\":1.5}\n{\"update\":4,\"split\":\"test\",\"accuracy\":0.5}\n{\"update\":5,\"lo");

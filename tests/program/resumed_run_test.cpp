@@ -26,7 +26,7 @@ class ResumedRun : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
+TEST_F(ResumedRun, HasTheSameCurveOnTheSameAndOnAnotherMesh) {
   for (const std::string batch : {"--batch 8", "--batch-rows 60 --batch-window 20"}) {
     const auto training = [&batch](int updates) {
       return addition(updates, "--evaluate-every 10 --evaluation-examples 40 --random-offset 50", batch);
@@ -48,7 +48,7 @@ TEST_F(ResumedRun, IsTheSameCurveOnTheSameAndOnAnotherMesh) {
 }
 
 /// Updates left out in a row are counted across a stop.
-TEST_F(ResumedRun, CountsWhatItLeavesOutOverABreak) {
+TEST_F(ResumedRun, CountsLeftOutUpdatesAcrossAStop) {
   const std::string run = directory_ / "run";
   std::string training = addition(20, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run;
   training.replace(training.find("float64"), 7, "float32");
@@ -102,7 +102,7 @@ TEST_F(ResumedRun, KeepsWhatItHadBeforeItWasSpoilt) {
   EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000001")) << "the last one without a fault";
 }
 
-TEST_F(ResumedRun, ThatHasLostItsCheckpointsKeepsItsScores) {
+TEST_F(ResumedRun, KeepsItsScoresIfItsCheckpointsAreLost) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
   const std::string records = base::read_file(run + "/metrics.jsonl");
@@ -124,7 +124,7 @@ TEST_F(ResumedRun, GoesOnOnANumberOfRanksThatItsMeshDoesNotFit) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
 }
 
-TEST_F(ResumedRun, OneRankLeavesTheMeshToMoreThatGoOnWithIt) {
+TEST_F(ResumedRun, KeepsItsMeshAfterGoingOnWithOneRank) {
   const std::string run = directory_ / "run";
   const auto on = [&](int ranks, int updates) {
     const Outcome resumed =
@@ -140,7 +140,7 @@ TEST_F(ResumedRun, OneRankLeavesTheMeshToMoreThatGoOnWithIt) {
   EXPECT_THAT(base::read_file(run + "/options.conf"), HasSubstr("sequence-parallel = 2\n"));
 }
 
-TEST_F(ResumedRun, IsNotGoneOnWithWhereARankSeesAnotherCheckpoint) {
+TEST_F(ResumedRun, IsRefusedWhereARankSeesAnotherCheckpoint) {
   const std::string run = directory_ / "run";
   const std::string late = directory_ / "late";
   ASSERT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
@@ -198,7 +198,7 @@ TEST_F(ResumedRun, IsRefusedWhereOneRankAloneDoesNotSeeTheRun) {
                  AllOf(testing::StartsWith("ut: rank 1 on host "), HasSubstr("--ranks: 4 given")));
 }
 
-TEST_F(ResumedRun, ThatIsDoneSaysSoAndIsTestedOnce) {
+TEST_F(ResumedRun, SaysThatItIsDoneAndIsTestedOnce) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
   const std::string metrics = base::read_file(run + "/metrics.jsonl");

@@ -24,7 +24,7 @@ class Running : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
+TEST_F(Running, KeepsOutputOutOfItsFilesWithoutStandardStreams) {
   const std::string run = directory_ / "run";
   const Outcome closed = run_shell("$UT " + addition(2) + "--run-dir " + run + " <&- >&- 2>&-");
   EXPECT_EQ(closed.exit_code, 1) << "what it says cannot be written";
@@ -35,7 +35,7 @@ TEST_F(Running, WithoutStandardStreamsWritesNothingOfThemIntoItsFiles) {
                    HasSubstr("standard input: cannot be read: "));
 }
 
-TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
+TEST_F(Running, GoesOnIfNobodyReadsItsOutput) {
   for (const std::string ranks : {"1", "2 --sequence-parallel 1"}) {
     const std::string run = directory_ / ("run-" + ranks);
     const Outcome unread = run_shell("{ $UT " + addition(40) + "--ranks " + ranks + " --run-dir '" + run +
@@ -53,7 +53,7 @@ TEST_F(Running, TrainsOnWhereNobodyReadsWhatItSays) {
 }
 
 /// The output goes to a full pipe, like that of a pager.
-TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
+TEST_F(Running, StopsOnRequestWhileItsOutputPipeIsFull) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2) + "--ranks 2 --sequence-parallel 1 --run-dir " + run).exit_code, 0);
   const Outcome stopped = run_shell(
@@ -67,7 +67,7 @@ TEST_F(Running, OnRanksIsStoppedThoughNobodyReadsWhatItSaysForTheTime) {
 }
 
 /// Whoever starts the program, a daemon, say, may have set SIGCHLD to be ignored.
-TEST_F(Running, LearnsHowItsRanksEndedThoughThatWasToBeIgnored) {
+TEST_F(Running, WorksWithSigchldIgnored) {
   const Outcome ignoring = run_shell(
       "env --ignore-signal=CHLD timeout -s KILL 60 $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 "
       "--iterations 1 --ranks 2 --sequence-parallel 1");
@@ -75,7 +75,7 @@ TEST_F(Running, LearnsHowItsRanksEndedThoughThatWasToBeIgnored) {
 }
 
 /// Otherwise an update takes twice as long if other processes want the cores, too.
-TEST_F(Running, HasThreadsSleepSoonWhereTheyWait) {
+TEST_F(Running, WaitingThreadsSleepSoon) {
   const auto bench = [](const std::string& environment, const std::string& options) {
     return run_shell("env -u OMP_NUM_THREADS " + environment +
                      " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 "
@@ -99,7 +99,7 @@ TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
                  HasSubstr("working directory: "));
 }
 
-TEST_F(Running, WaitsForALateInputAsLongAsItTakes) {
+TEST_F(Running, WaitsForLateInputBeyondTheTimeout) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
   const Outcome late = run_shell("(sleep 15; echo 1+2) | $UT decode --ranks 2 --timeout 10 --run-dir " + run);
@@ -107,7 +107,7 @@ TEST_F(Running, WaitsForALateInputAsLongAsItTakes) {
   EXPECT_EQ(std::ranges::count(late.output, '\n'), 1);
 }
 
-TEST_F(Running, SaysThatRanksAreLeftWithoutWorkAndHowManyThreadsTheyHave) {
+TEST_F(Running, SaysThatRanksAreIdleAndHowManyThreadsTheyHave) {
   for (const auto& [batch, said] :
        {std::pair("--batch 3", "--batch 3 leaves 1 of 4 ranks without work"),
         std::pair("--batch-rows 30", "--batch-rows 30 leaves [12] of 4 ranks without"),
@@ -200,7 +200,7 @@ TEST_F(Running, ScoresTextBesideItsReferences) {
   EXPECT_EQ(short_of_lines.errors, "ut: " + right + ": 2 lines, but standard input has 1; needs a line for each\n");
 }
 
-TEST_F(Running, AnAnswerOutsideTheVocabularyIsWrongAndNoPartOfTheLoss) {
+TEST_F(Running, AnAnswerOutsideTheVocabularyIsWrongButNotInTheLoss) {
   std::string passages;
   for (int line = 0; line < 16; ++line) passages += "the cat sat\na dog ran\n";
   directory_.write("lambada/train.txt", passages);

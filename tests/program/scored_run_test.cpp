@@ -28,7 +28,7 @@ class ScoredRun : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(ScoredRun, TheBestIsTheMostAccurateAndOfEqualOnesThatOfTheLeastLoss) {
+TEST_F(ScoredRun, BestIsTheMostAccurateAndAmongEqualOnesThatOfTheLeastLoss) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(5, "--evaluate-every 1 --evaluation-examples 2") + "--run-dir " + run).exit_code, 0);
   ASSERT_EQ(run_ut("train --resume --max-updates 10 --run-dir " + run).exit_code, 0);
@@ -73,7 +73,7 @@ TEST_F(ScoredRun, IsTestedWithItsBest) {
 }
 
 /// Even if --max-updates ended the run between two evaluations.
-TEST_F(ScoredRun, TheBestOfItsEndIsKnownWhenItGoesOn) {
+TEST_F(ScoredRun, LastUpdateIsScoredBeforeResuming) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(20, "--evaluate-every 0 --evaluation-examples 40") + "--run-dir " + run).exit_code, 0);
   const std::string best = base::read_file(run + "/checkpoints/best");
@@ -84,7 +84,7 @@ TEST_F(ScoredRun, TheBestOfItsEndIsKnownWhenItGoesOn) {
 
 /// As after --resume --checkpoint: the best was removed when a later checkpoint was better, and that one is no longer
 /// part of this run.
-TEST_F(ScoredRun, WithoutItsBestIsEvaluatedBeforeItIsTested) {
+TEST_F(ScoredRun, EvaluatesTheNewestIfTheBestIsGone) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2, "--evaluate-every 0 --evaluation-examples 4") + "--run-dir " + run).exit_code, 0);
   ASSERT_EQ(run_ut("train --resume --learning-rate 1e-30 --max-updates 3 --run-dir " + run).exit_code, 0);
@@ -138,7 +138,7 @@ TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
   }
 }
 
-TEST_F(ScoredRun, GoesOnWithTheNewestWhereNoneIsTheBestYet) {
+TEST_F(ScoredRun, NewestIsEvaluatedIfThereIsNoBestYet) {
   const std::string run = directory_ / "run";
   const Outcome stopped = run_shell(fmt::format("timeout --preserve-status -s USR1 3 {} {} --run-dir {}",
                                                 std::getenv("UT"), addition(1000000, "--evaluate-every 0"), run));
@@ -149,7 +149,7 @@ TEST_F(ScoredRun, GoesOnWithTheNewestWhereNoneIsTheBestYet) {
 }
 
 /// Scores on different examples cannot be compared.
-TEST_F(ScoredRun, ComparesScoresOfTheSameExamples) {
+TEST_F(ScoredRun, IsScoredAgainOnlyIfItsExamplesChange) {
   const std::string run = directory_ / "run";
   const auto train = [&run](const std::string& options) {
     const Outcome outcome = run_ut(options + " --run-dir " + run);
@@ -166,7 +166,7 @@ TEST_F(ScoredRun, ComparesScoresOfTheSameExamples) {
 }
 
 /// The best is chosen by decoded outputs, the earlier best is scored by them again, and the test uses them, too.
-TEST_F(ScoredRun, ScoresWhatItDecodesWhereThatIsAskedFor) {
+TEST_F(ScoredRun, ScoresDecodedOutputsIfRequested) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut("train --task copy --train-length 4 --evaluation-length 4 --d-model 16 --heads 2 --ffn 16 --steps 1 "
                    "--train-examples 2000 --evaluation-examples 40 --learning-rate 0.01 --warmup 5 --max-updates 40 "
@@ -217,7 +217,7 @@ TEST_F(ScoredRun, RecordsATestAgainWhereAnotherCameBetween) {
 }
 
 /// A score on other examples does not reach --target-score.
-TEST_F(ScoredRun, ReachesItsAimOnTheExamplesOfNow) {
+TEST_F(ScoredRun, TargetScoreCountsOnlyCurrentExamples) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut("train --task copy --train-length 2 --evaluation-length 2 --d-model 16 --heads 2 --ffn 16 --steps 1 "
                    "--train-examples 2000 --evaluation-examples 40 --evaluation-limit 2 --learning-rate 0.01 "

@@ -23,7 +23,7 @@ class StoppedRun : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(StoppedRun, WhoseTimeIsOverDoesNoMoreWhenItGoesOn) {
+TEST_F(StoppedRun, DoesNothingWhenResumedAfterItsTimeIsOver) {
   const std::string run = directory_ / "run";
   const std::string options = addition(1000000, "--evaluate-every 0 --evaluation-examples 2") + "--max-hours 0.0003 ";
   const auto begin = std::chrono::steady_clock::now();
@@ -81,7 +81,7 @@ TEST_F(StoppedRun, CtrlCTwiceAtOnceIsOneRequest) {
   EXPECT_EQ(stopped.errors, "");
 }
 
-TEST_F(StoppedRun, CtrlCOnceMoreEndsAnUpdateThatTakesLong) {
+TEST_F(StoppedRun, ASecondCtrlCEndsALongUpdate) {
   for (const std::string ranks : {"1", "2 --sequence-parallel 1"}) {
     const std::string run = directory_ / ("run-" + ranks.substr(0, 1));
     const Outcome stopped =
@@ -93,7 +93,7 @@ TEST_F(StoppedRun, CtrlCOnceMoreEndsAnUpdateThatTakesLong) {
   }
 }
 
-TEST_F(StoppedRun, IsAskedToStopEvenWhileLibrariesAreLoaded) {
+TEST_F(StoppedRun, CanBeStoppedWhileLibrariesAreLoaded) {
   // SIGUSR1 is blocked from the first moment on, long before main(), since a job's warning may come then. If the
   // program starts the ranks, neither they nor mpirun exist yet.
   for (const std::string ranks : {"1", "2", "2 --evaluate-every 1"}) {  // the last one prints all the time
@@ -111,7 +111,7 @@ TEST_F(StoppedRun, IsAskedToStopEvenWhileLibrariesAreLoaded) {
   }
 }
 
-TEST_F(StoppedRun, SaysOfWhatARankEndedThatWasStopping) {
+TEST_F(StoppedRun, NamesTheSignalThatEndedAStoppingRank) {
   const std::string run = directory_ / "run";
   const std::string long_updates = "--batch 400 --d-model 64 --ffn 512 --steps 6 --evaluate-every 0";
   const Outcome outcome = run_shell(fmt::format(

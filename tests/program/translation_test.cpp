@@ -168,7 +168,7 @@ TEST_F(Translation, TheRunIsEnoughToExport) {
   EXPECT_TRUE(std::filesystem::exists(place / "more/examples.safetensors"));
 }
 
-TEST_F(Translation, AMovedRunsSettingsAndARunThatGoesOnTakeThePiecesOfTheRun) {
+TEST_F(Translation, SettingsOfAMovedRunAndResumedRunsUseItsPieces) {
   const TemporaryDirectory place;
   const std::string moved = moved_run(place);
   std::filesystem::copy(data(), place / "bare");
@@ -184,7 +184,7 @@ TEST_F(Translation, AMovedRunsSettingsAndARunThatGoesOnTakeThePiecesOfTheRun) {
   EXPECT_THAT(more.output, AllOf(HasSubstr("--max-updates 2"), Not(HasSubstr("--sentencepiece"))));
 }
 
-TEST_F(Translation, IsSteeredByBleuWhereWhatItDecodesIsScored) {
+TEST_F(Translation, IsJudgedByBleuIfDecodedOutputsAreScored) {
   const TemporaryDirectory place;
   const std::string copy = place / "run";
   std::filesystem::copy(run(), copy, std::filesystem::copy_options::recursive);
@@ -211,7 +211,7 @@ TEST(Score, IsPrintedWithAllItsDigits) {
   EXPECT_EQ(score.at("reference_tokens"), 5);
 }
 
-TEST_F(Translation, SettingsOfACommandWithoutPiecesAreItsOwnBesideThem) {
+TEST_F(Translation, CommandWithoutPiecesAcceptsSettingsBesideThem) {
   const TemporaryDirectory place;
   std::filesystem::copy(run() + "/sentencepiece.model", place / "sentencepiece.model");
   place.write("options.conf", "iterations = 1\nd-model = 32\nthreads = 1\n");
@@ -219,7 +219,7 @@ TEST_F(Translation, SettingsOfACommandWithoutPiecesAreItsOwnBesideThem) {
   EXPECT_EQ(measured.exit_code, 0) << measured.errors;
 }
 
-TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {
+TEST_F(Translation, AMissingOrOtherModelOfPiecesIsReported) {
   const TemporaryDirectory place;
   const std::string moved = moved_run(place);
   const std::string model = moved + "/sentencepiece.model";
@@ -232,7 +232,7 @@ TEST_F(Translation, AMissingOrOtherModelOfPiecesIsSaid) {
   expect_refused(decoded, AllOf(HasSubstr("/gone"), HasSubstr("no such directory")));
 }
 
-TEST_F(Translation, WithoutAModelOfPiecesTheCommandThatMakesItIsSaid) {
+TEST_F(Translation, NamesTheCommandThatMakesMissingPieces) {
   const TemporaryDirectory place;
   write_toy_parallel_text(place, 100, 10);
   const std::string command = fmt::format("train --task translation --data {} --run-dir {} --max-updates 1 ",

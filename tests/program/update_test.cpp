@@ -27,13 +27,13 @@ class Update : public testing::Test {
   /// The records of `count` updates.
   std::vector<json> updates(
       int count, const std::string& options, const std::string& batch = four_examples,
-      const std::string& pace = "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4") {
+      const std::string& schedule_options = "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4") {
     std::filesystem::remove_all(run_);
     const Outcome trained =
         run_ut(fmt::format("train --task addition --train-length 7 --evaluation-length 7 "
                            "--d-model 16 --heads 2 --ffn 24 --dtype float64 --log-every 1 "
                            "--schedule constant --max-updates {} {} {} {} --run-dir {}",
-                           count, batch, pace, options, run_));
+                           count, batch, schedule_options, options, run_));
     EXPECT_EQ(trained.exit_code, 0) << trained.errors;
     return records_of(run_, "loss");
   }
@@ -57,7 +57,7 @@ TEST_F(Update, DrawsOffsetsAnew) {
   EXPECT_EQ(losses.size(), 5);
 }
 
-TEST_F(Update, HasTheMeanLossOfALabel) {
+TEST_F(Update, RecordsTheMeanLossPerLabel) {
   const double plain = loss(updates(1, "--dropout 0 --label-smoothing 0").at(0));
   const json evaluated = json_of_ut("evaluate --json --teacher-forced --split train --run-dir " + run_);
   EXPECT_EQ(evaluated.at("sequences"), 4);
@@ -133,7 +133,7 @@ TEST_F(Update, WarmsTheLearningRateUp) {
                      1e-30 * std::min(4.0, static_cast<double>(update + 1)));
 }
 
-TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
+TEST_F(Update, IsTheLastIfTheTargetScoreIsReached) {
   const auto records =
       updates(60, "", four_examples,
               "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluation-examples 4 --evaluate-every 2");
@@ -142,7 +142,7 @@ TEST_F(Update, IsTheLastThatReachesTheTargetScore) {
   EXPECT_GE(records_of(run_, "validation_loss").back().at("accuracy").get<double>(), 0.05);
 }
 
-TEST_F(Update, IsTheLastOnceEvaluationsInARowHaveFoundNoBetter) {
+TEST_F(Update, IsTheLastWhenPatienceRunsOut) {
   const std::string of_no_use = "--learning-rate 1e-30 --evaluation-examples 4 --evaluate-every 2 --patience 3";
   EXPECT_EQ(updates(60, "", four_examples, of_no_use).size(), 8);
   const Outcome over = run_ut("train --resume --run-dir " + run_);
@@ -153,11 +153,11 @@ TEST_F(Update, IsTheLastOnceEvaluationsInARowHaveFoundNoBetter) {
 }
 
 TEST_F(Update, IsFollowedByACheckpointOnceTheNewestIsOld) {
-  const std::string pace =
+  const std::string schedule_options =
       "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4 --keep-checkpoints 9 "
       "--ranks 2 --sequence-parallel 1 --checkpoint-every 0 --checkpoint-minutes ";
   const auto checkpoints = [&](const std::string& minutes) {
-    updates(4, "", four_examples, pace + minutes);
+    updates(4, "", four_examples, schedule_options + minutes);
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
       if (entry.is_directory() && !entry.is_symlink()) names.insert(entry.path().filename());
@@ -167,7 +167,7 @@ TEST_F(Update, IsFollowedByACheckpointOnceTheNewestIsOld) {
   EXPECT_EQ(checkpoints("60"), 1);
 }
 
-TEST_F(Update, ThatAnEvaluationMakesTheLastIsRecorded) {
+TEST_F(Update, IsRecordedIfAnEvaluationMakesItTheLast) {
   const auto records = updates(60, "", four_examples,
                                "--learning-rate 0.01 --warmup 0 --target-score 0.05 --evaluation-examples 4 "
                                "--evaluate-every 2 --log-every 1000");

@@ -49,8 +49,8 @@ class AttentionTilesTest : public testing::TestWithParam<TileSetting> {
   at::Tensor tensor(const std::vector<std::int64_t>& sizes, std::uint64_t seed) const {
     return random_tensor(sizes, seed).to(GetParam().type);
   }
-  at::Tensor unset_like(const at::Tensor& like) const {
-    return at::full(like.sizes(), unset, like.options().dtype(dist::accumulation_type(GetParam().type)));
+  at::Tensor unwritten_like(const at::Tensor& like) const {
+    return at::full(like.sizes(), unwritten, like.options().dtype(dist::accumulation_type(GetParam().type)));
   }
 
   /// The keys of `rank`, one of two.
@@ -98,8 +98,8 @@ TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
   const std::int64_t d = tile_heads * GetParam().columns;
   const at::Tensor query = 3 * tensor({queries_.count(), d}, 1);
   const at::Tensor gradient = tensor({queries_.count(), d}, 9);
-  const at::Tensor output = unset_like(query);
-  const at::Tensor log_sum = unset_like(query.narrow(1, 0, tile_heads));
+  const at::Tensor output = unwritten_like(query);
+  const at::Tensor log_sum = unwritten_like(query.narrow(1, 0, tile_heads));
   const std::vector<Part> parts{part_of(1), part_of(0)};
   RowAttention expected(query, site_);
   bool has_earlier_keys = false;
@@ -114,16 +114,16 @@ TEST_P(AttentionTilesTest, GiveWhatTheHostGives) {
   expect_same(output.to(GetParam().type), expected.output());
 
   at::Tensor of_query;
-  const at::Tensor of_query_by_blocks = unset_like(query);
+  const at::Tensor of_query_by_blocks = unwritten_like(query);
   bool has_gradient = false;
   for (const Part& part : parts) {
     at::Tensor of_part = dist::in_accumulation_type(tensor(part.keys_values.sizes().vec(), 7));
-    const at::Tensor of_part_by_blocks = has_gradient ? of_part.clone() : unset_like(of_part);
+    const at::Tensor of_part_by_blocks = has_gradient ? of_part.clone() : unwritten_like(of_part);
     if (!has_gradient) of_part.zero_();
     expected.backward(gradient, part.keys_values, part.on_host, of_query, of_part);
     AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, GetParam().type, "", [&] {
       attend_backward_by_blocks<scalar_t>(query, part.keys_values, part.tiled, site_, output, log_sum, gradient,
-                                          unset_like(log_sum), {of_query_by_blocks, has_gradient},
+                                          unwritten_like(log_sum), {of_query_by_blocks, has_gradient},
                                           {of_part_by_blocks, has_gradient}, by_blocks());
     });
     expect_same(of_query_by_blocks, of_query);

@@ -82,7 +82,7 @@ TEST_P(Depthwise, IsTheWeightedSumOfWhatEachRowSees) {
   }
 }
 
-TEST_P(Depthwise, OfThreadsIsThatOfTheHost) {
+TEST_P(Depthwise, IsTheSameByThreadsAsOnTheHost) {
   const DepthwiseSetting& setting = GetParam();
   const at::Tensor gradient = tensor({setting.rows, setting.columns}, 3);
   const at::Tensor made = depthwise({known_, {}, table_}, kernel_);

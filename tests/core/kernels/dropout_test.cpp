@@ -57,7 +57,7 @@ std::shared_ptr<const QueryIdentities> queries(std::vector<std::int64_t> sequenc
       QueryIdentities{std::move(sequence), std::move(position), std::move(first_key)});
 }
 
-TEST(Dropout, IsThePhiloxOfItsRowsIdentityAndColumn) {
+TEST(Dropout, IsDrawnByPhiloxFromRowIdentityAndColumn) {
   const Identities identities{{0, 0}, {5, 1234}, {5, 1235}, {70000, 3}};
   const dist::Rows rows = rows_named(identities);
   for (const std::int64_t columns : {1, 7, 8, 31, 32, 33, 63, 64, 65, 200}) {
@@ -70,7 +70,7 @@ TEST(Dropout, IsThePhiloxOfItsRowsIdentityAndColumn) {
   }
 }
 
-TEST(Dropout, OfSomeHeadsAndSomeKeysIsThatPartOfTheWhole) {
+TEST(Dropout, IsTheSameForSomeHeadsAndKeysAsInTheWhole) {
   const at::Tensor whole =
       dropout_attention(at::ones({2, 3, 1, 150}, at::kDouble), 0.4, some_key(), queries({4, 9}, {1, 6}, {0, 0}));
   for (const std::int64_t begin : {1, 31, 32, 37, 64, 75})
@@ -85,7 +85,7 @@ TEST(Dropout, OfSomeHeadsAndSomeKeysIsThatPartOfTheWhole) {
     }
 }
 
-TEST(Dropout, OfAttentionWeightsIsKeyedOnTheHeadToo) {
+TEST(Dropout, IsKeyedOnTheHeadTooForAttentionWeights) {
   const std::vector<std::int64_t> sequence{4, 4, 9, 9};  // two sequences of two query slots
   const std::vector<std::int64_t> position{0, 1, 6, 7};
   const at::Tensor result =
@@ -157,7 +157,7 @@ TEST(KeepColumns, GivesTheSameWithAllInstructions) {
     }
 }
 
-TEST(Dropout, LetsTheGradientOfWhatWasKeptThrough) {
+TEST(Dropout, PassesTheGradientOfKeptElements) {
   const dist::Rows rows = rows_named({{0, 0}, {7, 3}});
   const at::Tensor x = at::arange(1, 201, at::kDouble).view({2, 100}).requires_grad_();
   const at::Tensor result = dropout(x, 0.25, some_key(), rows);
@@ -165,13 +165,13 @@ TEST(Dropout, LetsTheGradientOfWhatWasKeptThrough) {
   EXPECT_TRUE(x.grad().allclose(2 * result.detach() * result.detach().gt(0).to(at::kDouble) / 0.75));
 }
 
-TEST(Dropout, FollowsARowWhereverItStands) {
+TEST(Dropout, DependsOnARowsIdentityNotItsPlace) {
   const at::Tensor one = kept(some_key(), 0.5, rows_named({{3, 0}, {3, 1}, {8, 0}, {8, 5}}), 100);
   const at::Tensor other = kept(some_key(), 0.5, rows_named({{8, 5}, {3, 1}, {3, 0}, {8, 0}}), 100);
   EXPECT_TRUE(other.equal(one.index_select(0, at::tensor({3, 1, 0, 2}, at::kLong))));
 }
 
-TEST(Dropout, DiffersInAllThatItIsKeyedOn) {
+TEST(Dropout, DependsOnEveryPartOfItsKey) {
   const auto start = [] { return DropoutKey::for_update(3, 41); };
   const auto key = [](const DropoutKey& from, std::uint32_t stack, std::int64_t step, std::size_t layer, Site site) {
     return from.with_stack(stack).with_step(step).with_layer(layer).with_site(site);

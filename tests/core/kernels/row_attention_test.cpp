@@ -34,7 +34,7 @@ std::ostream& operator<<(std::ostream& stream, const AttentionSetting& setting) 
 
 class AttentionOverRows : public testing::TestWithParam<AttentionSetting> {};
 
-TEST_P(AttentionOverRows, GivesWhatTheCompositionGives) {
+TEST_P(AttentionOverRows, EqualsTheComposedTensorOperations) {
   const auto& [type, causal, rate, ranks, threads] = GetParam();
   const Threads of_test(threads);
   constexpr std::int64_t heads = 3;
@@ -84,7 +84,7 @@ class PoisonedMemory {
   PoisonedMemory& operator=(const PoisonedMemory&) = delete;
 };
 
-TEST(AttentionOfVeryUnlikelyKeys, WeighsThemAsIfTheyWereLikely) {
+TEST(AttentionLayout, IsAccurateForVeryNegativeLogits) {
   const dist::Rows rows = dist::rows_of({{4}, {7}}, 0, 1);
   for (const auto& [type, far, tolerance] : {std::tuple{at::kFloat, 200.0, 1e-4}, {at::kDouble, 900.0, 1e-10}}) {
     at::Tensor query = random_tensor({7, 4}, 1);
@@ -103,7 +103,7 @@ class AttentionInParts : public testing::TestWithParam<std::tuple<bool, int>> {}
 
 /// The keys of three ranks, the last positions first: if causal, most queries see none of those. Every other row holds
 /// no key.
-TEST_P(AttentionInParts, GivesWhatAllKeysAtOnceGive) {
+TEST_P(AttentionInParts, EqualsAttentionToAllKeysAtOnce) {
   const auto& [causal, threads] = GetParam();
   const Threads of_test(threads);
   constexpr std::int64_t d = 6;

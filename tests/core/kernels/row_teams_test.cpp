@@ -35,14 +35,14 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
     return random_tensor(sizes, seed).to(GetParam().type);
   }
   at::Tensor matrix(std::uint64_t seed) const { return tensor({rows_.count(), GetParam().columns}, seed); }
-  at::Tensor unset_like(const at::Tensor& like) const { return at::full_like(like, unset); }
+  at::Tensor unwritten_like(const at::Tensor& like) const { return at::full_like(like, unwritten); }
 
   NormalisedSum on_host() const {
     return normalised_sum(x_, y_, scale_, bias_, epsilon, GetParam().rate, draw_, identities_of(rows_, at::kCPU));
   }
 
   NormalisedSum by_teams(bool backwards) const {
-    NormalisedSum made{unset_like(x_), unset_like(x_), unset_like(x_.select(1, 0))};
+    NormalisedSum made{unwritten_like(x_), unwritten_like(x_), unwritten_like(x_.select(1, 0))};
     AT_DISPATCH_FLOATING_TYPES(GetParam().type, "", [&] {
       auto* normalised = made.normalised.data_ptr<scalar_t>();
       const AddKept<scalar_t> add{x_.const_data_ptr<scalar_t>(), y_.const_data_ptr<scalar_t>(),
@@ -64,8 +64,8 @@ class RowTeams : public testing::TestWithParam<RowSetting> {
   NormalisedSumGradients backward_by_teams(const NormalisedSum& made, const at::Tensor& gradient,
                                            bool backwards) const {
     const std::int64_t chunks = (x_.size(0) + rows_summed_at_once - 1) / rows_summed_at_once;
-    const at::Tensor of_sum = unset_like(x_);
-    const at::Tensor partial = at::full({chunks, 2, x_.size(1)}, unset, x_.options());
+    const at::Tensor of_sum = unwritten_like(x_);
+    const at::Tensor partial = at::full({chunks, 2, x_.size(1)}, unwritten, x_.options());
     AT_DISPATCH_FLOATING_TYPES(GetParam().type, "", [&] {
       const auto* normalised = made.normalised.const_data_ptr<scalar_t>();
       const auto* given = gradient.const_data_ptr<scalar_t>();
@@ -104,7 +104,7 @@ TEST_P(RowTeams, NormaliseASumWithDropout) {
   }
 }
 
-TEST_P(RowTeams, GoBackFromIt) {
+TEST_P(RowTeams, GoBackFromANormalisedSum) {
   const NormalisedSum made = on_host();
   const at::Tensor gradient = matrix(5);
   const auto [of_sum, of_parameters] = normalised_sum_backward(made, scale_, gradient);

@@ -83,7 +83,7 @@ TEST_P(RowThreads, AddDropped) {
   EXPECT_TRUE(result.equal(add_dropped(x, y, GetParam().rate, key_, rows_)));
 }
 
-TEST_P(RowThreads, ReluAndDropOutOfASumAndBack) {
+TEST_P(RowThreads, ReluAndDropOutOfASumForwardAndBackward) {
   at::Tensor x = matrix(1);
   x[0][0] = NAN;
   const at::Tensor bias = tensor({GetParam().columns}, 2);

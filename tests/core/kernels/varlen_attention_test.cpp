@@ -73,7 +73,7 @@ TEST(VarlenKernel, IsChosenByDeviceTypeAndDropout) {
   EXPECT_EQ(varlen_kernel({at::kPrivateUse1, 0}, at::kFloat, 64, false), VarlenKernel::none);
 }
 
-TEST(FitsVarlen, WhereSequencesHaveRowsAndTheMaskIsTheKernels) {
+TEST(FitsVarlen, NeedsRowsOfEverySequenceAndAMaskOfTheKernel) {
   const dist::Sequences sequences{{4, 9}, {5, 2}};
   const dist::Rows all = dist::rows_of(sequences, 0, 1);
   const dist::Rows some = dist::rows_of(sequences, 0, 2);
@@ -103,7 +103,7 @@ std::ostream& operator<<(std::ostream& stream, const VarlenSetting& setting) {
 
 class VarlenAttentionTest : public testing::TestWithParam<VarlenSetting> {};
 
-TEST_P(VarlenAttentionTest, GivesTheKernelsWhatTheCompositionComputesWith) {
+TEST_P(VarlenAttentionTest, EqualsTheComposedTensorOperations) {
   const auto& [kernel, causal, elsewhere] = GetParam();
   constexpr std::int64_t heads = 3;
   constexpr std::int64_t d = 24;

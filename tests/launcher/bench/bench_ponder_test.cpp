@@ -66,7 +66,7 @@ TEST(DrawnPonder, EndsOfTheRangeAreExact) {
   EXPECT_EQ(DrawnPonder(1, 1, 3)(0, 0), 1);
 }
 
-TEST(DrawnPonder, EachStepIsInTheSameRatioToTheOneBefore) {
+TEST(DrawnPonder, FollowsAGeometricDistribution) {
   const DrawnPonder ponder(3, 12, 1);
   std::vector<double> rows(13, 0);
   for (std::int64_t position = 0; position < 200000; ++position)
@@ -75,7 +75,7 @@ TEST(DrawnPonder, EachStepIsInTheSameRatioToTheOneBefore) {
   for (std::size_t steps = 3; steps <= 6; ++steps) EXPECT_NEAR(rows[steps] / rows[steps - 1], ratio, 0.03) << steps;
 }
 
-TEST(HaltingDraw, RowsStopAfterTheStepsThatWereDrawnWhateverTheThreshold) {
+TEST(HaltingDraw, StopsRowsAfterTheDrawnStepsWhateverTheThreshold) {
   const dist::Rows rows = dist::rows_of({{0, 1, 2}, {40, 3, 17}}, 0, 1);
   const DrawnPonder ponder(4, 12, 9);
   const auto* sequence = rows.sequence.const_data_ptr<std::int64_t>();

@@ -57,7 +57,7 @@ TEST(ForwardProducts, AreThoseOfEveryStepAndTheScores) {
                                    Shape{1, rows, ffn, d, 3}, Shape{1, sequences, d, vocabulary, 1}));
 }
 
-TEST(ForwardProducts, OfADecoderAreAlsoThoseWithTheMemory) {
+TEST(ForwardProducts, IncludeThoseWithTheMemoryForADecoder) {
   const std::int64_t rows = sequences * length;
   const auto shapes = products(model_with(core::Halting::none), at::full({rows}, 3, at::kLong), true);
   EXPECT_THAT(shapes, testing::Contains(Shape{1, rows, d, 2 * d, 1}));  // the memory's keys and values, once
@@ -66,7 +66,7 @@ TEST(ForwardProducts, OfADecoderAreAlsoThoseWithTheMemory) {
   EXPECT_THAT(shapes, testing::Contains(Shape{1, rows, d, vocabulary, 1}));
 }
 
-TEST(ForwardProducts, RowsThatHaltedForGoodAreNotInThem) {
+TEST(ForwardProducts, LeaveOutRowsThatHaltedForGood) {
   at::Tensor steps = at::ones({sequences * length}, at::kLong);
   steps[0] = 4;  // 15 steps of rows in 4 steps: 4 rows a step, 2 of each sequence
   const std::int64_t rows = 4;
@@ -94,7 +94,7 @@ TEST(TimeOfProducts, GrowsWithTheirNumber) {
 }
 
 /// Attention computes small products without tensor operations, whose overhead would take most of the time.
-TEST(TimeOfProducts, OfSmallMatricesIsNotThatOfTheirCalls) {
+TEST(TimeOfProducts, ExcludesTheOverheadOfCallsForSmallMatrices) {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     SCOPED_TRACE(at::toString(type));
     EXPECT_LT(least_time_of({2000, 2, 2, 2, 1}, type), 2000 * least_time_of({1, 2, 2, 2, 1}, type) / 5);

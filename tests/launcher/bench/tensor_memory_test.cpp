@@ -12,7 +12,7 @@ constexpr std::int64_t elements = 1 << 16;
 constexpr std::int64_t bytes = 4 * elements;
 constexpr std::int64_t scalars = 4096;  // bytes that a few scalars may take
 
-TEST(TensorMemory, CountsWhatIsHeldAndTheMostThatWas) {
+TEST(TensorMemory, CountsCurrentAndPeakBytes) {
   TensorMemory memory;
   EXPECT_EQ(memory.current(), 0);
   {
@@ -35,7 +35,7 @@ TEST(TensorMemory, OlderTensorsAreNotCounted) {
   EXPECT_EQ(memory.current(), bytes);
 }
 
-TEST(TensorMemory, WhatOutlivesItDoesNotConfuseTheNext) {
+TEST(TensorMemory, IgnoresTensorsThatOutlivedAnEarlierOne) {
   std::optional<at::Tensor> left;
   {
     const TensorMemory memory;

@@ -69,7 +69,7 @@ TEST(CostModel, ProductsAreThreeTimesTheForwardPasses) {
   EXPECT_NEAR(made.seconds.products, 3 * (4 * step + scores) / 1e10, 1e-9);
 }
 
-TEST(CostModel, OneRankExchangesNothingAndIsWhatOthersAreComparedWith) {
+TEST(CostModel, OneRankExchangesNothingAndHasEfficiencyOne) {
   const Prediction made = predict(small_work(), {}, simple_machine());
   EXPECT_EQ(made.seconds.exchange, 0);
   EXPECT_EQ(made.seconds.gradients, 0);
@@ -124,7 +124,7 @@ TEST(CostModel, RanksBeyondTheCoresShareThem) {
   EXPECT_NEAR(seconds(4), 2 * seconds(1), 1e-12);
 }
 
-TEST(CostModel, StatesAreHalfOfKeysAndValuesAndCostProducts) {
+TEST(CostModel, SendingStatesHalvesTheBytesAndAddsProducts) {
   Layout layout = layout_of(1, 4, 4);
   const Prediction both = predict(small_work(), layout, simple_machine());
   layout.exchange.sent = dist::Sent::states;
@@ -160,7 +160,7 @@ TEST(CostModel, BytesOfAllGatherAreThoseThatAreSent) {
   EXPECT_EQ(made.exchanged_bytes, steps * 2 * rows * 2 * 64 * 4);  // forward and backward; keys and values
 }
 
-TEST(CostModel, WhatIsHiddenIsNotWaitedFor) {
+TEST(CostModel, HiddenTransfersAreNotWaitedFor) {
   Workload work = small_work();
   work.longest = 1024;
   work.source_rows = work.target_rows = 1024;
@@ -217,7 +217,7 @@ TEST(CollectiveCost, LargeGroupsCrossNodesOnce) {
   EXPECT_NEAR(group.all_reduce_seconds(8e6), 14e6 / 1e9 + 8e6 / 1e8 + 6e-6 + 2e-4, 1e-9);
 }
 
-TEST(Candidates, AreAllThatCanBeAndTheBestFitsAndIsFast) {
+TEST(Candidates, ArePossibleAndTheFastestThatFitsIsFirst) {
   MachineNumbers machine = simple_machine();
   const Workload work = small_work();
   const auto all = candidates(work, 1, 8, machine);

@@ -27,7 +27,7 @@ TEST(FindingsOfRanks, AFaultOfAnotherHostIsSaidOnceWithItsHosts) {
   EXPECT_EQ(merged.back().remedy, wrong.remedy);
 }
 
-TEST(FindingsOfRanks, AFaultThatAllHaveIsRankZerosWithTheHosts) {
+TEST(FindingsOfRanks, AFaultOfAllRanksIsSaidOnceWithTheirHosts) {
   const Finding none{"MPI", "no mpirun", "install it"};
   const Hosts hosts{{"n1", "n2", "n3", "n4", "n5", "n6"}, {0, 0, 1, 2, 3, 4, 5}};
   EXPECT_THAT(seen_in(merge_findings(std::vector<std::vector<Finding>>(7, {none}), hosts)),

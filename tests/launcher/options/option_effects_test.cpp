@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Options, ThatWouldDoNothingAreRefused) {
+TEST(Options, AreRefusedIfTheyWouldDoNothing) {
   const std::vector<std::pair<Words, Words>> given_and_needed = {
       {{"--max-steps", "9"}, {"--halting", "act"}},
       {{"--balance", "2"}, {"--halting", "act-copy"}},
@@ -121,7 +121,7 @@ TEST(Options, ThatWouldDoNothingAreRefused) {
   EXPECT_EQ(train_refused({"--config", scratch.write("all.conf", "max-steps = 9\nbabi-memory = 3\n")}), "");
 }
 
-TEST(Options, SetsOfAnotherSplitThanThatScoredAreRefused) {
+TEST(Options, SetsOfASplitThatIsNotScoredAreRefused) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--task", "translation", "--data", "there"}));
   const auto evaluated = [&](const char* split, const char* set) {
@@ -133,7 +133,7 @@ TEST(Options, SetsOfAnotherSplitThanThatScoredAreRefused) {
   EXPECT_EQ(evaluated("test", "--test-set"), "");
 }
 
-TEST(Options, BesideThoseThatTakeTheirPlaceAreRefused) {
+TEST(Options, AreRefusedBesideThoseThatReplaceThem) {
   const auto nothing = [](const std::string& name) { return HasSubstr(name + ": does nothing here"); };
   const Words act = {"--halting", "act", "--max-steps", "9"};
   const auto halting = [&](Words more) {

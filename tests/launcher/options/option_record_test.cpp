@@ -12,7 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(Options, WhereARunWasTrainedSaysNothingAboutWhereItIsUsed) {
+TEST(Options, EvaluationDoesNotTakeTheDeviceOfTheRun) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--device", "cuda", "--communicator", "nccl", "--share-gpus"}));
   const std::string directory = scratch / "run";
@@ -111,7 +111,7 @@ TEST(Resume, SomeOptionsMayChange) {
   EXPECT_EQ(options.task.data, "/elsewhere");
 }
 
-TEST(Resume, OthersMayBeRepeatedButNotChange) {
+TEST(Resume, OtherOptionsMayBeRepeatedButNotChange) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--d-model", "64", "--dropout", "0"}));
   const Words resume = {"train", "--run-dir", scratch / "run", "--resume"};
@@ -127,7 +127,7 @@ TEST(Resume, OthersMayBeRepeatedButNotChange) {
   EXPECT_THAT(with({"--variant", "tensor2tensor"}), HasSubstr("--variant"));
 }
 
-TEST(Resume, WithoutARunIsRefused) {
+TEST(Resume, IsRefusedWithoutARun) {
   const tests::TemporaryDirectory scratch;
   EXPECT_THAT(refused({"train", "--run-dir", scratch / "none", "--resume"}), HasSubstr("leave out --resume"));
 }

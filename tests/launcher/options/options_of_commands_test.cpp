@@ -86,7 +86,7 @@ TEST(Plan, TakesWhatBenchTakesAndAMachine) {
   EXPECT_TRUE(options.json);
 }
 
-TEST(Plan, WhatCannotBeIsRefused) {
+TEST(Plan, ImpossibleSettingsAreRefused) {
   const auto plan_refused = [](const Words& words) { return refused("plan", words); };
   EXPECT_THAT(plan_refused({"--machine", "abacus"}), AllOf(HasSubstr("--machine: \"abacus\""), HasSubstr("h200")));
   EXPECT_THAT(plan_refused({"--machine", "h200", "--calibration", "x"}), HasSubstr("--calibration"));
@@ -108,7 +108,7 @@ TEST(Plan, WhatCannotBeIsRefused) {
   EXPECT_THAT(plan_refused({"--sequence-parallel", "2"}), HasSubstr("--sequence-parallel: unknown option"));
 }
 
-TEST(Doctor, LooksAtThePlaceNotAtARun) {
+TEST(Doctor, NeedsNoRunInTheRunDirectory) {
   const Options options = parse_options({"doctor", "--ranks", "2", "--run-dir", "nowhere"});
   EXPECT_EQ(options.command, "doctor");
   EXPECT_EQ(options.ranks, 2);
@@ -117,7 +117,7 @@ TEST(Doctor, LooksAtThePlaceNotAtARun) {
   EXPECT_THAT(refused({"doctor", "--task", "copy"}), HasSubstr("--task: unknown option"));
 }
 
-TEST(Data, Stories) {
+TEST(Data, StoriesTakeTheirOptions) {
   const Options options = parse_options({"data", "stories", "--facts", "2", "--train", "500", "--out", "x"});
   EXPECT_EQ(options.command, "data stories");
   EXPECT_EQ(options.data.facts, 2);
@@ -128,7 +128,7 @@ TEST(Data, Stories) {
   EXPECT_THAT(refused({"data", "stories", "--facts", "4", "--out", "x"}), HasSubstr("1 to 3"));
 }
 
-TEST(Data, WhatIsMeantMayComeFirst) {
+TEST(Data, DirectoryOrNameMayComeFirst) {
   EXPECT_EQ(parse_options({"data", "check", "/there", "--task", "babi"}).task.data, "/there");
   EXPECT_EQ(parse_options({"data", "check", "--data", "/there"}).task.data, "/there");
   EXPECT_EQ(parse_options({"data", "fetch", "babi", "--from", "x"}).data.name, "babi");

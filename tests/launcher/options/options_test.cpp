@@ -144,7 +144,7 @@ TEST(Options, NumbersTooLargeAreRefusedWithTheBound) {
   EXPECT_EQ(train_refused({"--seed", "x"}), "--seed: \"x\" given, needs a whole number of at least 0");
 }
 
-TEST(Options, HeadsAndLayersAreAsManyAsDropoutTellsApart) {
+TEST(Options, HeadsAndLayersAreAtMostWhatDropoutCanTellApart) {
   EXPECT_EQ(train({"--d-model", "512", "--heads", "256"}).model.heads, 256);
   EXPECT_EQ(train({"--block-layers", "256"}).model.block_layers, 256);
   EXPECT_THAT(train_refused({"--d-model", "514", "--heads", "257"}), HasSubstr("--heads: \"257\" given, needs "));
@@ -166,7 +166,7 @@ TEST(Options, DeviceAndCommunicatorAreChosenByName) {
   EXPECT_THAT(train_refused({"--timeout", "9"}), HasSubstr("--timeout: \"9\""));
 }
 
-TEST(Options, SignalsThatStopAreNamed) {
+TEST(Options, StopSignalsAreChosenByName) {
   EXPECT_EQ(train({}).stop_signals, (std::vector<int>{SIGTERM, SIGUSR1, SIGINT}));
   EXPECT_EQ(train({"--stop-signals", "USR2,XCPU"}).stop_signals, (std::vector<int>{SIGUSR2, SIGXCPU}));
   EXPECT_THAT(to_config(train({"--stop-signals", "USR2,XCPU"})), HasSubstr("stop-signals = USR2,XCPU\n"));

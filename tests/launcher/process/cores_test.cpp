@@ -8,7 +8,7 @@
 namespace ut::launcher {
 namespace {
 
-TEST(Cores, AQuotaOfTimeIsSoManyCoresRoundedUp) {
+TEST(Cores, AQuotaOfTimeIsRoundedUpToWholeCores) {
   EXPECT_EQ(cores_of_quota("200000 100000"), 2);
   EXPECT_EQ(cores_of_quota("150000 100000"), 2);
   EXPECT_EQ(cores_of_quota("50000 100000"), 1);

@@ -5,7 +5,7 @@
 namespace ut::launcher {
 namespace {
 
-TEST(Readable, ThreeDigitsAndThePrefixThatFits) {
+TEST(Readable, HasThreeDigitsAndThePrefixThatFits) {
   EXPECT_EQ(readable(1.34e9, "B"), "1.34 GB");
   EXPECT_EQ(readable(0.00476e9, "B"), "4.76 MB");
   EXPECT_EQ(readable(2360e9, "B"), "2.36 TB");
@@ -22,7 +22,7 @@ TEST(Readable, Counts) {
   EXPECT_EQ(readable_count(0.5), "0.500");
 }
 
-TEST(Readable, SecondsNeverHaveAnExponentOrAThousandOfThem) {
+TEST(Readable, SecondsHaveNoExponentAndNoKiloPrefix) {
   EXPECT_EQ(readable_seconds(0.00442), "4.42 ms");
   EXPECT_EQ(readable_seconds(1), "1 s");
   EXPECT_EQ(readable_seconds(1.004), "1.00 s");

@@ -19,7 +19,7 @@ TEST(RunProgram, SaysHowItEnded) {
   EXPECT_FALSE(missing.is_well());
 }
 
-TEST(RunProgram, WhatItPrintsGoesToAFileOrIsGivenBack) {
+TEST(RunProgram, OutputGoesToAFileOrIsReturned) {
   const tests::TemporaryDirectory directory;
   EXPECT_TRUE(run_program({"echo", "a  b"}, directory / "said").is_well());
   EXPECT_EQ(base::read_file(directory / "said"), "a  b\n");

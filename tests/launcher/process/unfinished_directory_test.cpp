@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(UnfinishedDirectory, IsOfOneProcessAndEmptyAndGoneAtTheEnd) {
+TEST(UnfinishedDirectory, BelongsToOneProcessStartsEmptyAndIsRemovedAtTheEnd) {
   const tests::TemporaryDirectory directory;
   const std::filesystem::path whole = directory / "model";
   directory.write(".model.ut-unfinished/left/by a kill", "");
@@ -34,7 +34,7 @@ TEST(UnfinishedDirectory, IsOfOneProcessAndEmptyAndGoneAtTheEnd) {
   EXPECT_THAT(tests::bad_input([&] { const UnfinishedDirectory again(whole); }), HasSubstr("model: is there already"));
 }
 
-TEST(UnfinishedDirectory, OfSeveralWhoBeginAtOnceOneMakesIt) {
+TEST(UnfinishedDirectory, IsMadeByOnlyOneOfSeveralAtOnce) {
   const tests::TemporaryDirectory directory;
   for (int time = 0; time < 20; ++time) {
     const std::filesystem::path whole = directory / ("model-" + std::to_string(time));

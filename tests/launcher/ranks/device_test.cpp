@@ -25,7 +25,7 @@ std::string places_refused(const std::vector<std::string>& places) {
   return tests::bad_input([&] { check_places(places, false); });
 }
 
-TEST(Device, IsTheCpuWhereThatIsAskedForOrNoGpuCanBeUsed) {
+TEST(Device, IsTheCpuIfRequestedOrNoGpuCanBeUsed) {
   EXPECT_FALSE(choose_device(DeviceChoice::cpu, four, 0).cuda);
   EXPECT_FALSE(choose_device(DeviceChoice::automatic, left_out, 0).cuda);
   EXPECT_FALSE(choose_device(DeviceChoice::automatic, none_there, 0).cuda);
@@ -42,14 +42,14 @@ TEST(Device, IsTheGpuOfTheLocalRank) {
   EXPECT_EQ(choose_device(DeviceChoice::cuda, own, 3).gpu, 0);
 }
 
-TEST(Device, ThatCannotBeHadIsRefusedWithTheReasonAndTheRemedy) {
+TEST(Device, IsRefusedWithReasonAndRemedyIfUnavailable) {
   EXPECT_THAT(device_refused(left_out), AllOf(HasSubstr("--device cuda: CUDA is left out of this build"),
                                               HasSubstr("./quickstart build --cuda")));
   EXPECT_THAT(device_refused(none_there),
               AllOf(HasSubstr("no GPU is visible here (no driver)"), HasSubstr("CUDA_VISIBLE_DEVICES")));
 }
 
-TEST(Device, OfAHostIsNotLeftUnusedInSilence) {
+TEST(Device, UnusedDevicesOfAHostAreReported) {
   for (const char* visible : {static_cast<const char*>(nullptr), "0,1"})
     EXPECT_THAT(say_of_unused_gpus(DeviceChoice::automatic, none_there, 2, visible),
                 AllOf(HasSubstr("this host has GPUs, but computes without"), HasSubstr("no driver")));
@@ -61,14 +61,14 @@ TEST(Device, OfAHostIsNotLeftUnusedInSilence) {
   EXPECT_EQ(say_of_unused_gpus(DeviceChoice::cpu, none_there, 2, nullptr), "");
 }
 
-TEST(Device, OfTwoRanksIsRefusedUnlessShared) {
+TEST(Device, IsRefusedForTwoRanksUnlessShared) {
   const std::vector<std::string> places = {"host a, PCI 1", "host a, PCI 2", "host b, PCI 1", "host a, PCI 1"};
   EXPECT_THAT(places_refused(places),
               AllOf(HasSubstr("ranks 0 and 3"), HasSubstr("host a, PCI 1"), HasSubstr("--share-gpus")));
   EXPECT_TRUE(check_places(places, true));
 }
 
-TEST(Device, OfItsOwnForEachRankIsFine) {
+TEST(Device, IsAcceptedIfEachRankHasItsOwn) {
   EXPECT_FALSE(check_places({"host a, PCI 1", "host a, PCI 2", "host b, PCI 1"}, false));
   EXPECT_FALSE(check_places({"", "", ""}, false)) << "all on the CPU";
 }
@@ -78,7 +78,7 @@ TEST(Device, IsOfOneKindOnAllRanks) {
               AllOf(HasSubstr("rank 1 has no GPU where rank 0 has one"), HasSubstr("--device cpu")));
 }
 
-TEST(Device, DecidesWhatCarriesTheMessages) {
+TEST(Device, DecidesTheCommunicator) {
   const RankDevice cpu;
   const RankDevice gpu{.cuda = true};
   const RankDevice shared{.cuda = true, .gpu = 0, .shared = true};
@@ -99,7 +99,7 @@ TEST(Device, IsAgreedOnByTheRanks) {
   EXPECT_THROW(agree_on_device(options, 0, *world), AgreedBadInput);
 }
 
-TEST(SharedText, IsEveryRanks) {
+TEST(SharedText, HasTheTextOfEveryRank) {
   EXPECT_THAT(texts_of_ranks("one", *dist::make_single_communicator()), ElementsAre("one"));
   EXPECT_THAT(texts_of_ranks("", *dist::make_single_communicator()), ElementsAre(""));
   for (const std::int64_t letters_in_message : {1, 2, 3, 1000})

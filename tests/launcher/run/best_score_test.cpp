@@ -15,7 +15,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 std::optional<BestScore> best_in(const nlohmann::json& state) { return best_score_in(core::StateReader(state, "run")); }
 
-TEST(BestScore, IsTheHighestAndOfEqualOnesThatOfTheLeastLoss) {
+TEST(BestScore, IsTheHighestAndAmongEqualOnesThatOfTheLeastLoss) {
   const BestScore best{0.5, 2, 10};
   EXPECT_TRUE(improves({0, infinite, 20}, std::nullopt, false));
   EXPECT_TRUE(improves({0.6, 3, 20}, best, false));
@@ -27,7 +27,7 @@ TEST(BestScore, IsTheHighestAndOfEqualOnesThatOfTheLeastLoss) {
   EXPECT_FALSE(improves({0.5, std::nan(""), 20}, best, false));
 }
 
-TEST(BestScore, IsThatOfTheLeastLossWhereTheyAreJudgedByIt) {
+TEST(BestScore, IsThatOfTheLeastLossIfJudgedByLoss) {
   const BestScore best{0.5, 2, 10};
   EXPECT_TRUE(improves({0, 9, 20}, std::nullopt, true));
   EXPECT_TRUE(improves({0.4, 1, 20}, best, true));
@@ -48,7 +48,7 @@ TEST(BestScore, IsReadAsItWasWritten) {
   }
 }
 
-TEST(BestScore, OfEarlierRunsIsRead) {
+TEST(BestScore, IsReadFromStatesWithoutALoss) {
   EXPECT_FALSE(best_in({{"update", 9}}));
   EXPECT_FALSE(best_in({{"best_score", 0.5}, {"best_update", -1}}));
   const auto without_loss = best_in({{"best_score", 0.5}, {"best_update", 0}});

@@ -21,7 +21,7 @@ TEST(EventFile, RecordsHaveMaskedChecksums) {
   EXPECT_EQ(record.substr(21), std::string("\xE5\xB0\x8A\xC7", 4));
 }
 
-TEST(EventFile, AFileIsReadAfterThoseThatAreThere) {
+TEST(EventFile, NameSortsAfterThoseOfExistingFiles) {
   const tests::TemporaryDirectory scratch;
   scratch.write("events.out.tfevents.4000000000.elsewhere", "");  // from a host whose clock is ahead
   { EventFile(scratch.path(), 1).add(1, {{{"loss", 2}}, {}}); }

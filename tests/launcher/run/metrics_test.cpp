@@ -11,7 +11,7 @@
 namespace ut::launcher {
 namespace {
 
-TEST(Metrics, OneLineARecordInFullPrecision) {
+TEST(Metrics, HaveALineForEachRecordInFullPrecision) {
   const tests::TemporaryDirectory scratch;
   const auto path = scratch / "metrics.jsonl";
   const double loss = 0.1 + 0.2;
@@ -51,7 +51,7 @@ TEST(Metrics, ATornLineIsDroppedEvenWhereItReadsWhole) {
   EXPECT_EQ(base::read_file(path), "{\"update\":1}\n");
 }
 
-TEST(Metrics, KnowTheNewestLineOfAKindByItsValuesUpToLastBits) {
+TEST(Metrics, RecogniseTheNewestLineOfAKindByItsRoundedValues) {
   const tests::TemporaryDirectory scratch;
   MetricsLog log(scratch / "metrics.jsonl", 0);
   const double nothing = std::numeric_limits<double>::quiet_NaN();
@@ -78,7 +78,7 @@ TEST(Metrics, TheLastUpdateIsTheLatest) {
   EXPECT_EQ(newest_update(scratch / "nothing"), std::nullopt);
 }
 
-TEST(Metrics, NothingToTruncate) {
+TEST(Metrics, AreNotCreatedByTruncatingNothing) {
   const tests::TemporaryDirectory scratch;
   truncate_after(scratch / "none", 5);
   EXPECT_FALSE(std::filesystem::exists(scratch / "none"));

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 at::Tensor steps(const std::vector<std::int64_t>& of_rows) { return at::tensor(of_rows, at::kLong); }
 
-TEST(PonderHistogram, GiveMeanDeviationAndSharesOfAllRows) {
+TEST(PonderHistogram, GivesMeanDeviationAndSharesOfAllRows) {
   PonderHistogram counts;
   counts.add(steps({1, 3, 3}));
   counts.add(steps({1, 2}));
@@ -29,7 +29,7 @@ TEST(PonderHistogram, GiveMeanDeviationAndSharesOfAllRows) {
   EXPECT_THAT(counts.running_share(), ElementsAre(DoubleEq(1), DoubleEq(0.6), DoubleEq(0.4)));
 }
 
-TEST(PonderHistogram, OverRanksHaveAPlaceForEveryStep) {
+TEST(PonderHistogram, HasAPlaceForEveryStepIfSummedOverRanks) {
   PonderHistogram counts;
   counts.add(steps({2}));
   const auto group = dist::make_single_communicator();
@@ -39,7 +39,7 @@ TEST(PonderHistogram, OverRanksHaveAPlaceForEveryStep) {
 
 core::Prediction prediction() { return {{}, {steps({2, 2}), {}}, {steps({1, 3, 3, 3}), {}}}; }
 
-TEST(PonderHistograms, TellsOfTheStacksThatHaltOnly) {
+TEST(PonderHistograms, DescribeOnlyStacksThatHalt) {
   core::HaltingOptions halting;
   PonderHistograms none;
   none.add(prediction(), halting);

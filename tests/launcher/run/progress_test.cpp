@@ -35,7 +35,7 @@ TEST(Progress, LineIsAlignedAndHuman) {
             "update    7/5000  loss 0.0123     12.3k rows/s  lr 1.0e-03  grad 0.5");
 }
 
-TEST(Progress, WhatTheTerminalHasNoRoomForIsLeftOutWhole) {
+TEST(Progress, FieldsWithoutRoomAreLeftOutWhole) {
   auto report = report_of(7);
   report.ponder = 3.5;
   report.score = 0.987;
@@ -44,7 +44,7 @@ TEST(Progress, WhatTheTerminalHasNoRoomForIsLeftOutWhole) {
   EXPECT_EQ(progress_line(report, 7500, 79), first);
 }
 
-TEST(Progress, Durations) {
+TEST(Progress, DurationsHaveTheirTwoLargestUnits) {
   EXPECT_EQ(human_duration(0.4), "0s");
   EXPECT_EQ(human_duration(59.7), "1m00s");
   EXPECT_EQ(human_duration(7500), "2h05m");
@@ -52,7 +52,7 @@ TEST(Progress, Durations) {
   EXPECT_EQ(human_duration(1e300), "?");
 }
 
-TEST(Progress, ElsewhereALineEveryFewSecondsTheFirstAndTheLast) {
+TEST(Progress, WithoutATerminalALineComesEveryFewSeconds) {
   Watched watched(0);
   std::vector<std::int64_t> shown;
   for (std::int64_t update = 1; update <= 100; ++update) {

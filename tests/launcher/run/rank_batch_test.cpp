@@ -12,7 +12,7 @@ std::vector<datasets::ExampleSize> sizes_of(const std::vector<std::int64_t>& row
   return sizes;
 }
 
-TEST(ShareByRows, IsEvenWhereLikeLengthsStandTogether) {
+TEST(ShareByRows, IsEvenIfSimilarLengthsStandTogether) {
   std::vector<std::int64_t> ascending;
   for (std::int64_t length = 3; length <= 120; length += 3) ascending.insert(ascending.end(), 3, length);
   for (const auto& lengths : {ascending, std::vector<std::int64_t>(7, 15), {750, 3, 3, 3}, {3}, {}}) {

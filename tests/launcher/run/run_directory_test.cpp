@@ -67,7 +67,7 @@ TEST(RunDirectory, ARunIsNotOverwrittenButResumed) {
   const RunDirectory resumed(options_for(run, true));
 }
 
-TEST(RunDirectory, NothingToResume) {
+TEST(RunDirectory, IsRefusedIfThereIsNothingToResume) {
   const tests::TemporaryDirectory scratch;
   EXPECT_THAT(refused(options_for(scratch / "run", true)), HasSubstr("leave out --resume"));
   EXPECT_FALSE(std::filesystem::exists(scratch / "run"));

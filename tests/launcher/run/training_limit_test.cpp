@@ -5,7 +5,7 @@
 namespace ut::launcher {
 namespace {
 
-TEST(TrainingLimit, ATargetScoreIsReachedByThatScore) {
+TEST(TrainingLimit, IsReachedAtTheTargetScore) {
   Options options;
   options.max_updates = 10;
   const auto reached = [&options](double target, double score) {
@@ -19,7 +19,7 @@ TEST(TrainingLimit, ATargetScoreIsReachedByThatScore) {
   EXPECT_EQ(reached(0, 1), "") << "no target";
 }
 
-TEST(TrainingLimit, PatienceIsOverAfterSoManyEvaluationsWithoutABetter) {
+TEST(TrainingLimit, IsReachedWhenPatienceRunsOut) {
   Options options;
   options.max_updates = 10;
   const auto reached = [&options](std::int64_t patience, std::int64_t without) {

@@ -18,7 +18,7 @@ Options options_with(std::int64_t ranks, std::int64_t sequence_parallel = 1) {
   return options;
 }
 
-TEST(Ranks, AreWhatWasAskedForOrStarted) {
+TEST(Ranks, AreAsManyAsRequestedOrStarted) {
   const RankEnvironment none;
   EXPECT_EQ(choose_ranks(options_with(0), none), 1);
   EXPECT_EQ(choose_ranks(options_with(3), none), 3);
@@ -27,14 +27,14 @@ TEST(Ranks, AreWhatWasAskedForOrStarted) {
   EXPECT_EQ(choose_ranks(options_with(4), {true, 0, 0}), 0);
 }
 
-TEST(Ranks, OfARecordYieldToMpirun) {
+TEST(Ranks, RecordedNumberYieldsToMpirun) {
   Options options = options_with(0);
   options.recorded_ranks = 2;
   EXPECT_EQ(choose_ranks(options, {}), 2);
   EXPECT_EQ(choose_ranks(options, {true, 0, 5}), 5);
 }
 
-TEST(Ranks, OfASequenceAreTheRecordsWhereTheyDivideAllRanks) {
+TEST(Ranks, SequenceRanksAreTheRecordedIfTheyDivideAllRanks) {
   Options options = options_with(0);
   options.sequence_parallel = 0;
   options.recorded_sequence_parallel = 3;
@@ -50,7 +50,7 @@ TEST(Ranks, OfASequenceAreTheRecordsWhereTheyDivideAllRanks) {
   EXPECT_EQ(choose_sequence_parallel(options, 4), 2);
 }
 
-TEST(Ranks, OtherThanStartedAreRefusedWithBothNumbers) {
+TEST(Ranks, AreRefusedWithBothNumbersIfOthersWereStarted) {
   EXPECT_THAT(tests::bad_input([] {
                 choose_ranks(options_with(2), {true, 0, 4});
               }),

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-TEST(MpirunCommand, OnThisMachine) {
+TEST(MpirunCommand, StartsRanksOnThisMachine) {
   SpawnRequest request;
   request.ranks = 2;
   request.arguments = {"train", "--data", "a b"};
@@ -25,7 +25,7 @@ TEST(MpirunCommand, OnThisMachine) {
   EXPECT_THAT(mpirun_command(request, "mpirun", "/bin/ut", true), IsSupersetOf({"--allow-run-as-root"}));
 }
 
-TEST(MpirunCommand, OnHosts) {
+TEST(MpirunCommand, StartsRanksOnHosts) {
   SpawnRequest request;
   request.ranks = 3;
   request.hosts = {{"one", 2}, {"10.0.0.2", 1}};

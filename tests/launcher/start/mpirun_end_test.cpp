@@ -24,7 +24,7 @@ std::pair<int, std::string> told(const MpirunEnd& end, const SpawnRequest& reque
   return {code, testing::internal::GetCapturedStderr()};
 }
 
-TEST(MpirunEnd, OfRanksThatHangIsToldWhereACtrlCEndedThem) {
+TEST(MpirunEnd, SaysThatCtrlCEndedHangingRanks) {
   MpirunEnd end{exited(1), true, true};
   EXPECT_EQ(told(end, training()), std::pair(1, std::string("ut: stopped before it could finish\n")));
   end.cause_is_told = true;
@@ -33,13 +33,13 @@ TEST(MpirunEnd, OfRanksThatHangIsToldWhereACtrlCEndedThem) {
   EXPECT_EQ(told({exited(0), true, true}, training()), std::pair(0, std::string()));
 }
 
-TEST(MpirunEnd, OfARankThatASignalEndedNamesIt) {
+TEST(MpirunEnd, NamesARankThatASignalEnded) {
   const MpirunEnd end{exited(128 + SIGKILL), false, false, MpirunErrors::Ended{3, "n2"}};
   EXPECT_EQ(told(end, training()),
             std::pair(1, std::string("ut: rank 3 on host n2: ended by signal 9 (Killed): out of memory?\n")));
 }
 
-TEST(MpirunEnd, OfATrainingThatWasAskedBeforeItTookSignals) {
+TEST(MpirunEnd, IsAStopOnRequestEvenBeforeTrainingTakesSignals) {
   const MpirunEnd end{exited(128 + SIGUSR1), true, false, MpirunErrors::Ended{0, "n1"}};
   EXPECT_EQ(told(end, training()).first, 75);
   EXPECT_EQ(told(end, {}), std::pair(1, std::string("ut: stopped before it could finish\n")));

@@ -24,7 +24,7 @@ TEST(MpirunEnvironment, ThreadsShareTheCores) {
   EXPECT_EQ(threads_per_rank(2, 8), 1);
 }
 
-TEST(MpirunEnvironment, ThreadsAreANumberThatThereMayBe) {
+TEST(MpirunEnvironment, ThreadsMustBeAPossibleNumber) {
   const auto check = [](const char* value) { check_threads_variable([=](const char*) { return value; }); };
   for (const char* good : {"1", " 8 ", "4096", "4,2", "4, 2 ,1"}) EXPECT_NO_THROW(check(good)) << good;
   EXPECT_NO_THROW(check(nullptr));
@@ -33,7 +33,7 @@ TEST(MpirunEnvironment, ThreadsAreANumberThatThereMayBe) {
                 ThrowsMessage<base::BadInput>(HasSubstr(fmt::format("OMP_NUM_THREADS \"{}\"", bad))));
 }
 
-TEST(MpirunEnvironment, RanksOnOtherHostsAreToldWhatTheirLibrariesAreTold) {
+TEST(MpirunEnvironment, VariablesOfLibrariesArePassedToOtherHosts) {
   const std::array<const char*, 7> environment{
       "UCX_TLS=tcp",         "PATH=/bin", "NCCL_SOCKET_IFNAME=eth0=1", "OMP_NUM_THREADS=3", "OMP_PROC_BIND=1",
       "GOMP_SPINCOUNT=1000", nullptr};

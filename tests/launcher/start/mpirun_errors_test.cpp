@@ -32,7 +32,7 @@ TEST(MpirunErrors, ComeInAnyPieces) {
   }
 }
 
-TEST(MpirunErrors, OfOtherKindsArePassedOn) {
+TEST(MpirunErrors, ArePassedOnIfOfOtherKinds) {
   MpirunErrors errors;
   const std::string slots = "There are not enough slots available in the system to satisfy the 9\nslots.\n";
   EXPECT_EQ(errors.pass_on(rule + slots + rule), slots);
@@ -41,7 +41,7 @@ TEST(MpirunErrors, OfOtherKindsArePassedOn) {
   EXPECT_FALSE(errors.ended_by_signal());
 }
 
-TEST(MpirunErrors, TellThatItHasGivenUp) {
+TEST(MpirunErrors, TellThatMpirunHasGivenUp) {
   MpirunErrors errors;
   errors.pass_on("[vm:1] An error\n");
   EXPECT_FALSE(errors.has_given_up());
@@ -49,13 +49,13 @@ TEST(MpirunErrors, TellThatItHasGivenUp) {
   EXPECT_TRUE(errors.has_given_up());
 }
 
-TEST(MpirunErrors, OfRanksThatFailAtOnceOneIsHeard) {
+TEST(MpirunErrors, KeepOneIfSeveralRanksFailAtOnce) {
   MpirunErrors errors;
   EXPECT_EQ(errors.pass_on("ut: rank 0 on host vm: a cause\nut: rank 1 on host vm: a cause\nut: a warning\n"),
             "ut: rank 0 on host vm: a cause\nut: a warning\n");
 }
 
-TEST(MpirunErrors, OfBrokenConnectionsAreSaidWhereNobodySaysWhy) {
+TEST(MpirunErrors, MentionBrokenConnectionsOnlyWithoutACause) {
   const std::string broken = "[vm:00896] Read -1, expected 7936, errno = 3\n";
   MpirunErrors alone;
   EXPECT_EQ(alone.pass_on(broken), "");

@@ -57,7 +57,7 @@ TEST(OutputQueue, DoesNotWaitWhereAnotherHasFilledThePipe) {
   EXPECT_TRUE(other.is_empty());
 }
 
-TEST(OutputQueue, IsFullOfAMegabyte) {
+TEST(OutputQueue, IsFullWithAMegabyte) {
   OutputQueue queue(STDOUT_FILENO);
   EXPECT_FALSE(queue.is_full());
   queue.add(text_of(std::size_t{1} << 20));

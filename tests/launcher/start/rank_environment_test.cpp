@@ -34,7 +34,7 @@ TEST(RankEnvironment, SaysTheNumberAmongTheRanksOfAHost) {
   EXPECT_EQ(local({}), 0);
 }
 
-TEST(RankEnvironment, OfMpirunAndSrun) {
+TEST(RankEnvironment, IsThatOfMpirunOrSrun) {
   expect_rank({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "1"}}, 1, 4);
   expect_rank({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}}, 2, 3);
   expect_rank({{"PMIX_RANK", "5"}}, 5, 0);
@@ -42,7 +42,7 @@ TEST(RankEnvironment, OfMpirunAndSrun) {
   expect_rank({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "3"}}, 1, 2);
 }
 
-TEST(RankEnvironment, OfSrunWithoutPmixHasNoOthersToMeet) {
+TEST(RankEnvironment, CannotMeetOthersUnderSrunWithoutPmix) {
   const auto can_meet = [](std::map<std::string, std::string> variables) {
     variables.insert({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "0"}});
     return find_rank_environment(environment_of(std::move(variables))).can_meet;

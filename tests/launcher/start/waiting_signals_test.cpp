@@ -7,7 +7,7 @@
 namespace ut::launcher {
 namespace {
 
-TEST(WaitingSignals, TellOfAStopThatCameBeforeTheyWereLookedAt) {
+TEST(WaitingSignals, ReportAStopThatCameBeforeTheyWereAsked) {
   const WaitingSignals signals({SIGTERM});
   EXPECT_FALSE(signals.stop_has_come());
   ::raise(SIGTERM);
@@ -17,7 +17,7 @@ TEST(WaitingSignals, TellOfAStopThatCameBeforeTheyWereLookedAt) {
   signals.restore();  // for the tests that follow
 }
 
-TEST(WaitingSignalsDeathTest, DoNotEndTheProgramAtTheEndOfTheirLifeEither) {
+TEST(WaitingSignalsDeathTest, DoNotEndTheProgramAfterTheirDestruction) {
   const auto stopped_at_its_end = [] {
     { const WaitingSignals signals({SIGTERM}); }
     ::raise(SIGTERM);
