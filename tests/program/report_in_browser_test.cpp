@@ -98,13 +98,13 @@ TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
   const json& groups = tables[1];
   ASSERT_EQ(rows.size(), 6U) << "the same twice is once there";
   ASSERT_EQ(groups.size(), 3U);
-  EXPECT_EQ(groups[0].get<std::string>(), "runsplitof updatesstepsgroupexamplesaccuracyponder time");
+  EXPECT_EQ(groups[0].get<std::string>(), "runsplitcheckpoint of updatestepsgroupexamplesaccuracyponder time");
   EXPECT_EQ(groups[1].get<std::string>(), "taskstest93task 13100 %2.25 ± 0.5 encoder");
   EXPECT_EQ(groups[2].get<std::string>(), "taskstest93task 2520 %");
   EXPECT_THAT(rows[0].get<std::string>(),
-              HasSubstr("runsplitof updatesstepssymbolsother than the runexamplesaccuracywhole sequences"));
+              HasSubstr("runsplitcheckpoint of updatestepsscoringchanged optionsexamplesaccuracywhole sequences"));
   EXPECT_THAT(rows[1].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
-  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedtest103after the right ones20"));
+  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedtest103teacher-forced20"));
   EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103decoded greedilyevaluation-length 520"));
   EXPECT_THAT(rows[4].get<std::string>(), HasSubstr("evaluatedvalidation103beam 3, length penalty 0.620"));
 }
@@ -176,12 +176,12 @@ TEST_F(ReportInBrowser, EveryPictureIsDrawnAndInteractive) {
   EXPECT_EQ(found.at("bar_tip"), "step 1: 100 % run");
   EXPECT_THAT(found.at("map_tip").get<std::string>(), testing::StartsWith(found.at("map_weight").get<std::string>()));
   EXPECT_LT(found.at("after_hiding").get<int>(), found.at("shapes").at("loss").get<int>());
-  EXPECT_EQ(found.at("maps"), json::parse(R"([["encoder over itself",true],["decoder over itself",true],
-                                              ["decoder over the source",true]])"));
+  EXPECT_EQ(found.at("maps"), json::parse(R"([["encoder self-attention",true],["decoder self-attention",true],
+                                              ["encoder-decoder attention",true]])"));
   EXPECT_THAT(found.at("different").get<std::string>(),
               testing::AllOf(HasSubstr("learning-rate"), HasSubstr("seed"), testing::Not(HasSubstr("d-model"))));
   EXPECT_EQ(found.at("captions"), json({true, true, false}));
-  EXPECT_THAT(found.at("heads").get<std::string>(), HasSubstr("test: symbols\nafter the right ones"));
+  EXPECT_THAT(found.at("heads").get<std::string>(), HasSubstr("test accuracy\n(symbols, teacher-forced)"));
 }
 
 TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
@@ -230,7 +230,7 @@ TEST_F(ReportInBrowser, RunsAreComparedByWorkAndTime) {
   EXPECT_EQ(found.at("hours"), json({1, 0.01}));
   EXPECT_EQ(found.at("axis"), "hours");
   EXPECT_EQ(found.at("ponder"), "hours");
-  EXPECT_EQ(found.at("rows"), json({"runhaltingparametersan updateupdateslast lossponder timetime",
+  EXPECT_EQ(found.at("rows"), json({"runhaltingparametersFLOPs per updateupdateslast lossponder timetime",
                                     "slowact51.52k1 GFLOP to 4 GFLOP2012.5 encoder1 h",
                                     "fastact-copy51.52k2.5 GFLOP2012.5 encoder36 s"}));
 }

@@ -1,14 +1,15 @@
 // Curves with their axes.
 
 function path(points, frame, log) {
-  var d = '';
-  var on = false;
+  var commands = '';
+  var is_pen_down = false;
   points.forEach(function (point) {
-    var fits = can_be_shown(point[1], log);
-    if (fits) d += (on ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
-    on = fits;
+    var is_drawn = can_be_shown(point[1], log);
+    if (is_drawn)
+      commands += (is_pen_down ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
+    is_pen_down = is_drawn;
   });
-  return d;
+  return commands;
 }
 
 function legend(series, left, top, width) {
@@ -16,7 +17,7 @@ function legend(series, left, top, width) {
   var x = left;
   var y = top;
   series.forEach(function (one) {
-    var space = 34 + one.name.length * letter;
+    var space = 34 + one.name.length * letter_width;
     if (x > left && x + space > left + width) { x = left; y += 18; }
     body += line(x, y - 4, x + 18, y - 4, 'line c' + one.color % colours + (one.dash ? ' dash' : '')) +
       (one.color < colours ? '' : mark(one.color, x + 16, y - 4, 3.5)) + text(x + 23, y, one.name, 'start');
@@ -30,20 +31,20 @@ function axes(spec, frame, range) {
   var y_ticks = spec.log ? log_ticks(range.y0, range.y1) : ticks(range.y0, range.y1, Math.max(3, spec.height / 55));
   y_ticks.forEach(function (value) {
     body += line(frame.left, frame.y(value), frame.right, frame.y(value), 'grid') +
-      text(frame.left - 8, frame.y(value) + 4, short(value, 3), 'end');
+      text(frame.left - 8, frame.y(value) + 4, format_number(value, 3), 'end');
   });
   (spec.x_ticks || ticks(range.x0, range.x1, Math.max(3, spec.width / 110))).forEach(function (value) {
     body += line(frame.x(value), frame.bottom, frame.x(value), frame.bottom + 4, 'axis') +
-      text(frame.x(value), frame.bottom + 17, short(value, 4));
+      text(frame.x(value), frame.bottom + 17, format_number(value, 4));
   });
   body += line(frame.left, frame.bottom, frame.right, frame.bottom, 'axis');
   body += text(frame.right, frame.bottom + 33, spec.x, 'end', 'class="name"');
   return body + text(frame.left, frame.top - 9, spec.y, 'start', 'class="name"');
 }
 
-// Points of a curve that are marked: all where they are dots and few; else, where another run has the same colour,
-// the last and some before it.
-function marked(series, spec, frame) {
+// The points of a curve that have a mark: all of them if `dots` is set and they are few, or if there is only one. On
+// other curves, only runs beyond the eighth, whose colours repeat, have marks: on the last point and some before it.
+function marked_points(series, spec, frame) {
   var points = series.drawn.filter(function (point) { return can_be_shown(point[1], spec.log); });
   if ((series.dots && points.length <= 80) || series.points.length === 1) return points;
   if (series.color < colours) return [];
@@ -66,21 +67,21 @@ function curve(series, spec, frame) {
       path(high, frame).replace('M', 'L') + 'Z"/>';
   }
   series.drawn = smoothed(series.points, series.dots ? 0 : spec.smooth);
-  var kind = 'line' + colour + (series.dash ? ' dash' : '');
+  var css_class = 'line' + colour + (series.dash ? ' dash' : '');
   if (series.drawn !== series.points)
-    body += '<path class="' + kind + ' raw" d="' + path(series.points, frame, spec.log) + '"/>';
-  body += '<path class="' + kind + '" d="' + path(series.drawn, frame, spec.log) + '"/>';
-  marked(series, spec, frame).forEach(function (point) {
+    body += '<path class="' + css_class + ' raw" d="' + path(series.points, frame, spec.log) + '"/>';
+  body += '<path class="' + css_class + '" d="' + path(series.drawn, frame, spec.log) + '"/>';
+  marked_points(series, spec, frame).forEach(function (point) {
     body += mark(series.color, frame.x(point[0]), frame.y(point[1]), series.color < colours ? 2.6 : 3.5);
   });
   return body;
 }
 
-// Curves. spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: what the axis
-// reaches at least, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
-// marks: [[x, what is there]], caption: the page's, where a curve is dashed}.
-// Leaves spec.frame: where things are.
-function lines(spec) {
+// spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: values that the y axis
+// must include, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
+// marks: [[x, label]] of vertical lines, caption: text that the page shows if a curve is dashed}.
+// Sets spec.frame, the borders and scales, and `drawn` of each series, its smoothed points.
+function line_chart(spec) {
   var range = extent(spec);
   var frame = spec.frame = {left: 58, right: spec.width - 14, top: 26, bottom: spec.height - 40};
   frame.x = scale(range.x0, range.x1, frame.left, frame.right);

@@ -1,6 +1,5 @@
 // Ponder times over training and in one update.
 
-// Mean ponder time and its deviation over updates.
 function ponder_spec(report, options) {
   var series = [];
   report.runs.forEach(function (run, index) {
@@ -17,24 +16,26 @@ function ponder_spec(report, options) {
     });
   });
   return {label: 'Ponder time', width: options.width, height: options.height, x: options.hours ? 'hours' : 'updates',
-    y: 'steps a position takes: mean ± deviation', floor: 0, series: series, legend: options.legend,
+    y: 'steps per position: mean ± standard deviation', floor: 0, series: series, legend: options.legend,
     caption: 'Solid: encoder. Dashed: decoder.'};
 }
 
 function histogram_spec(record, options) {
-  var rows = (record.histogram || []).reduce(function (sum, count) { return sum + count; }, 0);
-  var values = (record.histogram || []).map(function (count) { return rows ? count / rows : 0; });
+  var positions = (record.histogram || []).reduce(function (sum, count) { return sum + count; }, 0);
+  var values = (record.histogram || []).map(function (count) { return positions ? count / positions : 0; });
   return {label: 'Ponder times', width: options.width, height: options.height, color: options.color,
-    x: 'steps', y: 'share of positions', names: numbered(values.length), values: values,
+    x: 'steps', y: 'share of positions', names: numbers_to(values.length), values: values,
     tips: values.map(function (share, index) {
-      return (index + 1) + ' step' + (index ? 's' : '') + ': ' + record.histogram[index] + ' of ' + rows +
-        ' positions, ' + percent(share);
+      return (index + 1) + ' step' + (index ? 's' : '') + ': ' + record.histogram[index] + ' of ' + positions +
+        ' positions, ' + format_percent(share);
     })};
 }
 
 function running_spec(record, options) {
   var values = record.running || [];
   return {label: 'Positions that run', width: options.width, height: options.height, color: options.color,
-    x: 'step', y: 'share of positions that take the step', names: numbered(values.length), values: values,
-    tips: values.map(function (share, index) { return 'step ' + (index + 1) + ': ' + percent(share) + ' run'; })};
+    x: 'step', y: 'share of positions that take the step', names: numbers_to(values.length), values: values,
+    tips: values.map(function (share, index) {
+      return 'step ' + (index + 1) + ': ' + format_percent(share) + ' run';
+    })};
 }

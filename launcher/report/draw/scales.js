@@ -1,10 +1,10 @@
-// From values to places.
+// From values to positions in a picture.
 
 function can_be_shown(value, log) { return is_number(value) && (!log || value > 0); }
 
-// About so many round values from low to high.
-function ticks(low, high, about) {
-  var rough = (high - low) / about;
+// About `count` round values from low to high.
+function ticks(low, high, count) {
+  var rough = (high - low) / count;
   var size = Math.pow(10, Math.floor(Math.log(rough) / Math.LN10));
   var step = [1, 2, 5, 10].filter(function (times) { return times * size >= rough * 0.999; })[0] * size;
   var values = [];
@@ -25,31 +25,32 @@ function log_ticks(low, high) {
   return values;
 }
 
-// A scale from values to places; `log`: of their logarithms.
+// A function from values in [low, high] to positions in [from, to]; linear, or logarithmic if `log`.
 function scale(low, high, from, to, log) {
-  var of = log ? Math.log : function (value) { return value; };
-  var begin = of(low);
-  var range = of(high) - begin || 1;
-  return function (value) { return from + (of(value) - begin) / range * (to - from); };
+  var transformed = log ? Math.log : function (value) { return value; };
+  var begin = transformed(low);
+  var range = transformed(high) - begin || 1;
+  return function (value) { return from + (transformed(value) - begin) / range * (to - from); };
 }
 
-// The exponential mean of what came so far, each point of a curve weighing the same.
+// The exponential moving average, over points however far apart. Dividing by the sum of the weights makes up for the
+// mean's start at 0.
 function smoothed(points, weight) {
   if (!weight) return points;
   var mean = 0;
-  var all = 0;
+  var sum_of_weights = 0;
   return points.map(function (point) {
     if (!is_number(point[1])) return point;
     mean = weight * mean + (1 - weight) * point[1];
-    all = weight * all + 1 - weight;
-    return [point[0], mean / all];
+    sum_of_weights = weight * sum_of_weights + 1 - weight;
+    return [point[0], mean / sum_of_weights];
   });
 }
 
-// The least and the most of both directions over all that is drawn.
+// The range of both axes: of all that is drawn, with the axes' floor and ceiling and some margin.
 function extent(spec) {
   var range = {x0: Infinity, x1: -Infinity, y0: Infinity, y1: -Infinity};
-  function take(x, y) {
+  function include(x, y) {
     range.x0 = Math.min(range.x0, x);
     range.x1 = Math.max(range.x1, x);
     if (!can_be_shown(y, spec.log)) return;
@@ -57,20 +58,20 @@ function extent(spec) {
     range.y1 = Math.max(range.y1, y);
   }
   spec.series.forEach(function (series) {
-    series.points.forEach(function (point) { take(point[0], point[1]); });
+    series.points.forEach(function (point) { include(point[0], point[1]); });
     (series.band || []).forEach(function (point) {
-      take(point[0], Math.max(point[1], is_number(spec.floor) ? spec.floor : -Infinity));
-      take(point[0], point[2]);
+      include(point[0], Math.max(point[1], is_number(spec.floor) ? spec.floor : -Infinity));
+      include(point[0], point[2]);
     });
   });
-  (spec.marks || []).forEach(function (mark) { take(mark[0], NaN); });
+  (spec.marks || []).forEach(function (mark) { include(mark[0], NaN); });
   if (!isFinite(range.y0)) { range.y0 = spec.log ? 1 : 0; range.y1 = spec.log ? 10 : 1; }
   if (!spec.log) {
     if (is_number(spec.floor)) range.y0 = Math.min(range.y0, spec.floor);
     if (is_number(spec.ceiling)) range.y1 = Math.max(range.y1, spec.ceiling);
-    var room = (range.y1 - range.y0) * 0.04;
-    if (range.y0 !== spec.floor && range.y0 !== 0) range.y0 -= room || Math.abs(range.y0) * 0.1;
-    if (range.y1 !== spec.ceiling) range.y1 += room || Math.abs(range.y1) * 0.1 || 1;
+    var margin = (range.y1 - range.y0) * 0.04;
+    if (range.y0 !== spec.floor && range.y0 !== 0) range.y0 -= margin || Math.abs(range.y0) * 0.1;
+    if (range.y1 !== spec.ceiling) range.y1 += margin || Math.abs(range.y1) * 0.1 || 1;
   } else if (range.y0 === range.y1) {
     range.y0 /= 2;
     range.y1 *= 2;

@@ -1,17 +1,15 @@
-// Rows a second of many ranks against those of the fewest.
+// Rows per second over ranks, relative to the fewest ranks of a curve.
 function scaling_spec(report, options) {
   var series = [];
   var by_name = {};
-  var most = 1;
   report.scaling.forEach(function (table) {
     table.rows.forEach(function (row) {
       if (!is_number(row.efficiency)) return;
       var of_kind = [row.kind, row.size].concat(row.exchange !== 'none' ? [row.exchange] : []).join(' ');
       var name = (row.curve || of_kind) + (report.scaling.length > 1 ? ', ' + table.file : '');
       if (!by_name[name])
-        series.push(by_name[name] = {name: name, color: series.length, dots: true, points: [], rows: []});
+        series.push(by_name[name] = {name: name, color: series.length, dots: true, points: []});
       by_name[name].points.push([row.ranks, row.ranks * row.efficiency]);
-      most = Math.max(most, row.ranks);
     });
   });
   series.forEach(function (one) { one.points.sort(function (a, b) { return a[0] - b[0]; }); });
@@ -23,6 +21,6 @@ function scaling_spec(report, options) {
     series.push({name: 'ideal', color: 7, dash: true, points: ranks.sort(function (a, b) { return a - b; })
       .map(function (count) { return [count, count]; })});
   return {label: 'Scaling', width: options.width, height: options.height, x: 'ranks',
-    y: 'rows a second, against the fewest ranks', floor: 0, series: series, legend: options.legend,
+    y: 'speedup: ranks × efficiency', floor: 0, series: series, legend: options.legend,
     x_ticks: ranks.length < 12 ? ranks : undefined};
 }

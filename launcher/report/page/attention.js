@@ -1,63 +1,63 @@
-// Attention. view: {example, state: what is chosen, and the elements that show it}.
+// The card of attention. view: {example, state: what is selected, and the elements that show it}.
 
-let timer = 0;
-function stop_playing() { clearInterval(timer); timer = 0; }
+let play_timer = 0;
+function stop_playing() { clearInterval(play_timer); play_timer = 0; }
 
 function attention_card(example, state) {
   const names = Object.keys(map_titles).filter(name => example.maps[name]);
   if (!example.maps[state.map]) state.map = names[0];
-  const view = {example, state, plot: plot_of('attention'), heads: make('div', {class: 'heads'}),
-    layers: make('div', {}), said: make('output', {})};
+  const view = {example, state, plot: make_plot('attention'), heads: make('div', {class: 'heads'}),
+    layers: make('div', {}), step_label: make('output', {})};
   view.slider = make('input', {type: 'range', id: 'step', min: 1, step: 1, 'aria-label': 'step',
     input: () => show_step(view, Number(view.slider.value))});
   view.plot.draw = () => start_map(view);
-  const maps = choose_one(names.map(name => map_titles[name]), names.indexOf(state.map),
+  const maps = choice_buttons(names.map(name => map_titles[name]), names.indexOf(state.map),
     index => { state.map = names[index]; state.step = 1; start_map(view); });
-  const inside = make('div', {},
-    make('div', {class: 'controls'}, make('label', {class: 'slider'}, view.slider, view.said),
+  const content = make('div', {},
+    make('div', {class: 'controls'}, make('label', {class: 'slider'}, view.slider, view.step_label),
       make('div', {}, play_button(view)), view.layers),
     make('div', {class: 'attention'}, view.plot, view.heads));
-  return card('whole', 'Attention', inside, make('div', {}, ...(names.length > 1 ? maps : [])));
+  return card('whole', 'Attention', content, make('div', {}, ...(names.length > 1 ? maps : [])));
 }
 
 function play_button(view) {
   const button = make('button', {type: 'button', click: () => {
-    button.textContent = timer ? 'play' : 'stop';
-    if (timer) return stop_playing();
-    timer = setInterval(() => show_step(view, view.state.step % Number(view.slider.max) + 1), 800);
+    button.textContent = play_timer ? 'play' : 'stop';
+    if (play_timer) return stop_playing();
+    play_timer = setInterval(() => show_step(view, view.state.step % Number(view.slider.max) + 1), 800);
   }}, 'play');
   return button;
 }
 
-// After another map was chosen.
+// Called when another map is selected.
 function start_map(view) {
   const {example, state, slider} = view;
-  const seen = example.maps[state.map];
-  slider.max = Math.max(...seen.map(one => one.step));
-  view.most = draw.darkest(example, state.map);
-  const layers = [...new Set(seen.map(one => one.layer))];
-  const choice = choose_one(layers.map(layer => String(layer + 1)), layers.indexOf(state.layer),
+  const maps = example.maps[state.map];
+  slider.max = Math.max(...maps.map(one => one.step));
+  view.max_weight = draw.max_weight_of(example, state.map);
+  const layers = [...new Set(maps.map(one => one.layer))];
+  const buttons = choice_buttons(layers.map(layer => String(layer + 1)), layers.indexOf(state.layer),
     index => { state.layer = layers[index]; show_map(view); });
-  view.layers.replaceChildren(...(layers.length > 1 ? [make('span', {}, 'layer'), ...choice] : []));
+  view.layers.replaceChildren(...(layers.length > 1 ? [make('span', {}, 'layer'), ...buttons] : []));
   show_step(view, Math.min(state.step, Number(slider.max)));
 }
 
 function show_step(view, step) {
   view.state.step = step;
   view.slider.value = step;
-  view.said.textContent = `step ${step} of ${view.slider.max}`;
+  view.step_label.textContent = `step ${step} of ${view.slider.max}`;
   show_map(view);
 }
 
 function show_map(view) {
   const {example, state, plot} = view;
   const spec_of = (head, width) => draw.map_spec(example, state.map, state.step, state.layer, head,
-    {most: view.most, color: state.run, width});
+    {max_weight: view.max_weight, color: state.run, width});
   const spec = spec_of(state.head, Math.max(360, plot.parentElement.clientWidth - 290));
-  plot.innerHTML = draw.map(spec);
+  plot.innerHTML = draw.attention_map(spec);
   hover_map(plot, spec);
   const heads = [...example.maps[state.map][0].weights.keys(), -1];
-  view.heads.replaceChildren(...choose_one(heads.map(head => head < 0 ? 'mean' : `head ${head + 1}`),
+  view.heads.replaceChildren(...choice_buttons(heads.map(head => head < 0 ? 'mean' : `head ${head + 1}`),
     heads.indexOf(state.head), index => { state.head = heads[index]; show_map(view); }));
   heads.forEach((head, index) => {
     const picture = make('span', {});

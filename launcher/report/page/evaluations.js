@@ -1,7 +1,7 @@
-// What `ut evaluate` has found.
+// Results of `ut evaluate`.
 
-function how_made({scoring, beam, length_penalty: penalty}) {
-  if (scoring === 'teacher-forced') return 'after the right ones';
+function scoring_of({scoring, beam, length_penalty: penalty}) {
+  if (scoring === 'teacher-forced') return scoring;
   if (!scoring) return '';
   return beam > 1 ? `beam ${beam}, length penalty ${penalty}` : 'decoded greedily';
 }
@@ -13,27 +13,28 @@ function steps_of({encoder_steps: encoder, decoder_steps: decoder}) {
 
 function ponder_of({ponder}) {
   return Object.entries(ponder || {}).map(
-    ([stack, {mean, sd}]) => `${draw.short(mean, 3)} ± ${draw.short(sd, 2)} ${stack}`).join(', ');
+    ([stack, {mean, sd}]) => `${draw.format_number(mean, 3)} ± ${draw.format_number(sd, 2)} ${stack}`).join(', ');
 }
 
+// [name, its text for an evaluation, whether it is aligned right]
 const evaluation_columns = [
   ['split', one => one.split || '', false],
-  ['of updates', one => (one.updates || []).join(', '), true],
+  ['checkpoint of update', one => (one.updates || []).join(', '), true],
   ['steps', steps_of, true],
-  ['symbols', how_made, false],
-  ['other than the run', one => Object.entries(one.options || {}).map(change => change.join(' ')).join(', '), false],
-  ['examples', one => number(one.sequences, 7), true],
-  ['accuracy', one => percent(one.accuracy), true],
-  ['whole sequences', one => one.scoring ? percent(one.sequence_accuracy) : '', true],
-  ['BLEU', one => number(one.bleu, 4), true],
-  ['BLEU, tokenised and split', one => number(one.bleu_tokenised_split, 4), true],
-  ['perplexity', one => number(one.perplexity, 4), true],
-  ['mean error of tasks', one => percent(one.mean_error), true],
+  ['scoring', scoring_of, false],
+  ['changed options', one => Object.entries(one.options || {}).map(change => change.join(' ')).join(', '), false],
+  ['examples', one => number_text(one.sequences, 7), true],
+  ['accuracy', one => percent_text(one.accuracy), true],
+  ['whole sequences', one => one.scoring ? percent_text(one.sequence_accuracy) : '', true],
+  ['BLEU', one => number_text(one.bleu, 4), true],
+  ['BLEU, tokenised and split', one => number_text(one.bleu_tokenised_split, 4), true],
+  ['perplexity', one => number_text(one.perplexity, 4), true],
+  ['mean error of tasks', one => percent_text(one.mean_error), true],
   ['failed tasks', one => one.failed_tasks === undefined ? '' : String(one.failed_tasks), true],
   ['ponder time', ponder_of, true]
 ];
 
-// Tasks, numbers of attractors, languages: of each what was found.
+// The same for an evaluation's groups, such as tasks, numbers of attractors or test sets.
 const group_columns = [
   ...evaluation_columns.slice(0, 4).map(([name, value, right]) => [name, ({evaluation}) => value(evaluation), right]),
   ['group', ({group}) => group, false],
@@ -44,10 +45,10 @@ const group_columns = [
 ];
 
 function steps_card() {
-  const plot = plot_of('steps');
-  curve_cards.push(() => show_lines(plot,
-    draw.steps_spec(report, {width: width_of(plot), height: 330, hidden: shown.hidden, legend: true})));
-  return card('whole', 'Score by steps', plot);
+  const plot = make_plot('steps');
+  curve_redraws.push(() => show_lines(plot,
+    draw.steps_spec(report, {width: width_of(plot), height: 330, hidden: display.hidden, legend: true})));
+  return card('whole', 'Score by number of steps', plot);
 }
 
 function show_evaluations() {
@@ -55,7 +56,7 @@ function show_evaluations() {
   if (!all.length) return;
   const groups = all.flatMap(({run, evaluation}) => Object.entries(evaluation.groups || {}).map(
     ([group, result]) => ({run, evaluation, group, result})));
-  section('evaluations').append(make('h2', {}, 'Evaluations'), quiet('What ut evaluate found.'),
+  section('evaluations').append(make('h2', {}, 'Evaluations'), quiet('Results of ut evaluate.'),
     table_of_runs(all, evaluation_columns.map(
       ([name, value, right]) => [name, ({evaluation}) => value(evaluation), right])));
   if (draw.steps_spec(report, {}).series.length) section('evaluations').append(cards(steps_card()));

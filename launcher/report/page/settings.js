@@ -1,14 +1,15 @@
-// Settings that differ.
+// The settings of the runs.
 
+// Runs or settings are its rows, whichever are more.
 function settings_table(names) {
   const value = (run, name) =>
     make('td', {}, make('code', {}, run.settings[name] === undefined ? '—' : run.settings[name]));
   if (report.runs.length > names.length)
     return table([make('th', {}, 'run'), ...names.map(name => make('th', {}, name))],
       report.runs.map((run, index) =>
-        [make('td', {}, dot(index), ' ', run.name), ...names.map(name => value(run, name))]));
+        [make('td', {}, run_mark(index), ' ', run.name), ...names.map(name => value(run, name))]));
   return table(
-    [make('th', {}, 'setting'), ...report.runs.map((run, index) => make('th', {}, dot(index), ' ', run.name))],
+    [make('th', {}, 'setting'), ...report.runs.map((run, index) => make('th', {}, run_mark(index), ' ', run.name))],
     names.map(name => [make('td', {}, name), ...report.runs.map(run => value(run, name))]));
 }
 
@@ -18,7 +19,7 @@ function show_settings() {
   const different = names.filter(name => new Set(report.runs.map(run => run.settings[name])).size > 1);
   section('settings').append(make('h2', {}, 'Settings'));
   if (different.length)
-    section('settings').append(quiet('Those in which the runs differ:'), settings_table(different));
+    section('settings').append(quiet('Settings in which the runs differ:'), settings_table(different));
   else if (report.runs.length > 1)
     section('settings').append(quiet('The runs have the same settings.'));
   section('settings').append(

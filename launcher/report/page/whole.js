@@ -1,37 +1,37 @@
-// The whole page: its head, its theme, and everything in turn.
+// Puts the page together: its head, its theme and its sections.
 
-const redraw_curves = () => curve_cards.forEach(redraw => redraw());
-const redraw_all = () => [...curve_cards, ...other_cards].forEach(redraw => redraw());
+const redraw_curves = () => curve_redraws.forEach(redraw => redraw());
+const redraw_all = () => [...curve_redraws, ...other_redraws].forEach(redraw => redraw());
 
 function show_head() {
   const runs = report.runs;
   const title = runs.length === 1 ? runs[0].name : runs.length ? plural(runs.length, 'run') : 'Scaling';
   document.title = `${title}: ut report`;
   document.getElementById('title').textContent = title;
-  const directories = runs.length > 3 ? [] : runs.map(run => run.directory); // else the chips tell
+  const directories = runs.length > 3 ? [] : runs.map(run => run.directory); // the runs' buttons have them as tooltips
   document.getElementById('subtitle').textContent = [...directories, report.build].join(' · ');
   if (!runs.length) return document.querySelector('nav').remove();
-  document.getElementById('runs').append(...runs.map(chip_of));
-  document.getElementById('over').append(...choose_one(['updates', 'hours'], 0, index => {
-    shown.hours = index === 1;
+  document.getElementById('runs').append(...runs.map(run_button));
+  document.getElementById('over').append(...choice_buttons(['updates', 'hours'], 0, index => {
+    display.hours = index === 1;
     redraw_curves();
   }));
   const smooth = document.getElementById('smooth');
   smooth.addEventListener('input', () => {
-    shown.smooth = Number(smooth.value);
-    document.getElementById('smooth-value').textContent = String(shown.smooth);
+    display.smooth = Number(smooth.value);
+    document.getElementById('smooth-value').textContent = String(display.smooth);
     redraw_curves();
   });
 }
 
-// What a run is taken off the curves with.
-function chip_of(run, index) {
-  const chip = make('button', {type: 'button', 'aria-pressed': 'true', title: run.directory, click: () => {
-    shown.hidden[index] = !shown.hidden[index];
-    chip.setAttribute('aria-pressed', String(!shown.hidden[index]));
+// Hides a run's curves, or shows them again.
+function run_button(run, index) {
+  const button = make('button', {type: 'button', 'aria-pressed': 'true', title: run.directory, click: () => {
+    display.hidden[index] = !display.hidden[index];
+    button.setAttribute('aria-pressed', String(!display.hidden[index]));
     redraw_curves();
-  }}, dot(index), run.name);
-  return chip;
+  }}, run_mark(index), run.name);
+  return button;
 }
 
 function show_theme() {
@@ -58,5 +58,8 @@ show_inside();
 show_scaling();
 show_settings();
 redraw_all();
-let resized = 0;
-addEventListener('resize', () => { cancelAnimationFrame(resized); resized = requestAnimationFrame(redraw_all); });
+let pending_frame = 0;
+addEventListener('resize', () => {
+  cancelAnimationFrame(pending_frame);
+  pending_frame = requestAnimationFrame(redraw_all);
+});
