@@ -1,5 +1,5 @@
 """The model in PyTorch, dense and one sequence at a time, from a directory that `ut export` has written.
-  python3 reference.py DIR…   of each prints its logits' largest difference from DIR/examples.safetensors (see README)
+  python3 reference.py DIR…   prints for each how far its logits are at most from DIR/examples.safetensors (see README)
 """
 import functools, itertools, json, math, os, sys
 import torch
@@ -16,7 +16,7 @@ def read_safetensors(path):
 
 
 def sinusoid(rows, d, kind):
-    """Equations 6 and 7, one of their two terms: [rows, d], of positions or of steps."""
+    """The signal of positions or of steps, one of the two terms of equations 6 and 7: [rows, d]."""
     first, last = (0, max(d // 2 - 1, 1)) if kind == "halves" else (1, d / 2)
     angle = torch.arange(first, first + rows)[:, None] * 10000 ** (torch.arange(d // 2).double() / -last)
     return torch.stack([angle.sin(), angle.cos()], 1 if kind == "halves" else 2).flatten(1)
@@ -103,7 +103,7 @@ class Model(dict):  # the parameters by name
         return self.norm(stack + ".final_norm", mean) if self.options["norm"] == "pre" else mean
 
     def lstm(self, ends, stack, x, memory=None):
-        """Layers that read row after row, on from `ends`, their hidden states and cells, which it changes."""
+        """LSTM layers that read row after row. `ends`: their hidden states and cells, which the call updates."""
         for layer, (hidden, cell) in enumerate(ends):
             name, rows = f"{stack}.layer{layer}", []
             for gates in x @ self[name + ".input"].T + self[name + ".bias"]:
@@ -118,13 +118,13 @@ class Model(dict):  # the parameters by name
         return (torch.cat([context, x], 1) @ self["decoder.attention.combine"]).tanh()
 
     def embed(self, words):
-        """Ids, -1 for none: [rows, words] -> their sums [rows, d]"""
+        """Ids [rows, words], -1 for no word -> the rows' sums of embeddings [rows, d]."""
         mask = self["word_mask"][:words.shape[1]] if "word_mask" in self else 1
         return (self["table"][words.clamp(min=0)] * (words >= 0)[..., None] * math.sqrt(self.d) * mask).sum(1)
 
     def logits(self, source, target=None):
-        """`source` [rows, words], `target` [rows], either may be None -> of each target row; or of the one answer: [1,
-        symbols], or, where it is pointed at, of the different words after row 0, in the order in which they come."""
+        """`source` [rows, words] and `target` [rows], one of which may be None. Returns the logits of each target row
+        or, without a target, of the answer: [1, symbols]; if it is pointed at: [different words after row 0]."""
         ends = [self["table"].new_zeros(2, self.d)] * self.options["lstm-layers"]
         stack, read = (functools.partial(self.lstm, ends), -1) if self.options["model"] == "lstm" else (self.stack, 0)
         states = None if source is None else stack("encoder", self.embed(source))
