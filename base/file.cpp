@@ -113,7 +113,7 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
     throw cannot_be_written(failure.code().value());
   }
   if (lock->is_held_elsewhere())
-    throw std::runtime_error(fmt::format("{}: cannot be written: another process has not done with it", path.string()));
+    throw std::runtime_error(fmt::format("{}: cannot be written: another process is still writing it", path.string()));
   std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
   stream << content;
   stream.close();  // some file systems report only now that there was no room

@@ -151,7 +151,7 @@ case $action in
     ;;
 esac
 if [[ $action == all ]] && ! compgen -G "$out/results/*.json" >/dev/null; then
-  echo "scaling.sh: no setting could be measured, as said above" >&2
+  echo "scaling.sh: no setting could be measured; the errors are above" >&2
   [[ -n $was_there ]] || rmdir "$out/results" "$out" 2>/dev/null || true
   exit 1
 fi

@@ -33,7 +33,7 @@ def read_result(path):
         setting_of(result)
         return result
     except (ValueError, KeyError, TypeError):
-        refuse(f"{path}: no result of cluster/scaling.sh; remove it, it is made again")
+        refuse(f"{path}: not a result of cluster/scaling.sh; remove it, and cluster/scaling.sh makes it again")
 
 
 def refuse(what):

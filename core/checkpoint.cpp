@@ -142,7 +142,7 @@ std::string advice(const fs::path& checkpoint) {
       if (is_earlier(other, checkpoint) == earlier && can_be_taken(other))
         return fmt::format("{} is whole, take it with --checkpoint {}", other.filename().string(),
                            other.filename().string());
-  return "there is no whole one";
+  return "no checkpoint is whole";
 }
 
 /// Calls `read`, which reads from these checkpoints. If one is damaged, the message says what to do.
@@ -153,7 +153,7 @@ auto with_advice(const std::vector<fs::path>& checkpoints, const Read& read) {
   } catch (const Damaged& damage) {
     const std::string then = checkpoints.size() == 1
                                  ? advice(checkpoints.front())
-                                 : "give a smaller --average, or --checkpoint update-N of a whole one in its place";
+                                 : "give a smaller --average, or a whole checkpoint with --checkpoint update-N";
     throw base::BadInput(fmt::format("{}; {}", damage.what(), then));
   }
 }

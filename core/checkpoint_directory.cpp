@@ -140,8 +140,8 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   const fs::path checkpoint = checkpoint_called(directory, name);
   if (!checkpoint.empty()) return checkpoint;
   if (is_pointer)
-    throw base::BadInput(fmt::format("{}: names \"{}\", no checkpoint here; {}", (directory / which).string(), name,
-                                     suggestions(directory)));
+    throw base::BadInput(fmt::format("{}: names \"{}\", which is no checkpoint here; {}", (directory / which).string(),
+                                     name, suggestions(directory)));
   throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name, suggestions(directory)));
 }
 
@@ -149,7 +149,7 @@ std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t
   std::vector<fs::path> found = all_checkpoints(directory);
   if (std::cmp_less(found.size(), count))
     throw base::BadInput(
-        fmt::format("--average {}: {} has {}; give at most that many, and train with --keep-checkpoints", count,
+        fmt::format("--average {}: {} has {}; give at most that many, or train with a larger --keep-checkpoints", count,
                     directory.string(), base::counted(std::ssize(found), "checkpoint")));
   found.resize(static_cast<std::size_t>(count));
   return found;

@@ -77,8 +77,8 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
     const auto attractors = has_all ? base::parse_number<std::uint8_t>(columns[3]) : std::nullopt;
     if (place.value_or(0) == 0 || attractors.value_or(unknown_attractors) > most_attractors)
       throw base::BadInput(
-          fmt::format("{}:{}: '{}'; a line is the verb's place, from 1 with words counted from 0, its right form, its "
-                      "wrong form and the number of attractors, up to {}",
+          fmt::format("{}:{}: '{}'; a line is the verb's place (at least 1; words are counted from 0), its right form, "
+                      "its wrong form and the number of attractors (at most {})",
                       file.string(), number, line, most_attractors));
     check_words(columns, file.string(), number);
     verbs.push_back({*place, columns[1], columns[2], *attractors});
@@ -146,8 +146,9 @@ void Agreement::read_table(const fs::path& file) {
   });
   for (const auto& [split, share] : {std::pair(Split::train, 9), std::pair(Split::validation, 1)})
     if (size(split) == 0)
-      throw base::BadInput(fmt::format("{}: none of its lines is a {} example; {} of 100 are, so that more are needed",
-                                       file.string(), name_of(split), share));
+      throw base::BadInput(
+          fmt::format("{}: none of its lines is a {} example; {} of 100 lines are, so more lines are needed",
+                      file.string(), name_of(split), share));
 }
 
 void Agreement::read_numbers(const fs::path& directory, double train_share) {
@@ -159,8 +160,8 @@ void Agreement::read_training(const fs::path& directory) {
   const fs::path validation = directory / numbers_to_validate;
   if (!base::path_exists_checked(validation))
     throw base::BadInput(
-        fmt::format("{}: no such file; agreement is it and numpred.test.0 to numpred.test.{}, or {}, unpacked, or, for "
-                    "--agreement-form language-model, {} and {} (--data: their directory)",
+        fmt::format("{}: no such file; --data needs a directory with it and numpred.test.0 to numpred.test.{}, or with "
+                    "{}, unpacked, or, for --agreement-form language-model, with {} and {}",
                     validation.string(), most_attractors, dependencies_table, agreement_sentences, agreement_verbs));
   const fs::path train = directory / numbers_to_learn;
   const bool has_train = base::path_exists(train);
@@ -177,10 +178,10 @@ void Agreement::read_training(const fs::path& directory) {
   });
   for (const Split split : {Split::train, Split::validation})
     if (!has_train && size(split) == 0)
-      throw base::BadInput(fmt::format(
-          "{}: none of its lines is a {} example; without {} one in ten is for validation, by a hash of the "
-          "line, and the others are for training, so that more different ones are needed",
-          validation.string(), name_of(split), numbers_to_learn));
+      throw base::BadInput(
+          fmt::format("{}: none of its lines is a {} example; without {}, one line in ten, by its hash, is for "
+                      "validation and the others are for training, so more different lines are needed",
+                      validation.string(), name_of(split), numbers_to_learn));
 }
 
 void Agreement::read_tests(const fs::path& directory, double train_share) {
@@ -239,9 +240,10 @@ std::string Agreement::description() const {
   if (const auto unknown = unanswerable(Split::test); form() == Form::all_words && unknown > 0)
     text += fmt::format("; a form of the verb of {} test sentences is not among the symbols", unknown);
   if (left_out_ > 0)
-    text += fmt::format("; {} more have other nouns than up to {} attractors, or nothing, before the verb", left_out_,
-                        most_attractors);
-  if (ignores_train_share_) text += "; split by itself, whatever --agreement-train-share";
+    text += fmt::format(
+        "; {} more are left out: before the verb they have other nouns than up to {} attractors, or nothing", left_out_,
+        most_attractors);
+  if (ignores_train_share_) text += "; the data has its own split, so --agreement-train-share is ignored";
   if (!missing_.empty()) text += fmt::format("; missing: {}", fmt::join(missing_, ", "));
   return text;
 }

@@ -79,7 +79,7 @@ std::vector<std::vector<std::string>> sentences_of(const std::string& line) {
   const auto asks = [](const auto& sentence) { return sentence.back() == "?"; };
   if (!complete || std::count_if(sentences.begin(), sentences.end(), asks) != 1 || !asks(sentences.back()))
     throw base::BadInput(
-        fmt::format("'{}': facts that end with '.' and, last, one question that ends with '?' are needed", line));
+        fmt::format("'{}': needs facts that end with '.', then one question that ends with '?'", line));
   return sentences;
 }
 

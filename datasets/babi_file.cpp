@@ -72,8 +72,8 @@ class Reader {
     } else if (stories_.empty()) {
       fail(line_, fmt::format("number {}; the first line of a file has number 1", number));
     } else if (number != number_ + 1) {
-      fail(line_,
-           fmt::format("number {} after {}; {} would go on, 1 would start a story", number, number_, number_ + 1));
+      fail(line_, fmt::format("number {} after {}; {} would continue the story, 1 would start another", number, number_,
+                              number_ + 1));
     }
     number_ = number;
     std::string_view text = line.substr(static_cast<std::size_t>(end - line.data()));

@@ -76,8 +76,8 @@ void check_pairs(const ParallelFiles& files, DataCheck& found) {
   constexpr std::size_t most_ratio = 9;
   const ParallelLines lines(files);
   Flaw lengths(
-      fmt::format("more than {} times as many words as in the line beside it, or as few; are the files' lines "
-                  "still those of one another?",
+      fmt::format("has more than {} times as many words as the same line of the other file, or the reverse; do the two "
+                  "files still match line by line?",
                   most_ratio));
   Flaw same("is the same in both languages");
   std::size_t longest[2] = {};
@@ -209,8 +209,8 @@ void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t
   found.description.push_back(fmt::format("  {}: {} examples{}", name_of(split), task.size(split), sizes.text()));
   if (trained_on > 0)
     found.warnings.push_back(
-        fmt::format("{} of the {} {} examples are training examples too; the first is number {}, from 0", trained_on,
-                    task.size(split), name_of(split), first_trained_on));
+        fmt::format("{} of the {} {} examples are training examples too; the first is number {}, counted from 0",
+                    trained_on, task.size(split), name_of(split), first_trained_on));
 }
 
 /// The options with which training reads all that is there.
@@ -321,7 +321,7 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   const std::vector<std::string> tasks = known_tasks(options);
   if (tasks.empty())
     throw base::BadInput(
-        fmt::format("{}: no files of a known task ({}); of parallel text give the languages and the names: "
+        fmt::format("{}: no files of a known task ({}); for parallel text, give the languages and the names: "
                     "--source-language, --target-language, --train-set{}",
                     options.data, fmt::join(file_task_names(), ", "), where_data_is(options)));
   return tasks;

@@ -46,10 +46,8 @@ class Fields {
     for (std::size_t column = 0; column < needed_columns.size(); ++column) {
       const auto found = std::ranges::find(fields_, needed_columns[column]);
       if (found == fields_.end())
-        fail(fmt::format(
-            "no column {}; the first line names the columns, with tabs between them, and of these there must be "
-            "{}",
-            needed_columns[column], fmt::join(needed_columns, ", ")));
+        fail(fmt::format("no column {}; the first line must name the columns, with tabs between them; needed are {}",
+                         needed_columns[column], fmt::join(needed_columns, ", ")));
       columns_[column] = static_cast<std::size_t>(found - fields_.begin());
     }
   }
@@ -80,8 +78,7 @@ class Fields {
  private:
   std::string_view field(std::size_t column) const {
     if (columns_[column] >= fields_.size())
-      fail(fmt::format("{} fields, and {} is the number {} of them", fields_.size(), needed_columns[column],
-                       columns_[column] + 1));
+      fail(fmt::format("{} fields, but {} is column {}", fields_.size(), needed_columns[column], columns_[column] + 1));
     return fields_[columns_[column]];
   }
   std::int64_t count(std::size_t column) const {

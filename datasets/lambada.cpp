@@ -25,15 +25,14 @@ constexpr const char* test_name = "lambada_test_plain_text.txt";
 
 void check_is_there(const fs::path& directory, const char* name) {
   if (!base::path_exists_checked(directory / name))
-    throw base::BadInput(
-        fmt::format("{}: no such file; LAMBADA is {}, {} and a training text (--data: their directory)",
-                    (directory / name).string(), development_name, test_name));
+    throw base::BadInput(fmt::format("{}: no such file; --data needs a directory with {}, {} and a training text",
+                                     (directory / name).string(), development_name, test_name));
 }
 
 fs::path find_training(const fs::path& directory) {
   for (const std::string& name : training_names())
     if (base::path_exists(directory / name)) return directory / name;
-  throw base::BadInput(fmt::format("--data {}: no training text; it needs one of {}, passages one a line",
+  throw base::BadInput(fmt::format("--data {}: no training text; needs one of {}, with a passage on each line",
                                    directory.string(), fmt::join(training_names(), ", ")));
 }
 
@@ -45,7 +44,7 @@ std::vector<fs::path> training_files(const fs::path& training) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(training))
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
   if (files.empty())
-    throw base::BadInput(fmt::format("{}: no .txt files, which the training text is read from", training.string()));
+    throw base::BadInput(fmt::format("{}: no .txt files; the training text is read from these", training.string()));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -89,8 +88,9 @@ void Lambada::read_passages(Split split, const fs::path& file) {
       return;
     }
     if (words.size() < 2)
-      throw base::BadInput(fmt::format("{}:{}: {} words; a passage is two at least, of which the last is asked for",
-                                       file.string(), number, words.size()));
+      throw base::BadInput(
+          fmt::format("{}:{}: {} words; a passage has at least two, the last of which is to be predicted",
+                      file.string(), number, words.size()));
     check_words(words, file.string(), number);
     const std::string_view answer = words.back();
     words.pop_back();
@@ -115,7 +115,7 @@ std::string Lambada::description() const {
       "word "
       "{}, {} symbols",
       directory_, size(Split::train), training_,
-      repeats().context > 0 ? fmt::format(": words among the {} before them, the {} commonest left out",
+      repeats().context > 0 ? fmt::format(": words that are among the {} before them, without the {} commonest",
                                           repeats().context, repeats().common)
                             : "",
       size(Split::validation), size(Split::test), unanswerable(Split::validation), unanswerable(Split::test),

@@ -99,12 +99,12 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
   else
     drop_unanswerable();
   if (size(Split::train) == 0)
-    throw base::BadInput(fmt::format("{}: no training example has an answer that can be given; {}", source,
-                                     repeats_.context > 0
-                                         ? "a word is needed that stands among those before it and is not among the "
-                                           "--lambada-common commonest"
-                                     : points() ? "one at least needs to end with a word that stands before"
-                                                : "a larger --vocabulary-size is needed"));
+    throw base::BadInput(
+        fmt::format("{}: no training example has an answer that the model can give; {}", source,
+                    repeats_.context > 0
+                        ? "needs a word that is among those before it and not one of the --lambada-common commonest"
+                    : points() ? "needs at least one whose last word also stands earlier in it"
+                               : "needs a larger --vocabulary-size"));
   table_ = WordTable();
 }
 
@@ -235,7 +235,7 @@ Example MissingWord::parse(const std::string& line) const {
     const std::int64_t id = vocabulary_.id(word);
     numbers.push_back(static_cast<std::int32_t>(id < 0 ? vocabulary_.size() + unknown.number(word) : id));
   }
-  if (numbers.empty()) throw base::BadInput(fmt::format("'{}': the words before the missing one are needed", line));
+  if (numbers.empty()) throw base::BadInput(fmt::format("'{}': needs the words before the missing one", line));
   if (has_source()) return source_of(numbers, 0);
   Example example = target_of(numbers);
   example.first_label = std::ssize(example.target);

@@ -54,10 +54,10 @@ ParallelFiles find_parallel_files(const fs::path& directory, const std::string& 
       throw base::BadInput(fmt::format("{}: no such file, but {} is there; each needs the other", files.target.string(),
                                        files.source.filename().string()));
   }
-  throw base::BadInput(
-      fmt::format("{}: no such file; the set {} is {} and {} (--source-language, --target-language: the endings)",
-                  (directory / language_last(name, source_language)).string(), name,
-                  language_last(name, source_language), language_last(name, target_language)));
+  throw base::BadInput(fmt::format(
+      "{}: no such file; the set {} needs {} and {} (the endings are --source-language and --target-language)",
+      (directory / language_last(name, source_language)).string(), name, language_last(name, source_language),
+      language_last(name, target_language)));
 }
 
 std::vector<std::string> parallel_sets(const fs::path& directory, std::string_view name,

@@ -126,7 +126,7 @@ void write_stories(const StoryOptions& options) {
     throw base::BadInput(
         fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
   if (::access(options.out.c_str(), W_OK) != 0)
-    throw base::BadInput(fmt::format("--out {}: cannot be written to: {}; a directory that can be is needed",
+    throw base::BadInput(fmt::format("--out {}: cannot be written to: {}; needs a directory that you may write to",
                                      options.out.string(), std::strerror(errno)));
   struct SplitFile {
     std::string_view name;

@@ -93,8 +93,8 @@ void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
 std::string train_subwords(const TaskOptions& files, const SubwordTraining& training) {
   if (training.vocabulary_size <= ids_without_piece)  // the library refuses it without saying why
     throw base::BadInput(
-        fmt::format("--vocabulary-size {}: needs more than {}, which padding, end and unknown take; each character of "
-                    "the text takes another",
+        fmt::format("--vocabulary-size {}: needs more than {}, the number that padding, end and unknown take; each "
+                    "character of the text takes one more",
                     training.vocabulary_size, ids_without_piece));
   std::deque<ParallelLines> texts;
   for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
@@ -120,7 +120,7 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &model);
   if (!status.ok())
-    throw base::BadInput(fmt::format("--vocabulary-size {}: no such model of {} can be made: {}",
+    throw base::BadInput(fmt::format("--vocabulary-size {}: no model of that size can be made of {}: {}",
                                      training.vocabulary_size, files.data, reason(status.ToString())));
   return model;
 }

@@ -12,7 +12,7 @@ std::filesystem::path data_directory(const std::string& data, std::string_view f
   std::error_code code;
   if (!std::filesystem::is_directory(data, code))
     throw base::BadInput(base::path_exists(data)
-                             ? fmt::format("--data {}: not a directory; needs that of the {}", data, files)
+                             ? fmt::format("--data {}: not a directory; needs the directory of the {}", data, files)
                              : fmt::format("--data {}: no such directory", data));
   return data;
 }

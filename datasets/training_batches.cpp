@@ -47,8 +47,7 @@ TrainingBatches::TrainingBatches(const Task& task, const BatchOptions& options, 
     : task_(task), options_(options), seed_(seed), sampler_(task.size(Split::train), seed), cursor_(cursor) {
   if (cursor.sample < 0 || cursor.part < 0 || (options.rows == 0 && cursor.part > 0))
     throw base::BadInput(
-        "the place in the data that was recorded is none of these batches'; needs the batch options "
-        "that it was recorded with");
+        "the recorded place in the data does not fit these batches; needs the batch options that it was recorded with");
   if (options_.rows > 0 && options_.window == 0) options_.window = samples_for_window();
   if (cursor.part == 0) return;
   cut_window();

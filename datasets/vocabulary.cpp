@@ -22,7 +22,7 @@ void check_words(const std::vector<std::string_view>& words, std::string_view fi
   for (const std::string_view word : words)
     if (std::ranges::find(reserved, word) != std::end(reserved))
       throw base::BadInput(
-          fmt::format("{}:{}: the word {}; it is kept for the vocabulary, call it something else", file, number, word));
+          fmt::format("{}:{}: the word {}; it is reserved for the vocabulary, use another", file, number, word));
 }
 
 Vocabulary::Vocabulary(const std::vector<std::string>& words, std::string rules)

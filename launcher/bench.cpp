@@ -116,12 +116,12 @@ void profile(BenchRun& run, const Session& session) {
 
 void say_what_runs(const BenchRun& run, const Session& session) {
   const auto& batch = run.batch();
-  print(
-      fmt::format("{} parameters ({} of them the table of symbols); {}, {} source and {} target symbols; data-parallel "
-                  "{}, sequence-parallel {}\n",
-                  run.model().parameters().elements(), table_parameters(run.model().options()),
-                  base::counted(std::ssize(batch.examples), "sequence"), batch.source_rows(), batch.target_rows(),
-                  session.mesh.data_parallel(), session.mesh.sequence_parallel()));
+  print(fmt::format(
+      "{} parameters ({} of them in the table of symbols); {}, {} source and {} target symbols; data-parallel "
+      "{}, sequence-parallel {}\n",
+      run.model().parameters().elements(), table_parameters(run.model().options()),
+      base::counted(std::ssize(batch.examples), "sequence"), batch.source_rows(), batch.target_rows(),
+      session.mesh.data_parallel(), session.mesh.sequence_parallel()));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::string lines(const datasets::DataCheck& found, const datasets::TaskOptions&
     for (const std::string& line : found.description) text += line + "\n";
   for (const std::string& warning : found.warnings) text += fmt::format("warning: {}\n", warning);
   for (const std::string& error : found.errors) text += fmt::format("wrong: {}\n", error);
-  if (found.errors.empty()) text += fmt::format("{}: can be trained on: {}\n", checked.data, found.options);
+  if (found.errors.empty()) text += fmt::format("{}: can be trained on with: {}\n", checked.data, found.options);
   return text;
 }
 

@@ -75,7 +75,7 @@ void record(const nlohmann::ordered_json& line, const std::filesystem::path& run
     const std::filesystem::path file = evaluations_file(run_dir);
     AppendedFile(file).append((is_torn(file) ? "\n" : "") + line.dump() + '\n');
   } catch (const std::runtime_error& error) {
-    say(fmt::format("this evaluation is not kept with its run: {}", error.what()));
+    say(fmt::format("this evaluation is not recorded with its run: {}", error.what()));
   }
 }
 

@@ -34,8 +34,8 @@ struct Archive {
 /// none.
 Archive find_archive(const Published& data, const std::string& from) {
   if (from.empty() && data.address.empty())
-    throw base::BadInput(
-        fmt::format("ut data fetch {}: is at no address; give --from, a folder with {}", data.name, data.mirrored));
+    throw base::BadInput(fmt::format("ut data fetch {}: has no address to download from; give --from, a folder with {}",
+                                     data.name, data.mirrored));
   if (from.empty()) return {data.address, false};
   if (!fs::is_directory(from))
     throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
@@ -65,8 +65,8 @@ std::string failure(const std::string& program, const ProgramEnd& end) {
 
 void check_started(const std::string& program, const ProgramEnd& end) {
   if (end.not_started != 0)
-    throw base::BadInput(
-        fmt::format("{}: cannot be run: {}; the program is needed here", program, std::strerror(end.not_started)));
+    throw base::BadInput(fmt::format("{}: cannot be run: {}; ut data fetch needs this program", program,
+                                     std::strerror(end.not_started)));
 }
 
 /// Throws std::runtime_error if the device is full: the program's own message for that depends on the language.
@@ -100,9 +100,9 @@ std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinishe
 std::string compare_sum(const fs::path& archive, const std::string& expected, const UnfinishedDirectory& unfinished) {
   const std::string sum = sha256_of(archive, unfinished);
   if (sum != expected)
-    throw base::BadInput(fmt::format("{}: SHA-256 is {}, but should be {}; it is another file or not whole",
+    throw base::BadInput(fmt::format("{}: SHA-256 is {}, but should be {}; the file is another one, or incomplete",
                                      archive.string(), sum, expected));
-  return fmt::format("SHA-256 {}: as it should be\n", sum);
+  return fmt::format("SHA-256 {}: as expected\n", sum);
 }
 
 /// Compares the unpacked files whose sums are known, and returns a message with their number. A file that the archive
@@ -113,8 +113,9 @@ std::string compare_files(const Published& data, const fs::path& directory, cons
     if (file.data_set != data.name || !fs::is_regular_file(directory / file.name)) continue;
     const std::string sum = sha256_of(directory / file.name, unfinished);
     if (sum != file.sha256)
-      throw base::BadInput(fmt::format("{}, unpacked: SHA-256 of {} is {}, but should be {}; it is not as published",
-                                       data.name, file.name, sum, file.sha256));
+      throw base::BadInput(
+          fmt::format("{}, unpacked: SHA-256 of {} is {}, but should be {}; the file differs from the published one",
+                      data.name, file.name, sum, file.sha256));
     ++compared;
   }
   return compared == 0 ? "" : fmt::format("{} of its files compared: as published\n", compared);
@@ -128,8 +129,9 @@ fs::path download(const Published& data, bool quiet, const UnfinishedDirectory& 
   check_started("curl", end);
   if (end.is_well()) return archive;
   check_room(archive.parent_path());
-  throw std::runtime_error(fmt::format("{}: not fetched: {}; with --from a folder is enough that has it or {}",
-                                       data.address, failure("curl", end), data.mirrored));
+  throw std::runtime_error(
+      fmt::format("{}: not fetched: {}; instead, give --from, a folder that has this archive or {}", data.address,
+                  failure("curl", end), data.mirrored));
 }
 
 std::vector<std::string> files_ending(const char* ending, const fs::path& directory) {
@@ -172,8 +174,8 @@ fs::path laid_out(const Published& data, const fs::path& unpacked, const Unfinis
   fs::path taken =
       data.archive_subdirectory.empty() ? innermost(unpacked) : innermost(unpacked) / data.archive_subdirectory;
   if (!fs::is_directory(taken))
-    throw base::BadInput(fmt::format("{}: has no directory {}, it is another archive than was published", data.address,
-                                     data.archive_subdirectory));
+    throw base::BadInput(fmt::format("{}: has no directory {}; the archive differs from the published one",
+                                     data.address, data.archive_subdirectory));
   if (data.unpacked_path.empty()) return taken;
   fs::path whole = unfinished / "laid-out";
   fs::create_directories((whole / data.unpacked_path).parent_path());

@@ -62,8 +62,8 @@ void check_description(const fs::path& file, const core::ModelOptions& model) {
   const nlohmann::ordered_json made = describe_model(model);
   for (const auto& [name, value] : made.items())
     if (const auto& said = config["model"]; !said.is_object() || said.value(name, value) != value)
-      throw base::BadInput(fmt::format("{}: \"model\": {} is {} by its \"options\" and the data, not {}", file.string(),
-                                       name, value.dump(), said.is_object() ? said[name].dump() : said.dump()));
+      throw base::BadInput(fmt::format("{}: \"model\": {} is {}, but {} by the \"options\" and the data", file.string(),
+                                       name, said.is_object() ? said[name].dump() : said.dump(), value.dump()));
 }
 
 std::string config_of(const core::ModelOptions& model, const Options& options) {
@@ -141,7 +141,7 @@ int import_model(const Options& options) {
   const fs::path vocabulary = from / vocabulary_name;
   if (base::read_file(vocabulary) != task->vocabulary().text())
     throw base::BadInput(fmt::format(
-        "{}: other symbols than those of this task and data ({} of them); give the --data it was trained on",
+        "{}: has other symbols than this task and data, which have {}; give the --data the model was trained on",
         vocabulary.string(), task->vocabulary().size()));
   const core::ModelOptions described = model_options(options, *task);
   check_description(from / model_config_name, described);
@@ -159,7 +159,7 @@ int import_model(const Options& options) {
   core::write_checkpoint(run.checkpoints(), *model, optimizer, state);
   core::point_at(run.checkpoints(), "best", optimizer.updates());
   if (!options.quiet)
-    print(fmt::format("run directory {}: {} parameters; train on with ut train --resume\n", run.path().string(),
+    print(fmt::format("run directory {}: {} parameters; ut train --resume trains it further\n", run.path().string(),
                       model->parameters().elements()));
   return 0;
 }

@@ -145,7 +145,7 @@ std::string describe(const Plan& plan) {
   if (chosen > 1)
     text += fmt::format(" --exchange {} --exchange-sends {} --shards {}", name_of(best.layout.exchange.form),
                         name_of(best.layout.exchange.sent), name_of(best.layout.exchange.cut));
-  text += fmt::format("; of its time {}\n", describe_parts(best.prediction.seconds));
+  text += fmt::format("; its time: {}\n", describe_parts(best.prediction.seconds));
   for (const std::string& reason : reasons(plan.work, plan.all)) text += fmt::format("- {}\n", reason);
   return text;
 }

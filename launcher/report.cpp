@@ -108,24 +108,24 @@ std::string drawn_picture(const ordered_json& report, const std::string& picture
 std::string what_is_missing(const ReportOptions& given, const std::string& picture, const ordered_json& report) {
   if (picture == "scaling")
     return given.scaling.empty() ? "needs --scaling FILE, a table that cluster/scaling.sh wrote"
-                                 : "no row of the table has an efficiency; needs one that cluster/scaling.sh wrote";
+                                 : "no row of the table has an efficiency; needs a table that cluster/scaling.sh wrote";
   if (given.runs.empty()) return "needs the directory of a run";
   const bool has_model = std::ranges::any_of(report["runs"], [](const auto& run) { return run.contains("model"); });
   if (shows_model(picture) && !has_model) return "an LSTM takes no steps; needs a run of ut train --model universal";
-  const std::string halting = "one of ut train --halting act or act-copy";
-  if (picture == "ponder-words") return "no position of the first model halts; needs as the first run " + halting;
+  const std::string halting = "ut train --halting act or act-copy";
+  if (picture == "ponder-words") return "no position of the first model halts; needs a first run of " + halting;
   if (picture == "ponder" || picture == "ponder-histogram" || picture == "running")
-    return "no run has recorded positions that halt; needs " + halting;
+    return "no run has recorded positions that halt; needs a run of " + halting;
   if (picture == "attention") return "the first model has no encoder; needs attention-decoder, or another first run";
   if (picture == "attention-decoder") return "the first model has no decoder; needs attention, or another first run";
   if (picture == "attention-source")
     return "the first model has no decoder that looks at a source; needs another first run";
   if (picture == "steps")
     return "no run has been evaluated with two numbers of steps; needs ut evaluate --steps N twice";
-  if (picture == "perplexity") return "no run has recorded it; needs one of a language model";
+  if (picture == "perplexity") return "no run has recorded it; needs a run of a language model";
   if (picture == "bleu")
-    return "no run has recorded it; needs one of ut train --task translation --evaluation-scoring decoded";
-  return "no run has recorded it; needs one whose metrics.jsonl has it";
+    return "no run has recorded it; needs a run of ut train --task translation --evaluation-scoring decoded";
+  return "no run has recorded it; needs a run whose metrics.jsonl has it";
 }
 
 int write_picture(const Options& options) {
@@ -140,8 +140,8 @@ int write_picture(const Options& options) {
   report["chosen"] = {{"stack", given.stack}, {"step", given.step}, {"layer", given.layer}, {"head", given.head}};
   const std::string svg = report_picture(report, picture);
   if (svg.empty())
-    throw base::BadInput(fmt::format("--{} {}: there is nothing of that to draw here: {}", extension, picture,
-                                     what_is_missing(given, picture, report)));
+    throw base::BadInput(
+        fmt::format("--{} {}: nothing to draw: {}", extension, picture, what_is_missing(given, picture, report)));
   if (as_png)
     write_png(svg, file);
   else

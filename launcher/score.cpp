@@ -19,7 +19,7 @@ int score_lines(const Options& options) {
     references.push_back(
         datasets::raw_lines(base::read_file(file, "--reference", "the right line for each line of standard input")));
   const std::vector<std::string> lines = datasets::raw_lines(read_standard_input());
-  if (lines.empty()) throw base::BadInput("standard input: no lines, needs those that are to be scored");
+  if (lines.empty()) throw base::BadInput("standard input: no lines, needs the lines to score");
   for (std::size_t index = 0; index < references.size(); ++index)
     if (references[index].size() != lines.size())
       throw base::BadInput(fmt::format("{}: {} lines, but standard input has {}; needs a line for each",

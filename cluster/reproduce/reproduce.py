@@ -101,14 +101,14 @@ def main():
     refuse_unknown(tables, options)
     runs = runs_of(tables, options)
     if not runs:
-        raise Trouble(f"nothing to run: no such row has such a run and settings of the {options.size} size")
+        raise Trouble(f"nothing to run: none of these rows has such a run with settings of the {options.size} size")
     if options.list:
         for number, run in enumerate(runs):
             print(f"{number} {run}{'' if run.result() is None else ', done'}")
         return
     if not options.tables and options.one is None and not options.report:
         names = ", ".join(table["name"] for table in tables)
-        raise Trouble(f"which tables? All of them are {len(runs)} runs; there are {names}")
+        raise Trouble(f"no table given; needs one or more of {names} ({len(runs)} runs in all)")
     if options.one is not None and not 0 <= options.one < len(runs):
         raise Trouble(f"--one {options.one}: there are runs 0 to {len(runs) - 1}, see --list")
     if options.one is not None:

@@ -165,7 +165,8 @@ class Run:
         try:
             locked = lock(beside)
         except OSError as error:
-            raise Trouble(f"{self}: {beside}: {error.strerror}; first run, where it can be: ut {shlex.join(by)}")
+            raise Trouble(f"{self}: {beside}: {error.strerror}; first run this where it can be written: "
+                          f"ut {shlex.join(by)}")
         with locked:
             if not makes.exists():
                 self.ut(*by, launch=False)
@@ -182,7 +183,7 @@ class Run:
         return json.loads(said.strip().splitlines()[-1])
 
     def ut(self, *arguments, launch=True):
-        stopped = Trouble(f"{self}: stopped; the same command goes on", STOPPED)
+        stopped = Trouble(f"{self}: stopped; give the same command again to go on", STOPPED)
         if Stop.asked:
             raise stopped
         command = [*(launcher() if launch else []), self.options.ut, *arguments]

@@ -58,26 +58,29 @@ nlohmann::ordered_json to_json(const BenchResult& result, const Options& used) {
 }
 
 std::string describe(const BenchResult& result, const Options& used) {
-  const std::string_view measured = used.bench.decode ? "a batch" : "an update";
+  const std::string_view measured = used.bench.decode ? "batch" : "update";
   std::string text =
-      fmt::format("{:<10}{}, the median of {}, half of them in {} to {}; {} tokens/s\n",
+      fmt::format("{:<10}{} (median of {}; the middle half took {} to {}); {} tokens/s\n",
                   used.bench.decode ? "decode" : "update", readable_seconds(result.step_seconds), used.bench.iterations,
                   readable_seconds(result.lower_quartile), readable_seconds(result.upper_quartile),
                   readable_count(rows_per_second(result))) +
       (used.bench.decode
            ? ""
-           : fmt::format("products  take {:.1f} % of that alone, {}\n",
-                         100 * result.product_seconds / result.step_seconds, readable(result.flops, "FLOP"))) +
-      fmt::format("memory    {} on the rank with most, {} of it for {}; {} in one\n", readable_bytes(result.peak_bytes),
-                  readable_bytes(result.activation_bytes), measured, base::counted(result.page_faults, "new page"));
+           : fmt::format("products  {} in the matrix products, which by themselves take {:.1f} % of that time\n",
+                         readable(result.flops, "FLOP"), 100 * result.product_seconds / result.step_seconds)) +
+      fmt::format("memory    at most {} on a rank, {} of it only during the {}; {} per {}\n",
+                  readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), measured,
+                  base::counted(result.page_faults, "page fault"), measured);
   text += "sent      ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    text += fmt::format("{} {}, ", readable_bytes(result.sent_bytes.at(purpose)), dist::purpose_names.at(purpose));
-  text += fmt::format("{}, all ranks together\n", measured);
+    text += fmt::format("{}{} {}", purpose == 0 ? "" : ", ", readable_bytes(result.sent_bytes.at(purpose)),
+                        dist::purpose_names.at(purpose));
+  text += fmt::format(" (per {}, all ranks together)\n", measured);
   text += "exposed   ";
   for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    text += fmt::format("{} {}, ", waited(result.waited_seconds.at(purpose)), dist::purpose_names.at(purpose));
-  text += "that a rank waits in one\n";
+    text += fmt::format("{}{} {}", purpose == 0 ? "" : ", ", waited(result.waited_seconds.at(purpose)),
+                        dist::purpose_names.at(purpose));
+  text += fmt::format(" (wait per {}, mean over ranks)\n", measured);
   if (!result.ponder_times.is_empty())
     text += describe(result.ponder_times) + "\n" + describe_histogram(result.ponder_times);
   return text;

@@ -57,8 +57,8 @@ class Reader {
   explicit Reader(std::string origin) : origin_(std::move(origin)) {}
 
   [[noreturn]] void refuse(const std::string& name, const std::string& needs) const {
-    throw base::BadInput(
-        fmt::format("{}: \"{}\" needs {}; ut plan --save-calibration FILE writes a whole one", origin_, name, needs));
+    throw base::BadInput(fmt::format("{}: \"{}\" needs {}; ut plan --save-calibration FILE writes a complete file",
+                                     origin_, name, needs));
   }
   double number(const nlohmann::json& from, const std::string& name) const {
     const auto found = from.find(name);
@@ -129,7 +129,7 @@ MachineNumbers machine_named(const std::string& name) {
   constexpr double attainable = 0.7;
   constexpr double gpus_per_node = 8;
   MachineNumbers numbers;
-  numbers.source = fmt::format("data sheet of {}, {:.0f} % of it, float32, {:.0f} adapters a node", name,
+  numbers.source = fmt::format("data sheet of {}, {:.0f} % of its rates, float32, {:.0f} adapters a node", name,
                                100 * attainable, gpus_per_node);
   numbers.products = saturating(attainable * sheet.float32_flops, 2e8);
   numbers.batched_products = saturating(attainable * sheet.float32_flops, 2e6);

@@ -59,10 +59,10 @@ std::vector<std::vector<std::int64_t>> of_ranks(const std::vector<std::int64_t>&
 
 std::string speeds(const Link& link) {
   const auto speed = [](const RateCurve& rates) {
-    return fmt::format("{}/s of {}", readable(rates.back().per_second, "B"), readable(rates.back().size, "B"));
+    return fmt::format("{}/s ({} received)", readable(rates.back().per_second, "B"), readable(rates.back().size, "B"));
   };
-  return fmt::format("{} a round; gathered {}, summed {}", readable_seconds(link.latency), speed(link.gather),
-                     speed(link.reduce));
+  return fmt::format("latency {} a round; all-gather {}; all-reduce {}", readable_seconds(link.latency),
+                     speed(link.gather), speed(link.reduce));
 }
 
 /// Writes a file of this rank's own and removes it. Returns 0 if that works, otherwise the error number.
@@ -168,7 +168,7 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
       ""};
   const std::int64_t with_time = usable_cores();  // of rank 0's host
   if (with_time < count_cores(allowed_cores()))
-    finding.seen += fmt::format(", whose container has the time of {}", with_time);
+    finding.seen += fmt::format(", but the container has the CPU time of only {}", with_time);
   for (std::size_t host = 0; host < hosts.names.size() && finding.is_well(); ++host) {
     std::vector<std::int64_t> together(mine.size() - 1, 0);
     std::int64_t threads = 0;
@@ -179,9 +179,10 @@ Finding find_cores(const Hosts& hosts, Communicator& world) {
     }
     const std::int64_t cores = host == 0 ? std::min(count_cores(together), with_time) : count_cores(together);
     if (threads <= cores) continue;
-    finding.seen += fmt::format("; on {} {} threads share {} cores", hosts.names[host], threads, cores);
+    finding.seen += fmt::format("; on {}, {} threads share {} cores", hosts.names[host], threads, cores);
     finding.remedy =
-        "fewer ranks or --threads; where cores are left unused, mpirun --bind-to none or --map-by slot:PE=N";
+        "start fewer ranks or give fewer --threads; if cores stay unused, start the ranks with mpirun --bind-to none "
+        "or --map-by slot:PE=N";
   }
   return finding;
 }
@@ -195,8 +196,8 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
     findings.push_back({"within", speeds(link), ""});
     if (link.latency > slow)
       findings.back().remedy =
-          "ranks wait for cores: end what else runs here, start fewer, or give an mpirun of your own --mca "
-          "mpi_yield_when_idle 1";
+          "ranks wait for cores: end other programs here, start fewer ranks, or, if you start mpirun yourself, give it "
+          "--mca mpi_yield_when_idle 1";
   }
   if (host->rank() == 0 && between->size() > 1) {
     const Link link = probe_link(*between);
@@ -206,15 +207,16 @@ std::vector<Finding> find_links(const Hosts& hosts, Communicator& world) {
     findings.push_back({"between", speeds(link), ""});
     if (link.latency > slow || link.gather.back().per_second < narrow || link.reduce.back().per_second < narrow_sum)
       findings.back().remedy =
-          "slower than Gigabit Ethernet: end what else runs on these hosts, choose the fast network (mpirun --mca "
-          "btl_tcp_if_include NAME), look at the cable";
+          "slower than Gigabit Ethernet: end other programs on these hosts, choose the fast network (mpirun --mca "
+          "btl_tcp_if_include NAME), check the cable";
   }
-  if (world.size() == 1) findings.push_back({"links", "not measured: one rank; ut doctor --ranks N measures", ""});
+  if (world.size() == 1)
+    findings.push_back({"links", "not measured with one rank; ut doctor --ranks N measures them", ""});
   return findings;
 }
 
 Finding find_directory(const std::string& directory, Communicator& world) {
-  if (directory.empty()) return {"directory", "not looked at; --run-dir DIR says which", ""};
+  if (directory.empty()) return {"directory", "not checked; ut doctor --run-dir DIR checks one", ""};
   const auto missing = world.rank() == 0 ? missing_directories(directory) : std::vector<fs::path>();
   std::error_code make_error;  // on rank 0
   std::error_code ignored;

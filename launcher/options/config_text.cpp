@@ -33,7 +33,8 @@ std::string config_value(const std::string& text, const std::string& where) {
   std::getline(stream, rest);
   rest = trimmed(rest);
   if (!closed || (!rest.empty() && !rest.starts_with('#')))
-    throw base::BadInput(fmt::format("{}: the quotes around the value are not closed, or something follows", where));
+    throw base::BadInput(
+        fmt::format("{}: the quotes around the value are not closed, or something follows them", where));
   return value;
 }
 

@@ -24,7 +24,8 @@ void check_lstm(const Options& options) {
     throw base::BadInput(fmt::format("{}: not with --model lstm, {}", given, why));
   };
   if (options.sequence_parallel > 1)
-    refuse("--sequence-parallel above 1", "which reads a sequence in order on one rank; give 1, ranks share the batch");
+    refuse("--sequence-parallel above 1",
+           "which reads a sequence in order on one rank; give 1, so that ranks share the batch");
   if (model.halting.any()) refuse("--halting", "whose positions take one step each; leave it out");
   if (model.recompute != core::Recompute::none) refuse("--recompute", "which has no steps to make again; leave it out");
   if (model.bfloat16_products) refuse("--precision bfloat16", "which multiplies in --dtype; leave it out");
@@ -36,8 +37,7 @@ void check_data_sheet(const Options& options) {
   const std::int64_t usual = machine_named(options.plan.machine).ranks_per_node;
   if (options.ranks > usual && options.ranks % usual != 0)
     throw base::BadInput(
-        fmt::format("--ranks: {} given, needs at most {}, which a node of {} has, or a multiple of it; or give "
-                    "--gpus-per-node",
+        fmt::format("--ranks: {} given, needs at most {} (a node of {}) or a multiple of that; or give --gpus-per-node",
                     options.ranks, usual, options.plan.machine));
 }
 
@@ -47,7 +47,7 @@ void check_heads_suffice(const Options& options, std::int64_t sequence_parallel)
   const std::int64_t heads = options.model.heads;
   if (options.exchange.form == dist::ExchangeForm::heads && sequence_parallel > heads)
     throw base::BadInput(
-        fmt::format("--exchange heads: {} ranks cannot share a sequence's heads, of which there are {}; give "
+        fmt::format("--exchange heads: {} ranks cannot share the {} heads of a sequence; give "
                     "--sequence-parallel of at most --heads, or another --exchange",
                     sequence_parallel, heads));
 }
@@ -102,7 +102,7 @@ void check_bench(const Options& options) {
   if (bench.decode && bench.encoder_only)
     throw base::BadInput("--greedy: given, but with --encoder-only there is nothing to decode; give one of the two");
   if (bench.ponder_skew != 0 && bench.min_length != 0)
-    throw base::BadInput("--bench-skew: not with --min-length; halves of sequences of one length are told apart");
+    throw base::BadInput("--bench-skew: not with --min-length; it tells the halves of sequences of one length apart");
   if (bench.ponder == 0) return;
   const core::HaltingOptions& halting = options.model.halting;
   std::vector<std::int64_t> limits;  // of the stacks that halt
@@ -119,8 +119,8 @@ void check_bench(const Options& options) {
                     bench.ponder, most));
   if (bench.ponder * (1 - bench.ponder_skew) < 1 || bench.ponder * (1 + bench.ponder_skew) > static_cast<double>(most))
     throw base::BadInput(
-        fmt::format("--bench-skew: {} given, needs to leave both halves of a sequence a mean ponder time "
-                    "in 1 to {}, which --bench-ponder {} does not",
+        fmt::format("--bench-skew: {} given, needs one that gives both halves of a sequence a mean ponder time from 1 "
+                    "to {}, with --bench-ponder {}",
                     bench.ponder_skew, most, bench.ponder));
 }
 
@@ -145,15 +145,15 @@ void check_plan(const Options& options) {
 void check_report(const Options& options) {
   const ReportOptions& report = options.report;
   if (report.runs.empty() && report.scaling.empty())
-    throw base::BadInput("no run directory given, as in: ut report runs/one; or --scaling FILE");
+    throw base::BadInput("no run directory given; give one, as in ut report runs/one, or --scaling FILE");
   if (report.runs.empty() && report.out.empty())
-    throw base::BadInput("--out: not given, needs the file to write where there is no run directory to put it in");
+    throw base::BadInput("--out: not given, needs the file to write, because no run directory is given to put it in");
   if (!report.svg.empty() && !report.png.empty())
     throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
   for (const auto& [picture, ending, other] : {std::tuple(report.svg, ".svg", ".png"), {report.png, ".png", ".svg"}})
     if (!picture.empty() && report.out.ends_with(other))
-      throw base::BadInput(
-          fmt::format("--out {}: the picture is {}; needs another ending, or --{}", report.out, ending, other + 1));
+      throw base::BadInput(fmt::format("--out {}: the picture is made as {}; needs another ending, or --{}", report.out,
+                                       ending, other + 1));
 }
 
 void check_given(const Options& options, unsigned command) {

@@ -93,19 +93,21 @@ std::vector<Effect> of_halting() {
        "--halting act or act-copy"},
       {{"halting-bias"},
        [](const Options& o) { return halts(o) && o.model.halting.kind != core::ActKind::random; },
-       "--halting act or act-copy, and a halting unit, which --act-kind random has none of"},
+       "--halting act or act-copy, and an --act-kind with a halting unit, which random lacks"},
       {{"balance"}, halted_rows_leave, "--halting act-copy"},
-      {{"decoder-halting", "decoder-steps"}, task_has_decoder, "a decoder; answers of one symbol have none"},
+      {{"decoder-halting", "decoder-steps"},
+       task_has_decoder,
+       "a decoder; a task whose answers are single symbols has none"},
       {{"steps"},
        [](const Options& o) { return any_runs_all_steps(o) || o.model.encoder_steps == o.max_steps; },
        "--max-steps 0, or positions that do not halt",
        "max-steps"},
       {{"steps"},
        [](const Options& o) { return task_has_encoder(o) || o.model.encoder_steps == o.model.decoder_steps; },
-       "an encoder beside --decoder-steps; a language model has none"},
+       "an encoder; a language model has only a decoder (--decoder-steps)"},
       {{"halting"},
        [](const Options& o) { return task_has_encoder(o) || o.model.halting.encoder == o.model.halting.decoder; },
-       "an encoder beside --decoder-halting; a language model has none"},
+       "an encoder; a language model has only a decoder (--decoder-halting)"},
       {{"decoder-steps"},
        [](const Options& o) {
          return runs_all_steps(o, o.model.halting.decoder) || o.model.decoder_steps == o.max_steps;
@@ -118,12 +120,12 @@ std::vector<Effect> of_halting() {
 /// Options of evaluation and decoding.
 std::vector<Effect> of_scoring() {
   return {
-      {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task whose inputs have outputs"},
+      {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task with outputs to decode"},
       {{"evaluation-scoring"},
        [](const Options& o) { return decodes(o) || o.evaluation_scoring == Scoring::teacher_forced; },
-       "a task whose inputs have outputs"},
+       "a task with outputs to decode"},
       {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
-      {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced is not"},
+      {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced does not do"},
       {{"length-penalty"}, uses_beam_search, "--beam above 1"},
   };
 }
@@ -148,7 +150,7 @@ std::vector<Effect> of_training() {
       {{"label-smoothing"},
        [](const Options& o) { return o.label_smoothing == 0 || !points_at_words(o); },
        "another --lambada-form than pointing"},
-      {{"recompute"}, [](const Options& o) { return !o.bench.decode; }, "an update, of which --greedy has none"},
+      {{"recompute"}, [](const Options& o) { return !o.bench.decode; }, "an update, which --greedy does not make"},
   };
 }
 
@@ -157,7 +159,7 @@ std::vector<Effect> of_models_and_ranks() {
   return {
       {{"hostfile"},
        [](const Options& o) { return o.command != "plan" || (o.plan.machine.empty() && o.plan.calibration.empty()); },
-       "numbers measured on the hosts, in place of --machine or --calibration"},
+       "numbers measured on the hosts, not those of --machine or --calibration"},
       {{"bench-skew"}, [](const Options& o) { return o.bench.ponder > 0; }, "--bench-ponder"},
       {{"lstm-layers"}, [](const Options& o) { return !is_universal(o); }, "--model lstm"},
       {{"heads", "ffn", "steps", "decoder-steps", "block-layers", "variant", "transition", "norm", "residual", "signal",
@@ -231,8 +233,10 @@ std::vector<Effect> of_reports() {
   return {
       {{"split", "checkpoint", "examples", "first-example", "example-rows"},
        shows_models,
-       "a model at work, which --no-model and pictures of what was recorded leave out"},
-      {{"examples"}, [](const Options& o) { return o.report.picture().empty(); }, "the page; a picture has one"},
+       "a model at work, which neither --no-model nor a picture of what was recorded shows"},
+      {{"examples"},
+       [](const Options& o) { return o.report.picture().empty(); },
+       "the page; a picture shows one example"},
       {{"stack"}, draws_one_stack, "--svg or --png ponder-histogram, running or ponder-words"},
       {{"step", "layer", "head"}, draws_attention, "--svg or --png attention, attention-decoder or attention-source"},
   };

@@ -43,9 +43,9 @@ program_options::options_description boost_options(const CommandEntry& command) 
                               describe(entry, command).c_str());
     }
     if (group == "Run") {
-      options.add_options()("config", program_options::value<std::string>()->value_name("FILE"),
-                            "options as lines `name = value`; the command line overrides them, and of several files a "
-                            "later one those before");
+      options.add_options()(
+          "config", program_options::value<std::string>()->value_name("FILE"),
+          "options as lines `name = value`; the command line overrides them, and a later file overrides earlier ones");
       options.add_options()("help", "print this");
     }
     all.add(options);

@@ -25,8 +25,8 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   if (!base::path_exists(path)) {
     if (!core::all_checkpoints(path.parent_path() / "checkpoints").empty())
       throw base::BadInput(
-          fmt::format("--run-dir {}: {}, the run's options, is gone, though its checkpoints are there; "
-                      "put it back, or copy that of a run with the same options",
+          fmt::format("--run-dir {}: {}, the record of the run's options, is gone, though the checkpoints are there; "
+                      "put it back, or copy it from a run with the same options",
                       given.run_dir, config_name));
     const auto advice = command.bit == command_train ? "; to start one leave out --resume" : "; ut train makes one";
     throw base::BadInput(fmt::format("--run-dir {}: there is no run (no {}){}", given.run_dir, config_name, advice));

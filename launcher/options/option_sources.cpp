@@ -108,7 +108,7 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
   const auto is_named = [&](const Assignment& given) { return given.origin == "--" + command.unnamed; };
   if (unnamed > 0 && !command.unnamed_many && std::ranges::any_of(assignments, is_named))
     throw base::BadInput(
-        fmt::format("\"{}\": given, but --{} is, too; leave one of the two out", unnamed_value, command.unnamed));
+        fmt::format("\"{}\": given, and --{} too; leave one of the two out", unnamed_value, command.unnamed));
   return assignments;
 }
 
@@ -160,7 +160,7 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
       // A relative path is written down as an absolute one.
       const std::string whole = entry.get(options);
       if (!datasets::is_utf8(whole) || has_line_break(whole))
-        throw base::BadInput(fmt::format("{}: the name of the directory that this is started in {}; start elsewhere",
+        throw base::BadInput(fmt::format("{}: the name of the working directory {}; start ut in another",
                                          assignment.origin,
                                          has_line_break(whole) ? "has a line break" : "is not UTF-8, needs UTF-8"));
     }

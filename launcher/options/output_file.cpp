@@ -42,7 +42,7 @@ void check_output_file(const char* option, const std::string& file, std::string_
   else if (::access(directory.c_str(), W_OK) != 0)
     problem = fmt::format("{} cannot be written to", directory.string());
   else if (!begins_with_some_of(file, begins))
-    problem = "is there and holds something else, which would be lost; needs another name, or that it is removed";
+    problem = "is there and holds something else, which would be lost; give another name, or remove it";
   if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
 }
 

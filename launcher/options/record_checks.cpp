@@ -37,7 +37,7 @@ void check_as_in_checkpoint(const std::string& recorded, const Options& options,
     const auto found = before.find(entry.name);
     const std::string was = found == before.end() ? entry.get(Options()) : found->second;
     if (const std::string now = entry.get(options); now != was)
-      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; write that there again",
+      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; restore that value",
                                        options.run_dir, config_name, entry.name, now.empty() ? "not set" : now,
                                        was.empty() ? "not set" : was, checkpoint));
   }

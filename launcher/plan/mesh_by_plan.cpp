@@ -70,7 +70,7 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   used.sequence_parallel = used.recorded_sequence_parallel = layout.sequence_parallel;
   if (options.plan_exchange) used.exchange = layout.exchange;
   if (world.rank() == 0 && !options.quiet && !options.json)
-    print(fmt::format("mesh as ut plan has it: data-parallel {}, sequence-parallel {}{}\n",
+    print(fmt::format("mesh that ut plan chooses: data-parallel {}, sequence-parallel {}{}\n",
                       layout.ranks() / layout.sequence_parallel, layout.sequence_parallel,
                       layout.sequence_parallel > 1 ? ", exchange " + exchange_name(layout) : ""));
   return used;

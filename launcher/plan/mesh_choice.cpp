@@ -67,7 +67,7 @@ std::string where_it_loses(const Seconds& best, const Seconds& slower) {
 
 std::string against(const Candidate& best, const Candidate& other, const std::string& name) {
   if (other.fits != best.fits)
-    return fmt::format("{} needs {} on a rank, more than there is", name, readable(other.prediction.peak_bytes, "B"));
+    return fmt::format("{} needs {} on a rank, more than a rank has", name, readable(other.prediction.peak_bytes, "B"));
   const double more = percent_more(other.prediction.seconds.total(), best.prediction.seconds.total());
   return fmt::format("{} takes {:.0f} % longer, most of it in {}", name, more,
                      where_it_loses(best.prediction.seconds, other.prediction.seconds));
@@ -175,7 +175,7 @@ Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t rank
   shared.longest = std::max(work.longest, fixed.sequence_parallel.value_or(1));
   for (const Candidate& one : candidates(shared, nodes, ranks_per_node, machine))
     if (satisfies(work, one.layout, fixed)) return one.layout;
-  throw base::BadInput(fmt::format("--sequence-parallel {}: cannot be had with this exchange, model and {} ranks",
+  throw base::BadInput(fmt::format("--sequence-parallel {}: not possible with this exchange, model and {} ranks",
                                    fixed.sequence_parallel.value_or(1), nodes * ranks_per_node));
 }
 

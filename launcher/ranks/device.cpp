@@ -39,7 +39,7 @@ RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64
   const std::string problem = missing(gpus);
   if (problem.empty()) return {.cuda = true, .gpu = static_cast<int>(local_rank % gpus.count)};
   if (asked == DeviceChoice::automatic) return {};
-  throw base::BadInput(fmt::format("--device cuda: {}; --device cpu computes without", problem));
+  throw base::BadInput(fmt::format("--device cuda: {}; --device cpu computes without a GPU", problem));
 }
 
 std::int64_t gpus_of_host() {
@@ -51,7 +51,7 @@ std::int64_t gpus_of_host() {
 std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible) {
   const bool is_hidden = visible != nullptr && (*visible == '\0' || *visible == '-');
   if (asked != DeviceChoice::automatic || !gpus.in_build || gpus.count > 0 || on_host == 0 || is_hidden) return {};
-  return fmt::format("this host has GPUs, but computes without: {}", missing(gpus));
+  return fmt::format("this host has GPUs, but they are not used: {}", missing(gpus));
 }
 
 bool check_places(const std::vector<std::string>& places, bool share_gpus) {
@@ -62,15 +62,16 @@ bool check_places(const std::vector<std::string>& places, bool share_gpus) {
     if (is_first || places[rank].empty()) continue;
     shared = true;
     if (!share_gpus)
-      throw base::BadInput(fmt::format(
-          "--device: ranks {} and {} would have one GPU ({}); start at most as many ranks on a host as it has GPUs "
-          "(--ranks, mpirun -n, --ntasks-per-node), or let them with --share-gpus",
-          place->second, rank, places[rank]));
+      throw base::BadInput(
+          fmt::format("--device: ranks {} and {} would share one GPU ({}); start at most as many ranks on a host as it "
+                      "has GPUs (--ranks, mpirun -n, --ntasks-per-node), or allow it with --share-gpus",
+                      place->second, rank, places[rank]));
   }
   const auto without = ranks.find("");
   if (without != ranks.end() && ranks.size() > 1)
     throw base::BadInput(
-        fmt::format("--device: rank {} has no GPU where rank {} has one ({}); leave out its host, or give --device cpu",
+        fmt::format("--device: rank {} has no GPU, but rank {} has one ({}); start no rank on the host without, or "
+                    "give --device cpu",
                     without->second, std::next(without)->second, std::next(without)->first));
   return shared;
 }
@@ -78,7 +79,7 @@ bool check_places(const std::vector<std::string>& places, bool share_gpus) {
 CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevice& device) {
   if (asked == CommunicatorChoice::nccl && !device.cuda)
     throw base::BadInput(
-        "--communicator nccl: is between GPUs, and this run is on the CPU; give mpi, or --device cuda");
+        "--communicator nccl: connects only GPUs, but this run is on the CPU; give mpi, or --device cuda");
   if (asked != CommunicatorChoice::automatic) return asked;
   return device.cuda && !device.shared ? CommunicatorChoice::nccl : CommunicatorChoice::mpi;
 }

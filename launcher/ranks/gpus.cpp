@@ -35,8 +35,8 @@ VisibleGpus find_gpus() {
     if (const int capability = compute_capability(gpu); capability < least_capability)
       return {.in_build = true,
               .count = 0,
-              .problem = fmt::format("GPU {} has compute capability {}.{}; kernels are for "
-                                     "{}.0 and later, and CUDA_VISIBLE_DEVICES can leave it out",
+              .problem = fmt::format("GPU {} has compute capability {}.{}, but the kernels need {}.0 or later; "
+                                     "CUDA_VISIBLE_DEVICES can leave that GPU out",
                                      gpu, capability / 10, capability % 10, least_capability / 10)};
   return {.in_build = true, .count = count, .problem = count == 0 ? "CUDA finds none" : ""};
 }

@@ -41,10 +41,9 @@ std::string NonFiniteUpdates::left_out(const core::Model& model, double loss, bo
         rank, host,
         limit_ == 0
             ? what + " (--on-nonfinite stop)"
-            : fmt::format(
-                  "{}, after {} such updates in a row that were left out (--nonfinite-limit); if there is a "
-                  "checkpoint, --resume goes on from the newest, with --checkpoint best or update-N from another",
-                  what, limit_));
+            : fmt::format("{}, after {} such updates in a row were left out (--nonfinite-limit); --resume goes on from "
+                          "the newest checkpoint, if there is one; with --checkpoint best or update-N, from that one",
+                          what, limit_));
   return fmt::format("{}{}; the update is left out, {} of at most {} in a row", what,
                      is_of_one ? fmt::format(", from rank {} on host {}", rank, host) : "", in_a_row_, limit_);
 }

@@ -109,14 +109,14 @@ void check_same_on_all_ranks(const core::Model& model, const core::Adam& optimiz
   const auto at = std::ranges::mismatch(theirs, text_of_rank(mine, other, world)).in1 - theirs.begin();
   const auto& tensor = tensors[static_cast<std::size_t>(std::count(theirs.begin(), theirs.begin() + at, '\n'))];
   const std::string others = odd.is_one_of_two
-                                 ? fmt::format("rank {} on host {}, and which of them is right there is no telling",
-                                               other, text_of_rank(host_name(), other, world))
+                                 ? fmt::format("rank {} on host {}", other, text_of_rank(host_name(), other, world))
                                  : "the other ranks";
-  throw FailureOfRank(odd.rank, text_of_rank(host_name(), odd.rank, world),
-                      fmt::format("its {} has other bits than on {} (--check-ranks): memory, a processor or a link is "
-                                  "at fault, or they compute on unlike processors; go on from a checkpoint, without "
-                                  "{} host",
-                                  tensor.name, others, odd.is_one_of_two ? "either" : "that"));
+  throw FailureOfRank(
+      odd.rank, text_of_rank(host_name(), odd.rank, world),
+      fmt::format("its {} has other bits than on {} (--check-ranks){}: memory, a processor or a link is at fault, or "
+                  "the ranks compute on unlike processors; go on from a checkpoint, without {}",
+                  tensor.name, others, odd.is_one_of_two ? ", and which of the two is right is unknown" : "",
+                  odd.is_one_of_two ? "these hosts" : "that host"));
 }
 
 void check_finite(const core::Model& model, const core::Adam& optimizer, std::int64_t last_checkpoint,
@@ -130,10 +130,11 @@ void check_finite(const core::Model& model, const core::Adam& optimizer, std::in
   const auto rank = static_cast<int>(first.argmin().item<std::int64_t>());
   const std::string last =
       last_checkpoint < 0 ? "" : fmt::format("--resume goes on after update {}, ", last_checkpoint);
-  throw FailureOfRank(rank, text_of_rank(host_name(), rank, world),
-                      fmt::format("{} has values that are not finite, which no checkpoint is written of; {}a smaller "
-                                  "--learning-rate may help",
-                                  tensors[static_cast<std::size_t>(place)].name, last));
+  throw FailureOfRank(
+      rank, text_of_rank(host_name(), rank, world),
+      fmt::format(
+          "{} has values that are not finite, so no checkpoint is written; {}a smaller --learning-rate may help",
+          tensors[static_cast<std::size_t>(place)].name, last));
 }
 
 void check_same_options(const Options& options, dist::Communicator& world) {
@@ -163,8 +164,8 @@ void check_same_data(const datasets::Task& task, dist::Communicator& world) {
 void check_same_state(const std::string& state, const Options& options, dist::Communicator& world) {
   check_same(state, world, [&options](int rank, const std::string& host) {
     return fmt::format(
-        "--run-dir {}: rank {} on host {} sees another checkpoint than the other ranks; needs to be the "
-        "same directory on all hosts (try again where files are seen late)",
+        "--run-dir {}: rank {} on host {} sees another checkpoint than the other ranks; needs to be the same directory "
+        "on all hosts (if files appear late on some, try again)",
         options.run_dir, rank, host);
   });
 }

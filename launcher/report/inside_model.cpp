@@ -150,7 +150,7 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
       shown["examples"].push_back(model.example(number));
   if (shown["examples"].empty())
     throw base::BadInput(
-        fmt::format("of {} examples from number {} on none has at most {} positions; give another --example-rows, "
+        fmt::format("none of the {} examples from number {} on has at most {} positions; give another --example-rows, "
                     "--first-example or --split",
                     end - report.first_example, report.first_example, report.example_rows));
   return shown;

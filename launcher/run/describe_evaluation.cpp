@@ -6,7 +6,7 @@ namespace ut::launcher {
 namespace {
 
 std::string how_made(const Evaluation& evaluation) {
-  if (evaluation.scoring == Scoring::teacher_forced) return "each symbol after the right ones";
+  if (evaluation.scoring == Scoring::teacher_forced) return "teacher-forced";
   return evaluation.beam == 1 ? "decoded greedily" : fmt::format("decoded with a beam of {}", evaluation.beam);
 }
 
@@ -45,7 +45,7 @@ std::string describe_mean(const Evaluation& evaluation, bool groups_are_tasks) {
   if (groups_are_tasks && scored > 0)
     return fmt::format("{} of {} tasks failed (error above {:g} %), mean error {:.2f} %\n", evaluation.failed_tasks(),
                        scored, 100 * failed_above, 100 * (1 - evaluation.mean_of_groups()));
-  return scored < 2 ? "" : fmt::format("mean of the {}: accuracy {:.3f}\n", scored, evaluation.mean_of_groups());
+  return scored < 2 ? "" : fmt::format("mean of the {} groups: accuracy {:.3f}\n", scored, evaluation.mean_of_groups());
 }
 
 std::string describe_groups(const Evaluation& evaluation, const datasets::Task& task) {

@@ -44,7 +44,8 @@ void check_writable(const fs::path& path) {
       throw refusal(path, fmt::format("cannot be written to: {}", error.code().message()));
     }
     if (fs::is_symlink(existing) && !base::path_exists(existing))
-      throw refusal(path, fmt::format("{} is a link to what is not there; needs a directory", existing.string()));
+      throw refusal(path,
+                    fmt::format("{} is a link to a path that does not exist; needs a directory", existing.string()));
     if (!fs::is_directory(existing))
       throw refusal(path, fmt::format("{} is a file, a directory is needed", existing.string()));
     if (::access(existing.c_str(), W_OK | X_OK) != 0)
@@ -94,9 +95,9 @@ void check_run_directory(const Options& options) {
   check_writable(path);
   if (!options.resume && has_checkpoints(path))
     throw refusal(path, fmt::format("has a run already; {}use another directory",
-                                    options.command == "import" ? "" : "go on with it with --resume, or "));
+                                    options.command == "import" ? "" : "continue it with --resume, or "));
   if (!has_checkpoints(path) && has_records(path))
-    throw refusal(path, "its run's checkpoints are gone, its scores are not; remove it, or use another directory");
+    throw refusal(path, "has the scores of a run, but its checkpoints are gone; remove the directory, or use another");
   if (options.resume && !base::path_exists(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
   if (base::path_exists(lock_path(path))) take_lock(path, O_RDONLY);

@@ -59,7 +59,7 @@ int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
 }
 
 int stopped_before_training() {
-  say("stopped on request before training began; the same command goes on");
+  say("stopped on request before training began; give the same command again to train");
   return stopped_on_request;
 }
 

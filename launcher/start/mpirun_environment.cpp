@@ -128,7 +128,7 @@ void check_address_space() {
   rlimit space{};
   if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur >= needed) return;
   throw base::BadInput(
-      fmt::format("address space: {} a process is allowed (ulimit -v), a rank needs {} and what its model takes",
+      fmt::format("address space: a process may have {} (ulimit -v), a rank needs {} and room for its model",
                   readable(static_cast<double>(space.rlim_cur), "B"), readable(static_cast<double>(needed), "B")));
 }
 
@@ -139,7 +139,7 @@ void check_room_to_start(const Environment& get) {
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(directory, ignored);
   if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, ignored)))
-    throw base::BadInput(fmt::format("TMPDIR {}: needs the path of a directory, from / on", directory));
+    throw base::BadInput(fmt::format("TMPDIR {}: needs the absolute path of a directory", directory));
   if (!is_there) return;  // mpirun makes it
   if (::access(directory.c_str(), W_OK | X_OK) != 0)
     throw base::BadInput(
@@ -151,13 +151,13 @@ void check_room_to_start(const Environment& get) {
   constexpr std::uint64_t files = 64;  // with fewer, mpirun waits for ever, too
   if (place.f_files > 0 && place.f_favail < files)
     throw base::BadInput(
-        fmt::format("{}: there can be {} more files, mpirun needs {} to start ranks; remove some, or set TMPDIR to "
+        fmt::format("{}: has room for {} more files, mpirun needs {} to start ranks; remove some, or set TMPDIR to "
                     "another directory",
                     directory, place.f_favail, files));
   const auto free = static_cast<std::int64_t>(place.f_bavail * place.f_frsize / 1'000'000);
   if (free < needed)
     throw base::BadInput(
-        fmt::format("{}: {} MB are left, needs {} in which mpirun starts ranks; free some, or set "
+        fmt::format("{}: {} MB are free, mpirun needs {} to start ranks; free some, or set "
                     "TMPDIR to another directory",
                     directory, free, needed));
 }

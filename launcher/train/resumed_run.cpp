@@ -59,10 +59,9 @@ void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run)
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
   // Otherwise one of the updates that are now done again had a better score.
   if (is_newest || core::has_checkpoint(directory, best))
-    run.messages.push_back(
-        fmt::format("the best so far, update {}, is gone, or was altered or cut short since it was written; the best "
-                    "of what comes takes its place",
-                    best));
+    run.messages.push_back(fmt::format(
+        "the checkpoint of the best update so far, {}, is gone or damaged; the best update from now on takes its place",
+        best));
 }
 
 /// Adds a message on what is dropped of later updates. Throws base::BadInput if checkpoints are and nothing would come.
@@ -75,8 +74,8 @@ void check_that_something_comes(const Options& options, const Progressed& run, s
   if (const std::string limit = limit_reached(options, run); newest > run.update && !limit.empty())
     throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
                                      options.resume_from, nothing_left(run.update, limit)));
-  messages.push_back(fmt::format("goes on after update {}: what was recorded up to update {} is dropped{}", run.update,
-                                 last, newest > run.update ? ", with the checkpoints" : ""));
+  messages.push_back(fmt::format("goes on after update {}: the records of later updates, up to {}, are dropped{}",
+                                 run.update, last, newest > run.update ? ", and so are their checkpoints" : ""));
 }
 
 }  // namespace

@@ -109,7 +109,8 @@ void TrainingRun::score_best_again() {
   if (!result) return;
   best_ = {result->steering_score(), result->loss, best_->update};
   log_->say(
-      fmt::format("scored on other examples, or otherwise, from now on: update {}, the best so far: validation {}",
+      fmt::format("the validation examples or the scoring have changed; update {}, the best so far, was scored again: "
+                  "validation {}",
                   best_->update, describe_in_a_line(*result, *session_.task)));
 }
 

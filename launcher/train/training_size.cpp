@@ -45,11 +45,11 @@ std::vector<std::string> TrainingSize::describe() const {
   const int ranks = mesh.world().size();
   std::vector<std::string> lines;
   lines.push_back(session_.task->description());
-  lines.push_back(
-      fmt::format("{} parameters ({} of them the table of symbols), {} (data-parallel {}, sequence-parallel {}), {}{}",
-                  parameters_, table_parameters_, base::counted(ranks, "rank"), mesh.data_parallel(),
-                  mesh.sequence_parallel(), base::counted(threads_, "thread"), ranks > 1 ? " each" : ""));
-  lines.push_back(fmt::format("{} in the matrix products of an update of {:.0f} rows, the mean of the first {}",
+  lines.push_back(fmt::format(
+      "{} parameters ({} of them in the table of symbols), {} (data-parallel {}, sequence-parallel {}), {}{}",
+      parameters_, table_parameters_, base::counted(ranks, "rank"), mesh.data_parallel(), mesh.sequence_parallel(),
+      base::counted(threads_, "thread"), ranks > 1 ? " each" : ""));
+  lines.push_back(fmt::format("{} in the matrix products of an update of {:.0f} rows (means of the first {} updates)",
                               launcher::describe(flops_), rows_, updates_));
   const bool by_rows = options.batch_rows > 0;
   const auto examples = by_rows ? static_cast<std::int64_t>(std::ceil(examples_)) : options.batch;

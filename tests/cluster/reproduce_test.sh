@@ -135,12 +135,12 @@ mkdir -p "$scratch/some/none"
 touch "$scratch/some/none/qa2_train.txt"
 expect 1 "stories one task-1 seed 1: not run, no $scratch/some/none/qa1_*train.txt" stories --data "$scratch/some"
 expect 2 "no such table, there are digits, stories" nothing
-expect 2 "which tables? All of them are 12 runs; there are digits, stories"
+expect 2 "no table given; needs one or more of digits, stories (12 runs in all)"
 expect 2 "--row three: no such row, there are one, two" digits --row three --report
 expect 2 "--run add: no such run, there are copy, reverse, task-1, task-2" --run add --report
 expect 2 "--seeds 0: needs a whole number from 1 on" digits --seeds 0
 expect 2 "--out /dev/null/x: Not a directory" digits --one 0 --out /dev/null/x
-expect 2 "nothing to run: no such row has such a run and settings of the paper size" stories --size paper
+expect 2 "nothing to run: none of these rows has such a run with settings of the paper size" stories --size paper
 expect 0 "usage: reproduce.py" --help
 run_reproduce --list 2>"$scratch/said" | true || true
 [[ ! -s $scratch/said ]] || fail "a list that nobody reads: $(cat "$scratch/said")"
@@ -303,7 +303,7 @@ expect_stop() {
   wait "$run" || code=$?
   diff "$scratch/said" - <<SAID || fail "$1 and $2: this is not what it says"
 $1 one copy seed 1
-reproduce.py: $1 one copy seed 1: stopped; the same command goes on
+reproduce.py: $1 one copy seed 1: stopped; give the same command again to go on
 SAID
   [[ $code == 75 && ! -e $first/seed-2 ]] || fail "$1 and $2: not stopped: $code"
   ! pgrep --session "$run" || fail "$1 and $2: something goes on"
@@ -360,6 +360,7 @@ wait
 [[ $(cat "$scratch/made") == made ]] || fail "two runs have made the same file"
 rm "$scratch"/pieces/*
 mkdir "$scratch/pieces/pieces.model.lock" # not even root can open a directory for writing
-expect 2 "pieces.model.lock: Is a directory; first run, where it can be: ut data sentencepiece --data $scratch/pieces" \
+prepare="ut data sentencepiece --data $scratch/pieces"
+expect 2 "pieces.model.lock: Is a directory; first run this where it can be written: $prepare" \
   pieces --data "$scratch" --one 0
 echo "reproduce: as it should be"

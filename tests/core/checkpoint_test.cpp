@@ -325,7 +325,7 @@ TEST_F(Checkpoint, RefusalOffersTheNewestWholeOneBeforeOrElseAfter) {
   directory_.write("update-00000001/model.safetensors", "damaged");
   EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("--checkpoint update-00000002"));
   directory_.write("update-00000002/model.safetensors", "damaged");
-  EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("there is no whole one"));
+  EXPECT_THAT(load_refusal(directory_.path() / "update-00000001"), HasSubstr("no checkpoint is whole"));
 }
 
 /// A read may fail for a moment only, over a network, say; the checkpoint may be whole.

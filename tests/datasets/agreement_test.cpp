@@ -67,7 +67,7 @@ TEST_F(AgreementFiles, TestFilesAreTrainedOnOnlyWithoutTrainingText) {
   const Agreement trained = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_EQ(trained.size(Split::train), 3);
   EXPECT_EQ(trained.size(Split::test), 102);
-  EXPECT_THAT(trained.description(), testing::HasSubstr("whatever --agreement-train-share"));
+  EXPECT_THAT(trained.description(), testing::HasSubstr("so --agreement-train-share is ignored"));
   std::filesystem::remove(directory_.path() / "numpred.train");
   const Agreement shared = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_GT(shared.size(Split::train), 110);
@@ -110,11 +110,10 @@ TEST_F(AgreementFiles, AByteOrderMarkIsNoPartOfTheFirstLine) {
 
 TEST_F(AgreementFiles, MissingFilesAreNamed) {
   std::filesystem::remove(directory_.path() / "numpred.val");
-  EXPECT_EQ(refused(),
-            directory_ / "numpred.val" +
-                ": no such file; agreement is it and numpred.test.0 to numpred.test.5, or agr_50_mostcommon_10K.tsv, "
-                "unpacked, or, for --agreement-form language-model, subj_agr_filtered.text and subj_agr_filtered.gold "
-                "(--data: their directory)");
+  EXPECT_EQ(refused(), directory_ / "numpred.val" +
+                           ": no such file; --data needs a directory with it and numpred.test.0 to numpred.test.5, or "
+                           "with agr_50_mostcommon_10K.tsv, unpacked, or, for --agreement-form language-model, with "
+                           "subj_agr_filtered.text and subj_agr_filtered.gold");
   directory_.write("numpred.val", "VBP\tthe owls\n");
   for (const std::string name : {"numpred.test.0", "numpred.test.2"}) std::filesystem::remove(directory_.path() / name);
   EXPECT_NE(refused().find("no test examples"), std::string::npos);
@@ -229,7 +228,7 @@ TEST_F(AgreementTable, ALanguageModelLearnsUpToTheVerbAndRanksItsForms) {
 TEST_F(AgreementTable, IgnoresTheTrainShareAndYieldsToTheFilesMadeOfIt) {
   const Agreement shared = read_agreement(directory_.path(), AgreementForm::number_prediction, 0.5);
   EXPECT_EQ(shared.size(Split::test), read_agreement(directory_.path()).size(Split::test));
-  EXPECT_NE(shared.description().find("split by itself, whatever --agreement-train-share"), std::string::npos);
+  EXPECT_NE(shared.description().find("its own split, so --agreement-train-share is ignored"), std::string::npos);
   for (const std::string file : {"linzen2016_rnn_agr_simple/numpred.val", "numpred.val"}) {
     directory_.write(file, "VBD\tthe owls\n");
     EXPECT_NE(tests::bad_input([&] { read_agreement(directory_.path()); }).find(file + ":1: 'VBD' before the tab"),

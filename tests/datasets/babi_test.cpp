@@ -167,7 +167,8 @@ TEST_F(BabiFiles, TypedStoriesAreRead) {
   EXPECT_EQ(tests::bad_input([&] { babi.parse("Ada Ada Ada Ada Ada sat. Who sat?"); }),
             "'Ada Ada Ada Ada Ada sat .': 7 words; a sentence of this data set has at most 6");
   for (const std::string line : {"", "Ada sat.", "Ada sat", "Who sat? Ada sat.", "Who sat? Who sat?", "Who sat? Ada"})
-    EXPECT_EQ(tests::bad_input([&] { babi.parse(line); }).find("'" + line + "': facts that end with"), 0u) << line;
+    EXPECT_EQ(tests::bad_input([&] { babi.parse(line); }).find("'" + line + "': needs facts that end with"), 0u)
+        << line;
 }
 
 TEST_F(BabiFiles, WrongOptionsAndDirectoriesAreNamed) {
@@ -235,8 +236,8 @@ INSTANTIATE_TEST_SUITE_P(Files, MalformedBabi,
                                          Malformed{"1 a.\n99999999999999999999 b?\tz\n", ":2: no line number"},
                                          Malformed{" 1 a.\n2 b?\tz\n", ":1: no line number"},
                                          Malformed{"2 a.\n3 b?\tz\n", ":1: number 2; the first line"},
-                                         Malformed{"1 a.\n3 b?\tz\n", ":2: number 3 after 1; 2 would go on"},
-                                         Malformed{"1 a.\n2 a.\n2 b?\tz\n", ":3: number 2 after 2; 3 would go on"},
+                                         Malformed{"1 a.\n3 b?\tz\n", ":2: number 3 after 1; 2 would continue"},
+                                         Malformed{"1 a.\n2 a.\n2 b?\tz\n", ":3: number 2 after 2; 3 would continue"},
                                          Malformed{"1 a.\n0 b?\tz\n", ":2: number 0 after 1"},
                                          Malformed{"1 a.\n-2 b?\tz\n", ":2: number -2 after 1"},
                                          Malformed{"1 a.\n2 b?\t\t1\n", ":2: question without answer"},

@@ -67,7 +67,7 @@ TEST_F(CheckedData, EveryFlawOfParallelTextIsNamedWithItsPlace) {
   const DataCheck found = check("translation");
   EXPECT_THAT(found.warnings, Contains(HasSubstr("val.en:1: ends with a carriage return")));
   EXPECT_THAT(found.warnings, Contains(HasSubstr("val.en:2: is empty")));
-  EXPECT_THAT(found.warnings, Contains(HasSubstr("val.de:3: more than 9 times as many words")));
+  EXPECT_THAT(found.warnings, Contains(HasSubstr("val.de:3: has more than 9 times as many words")));
   EXPECT_THAT(found.warnings, Contains(HasSubstr("val.de:4: is the same in both languages")));
   EXPECT_THAT(found.errors, ElementsAre(HasSubstr("test.de: 22 lines, but test.en has 21")));
   directory_.write("test.de", "Mono \xff.\n" + test);
@@ -78,9 +78,9 @@ TEST_F(CheckedData, TestExamplesThatAreTrainedOnAreFound) {
   write_parallel_text();
   for (const std::string language : {"en", "de"})
     directory_.write("test." + language, "Nothing like it.\n" + base::read_file(directory_ / ("train." + language)));
-  EXPECT_THAT(
-      check("translation").warnings,
-      Contains(HasSubstr("200 of the 201 test examples are training examples too; the first is number 1, from 0")));
+  EXPECT_THAT(check("translation").warnings,
+              Contains(HasSubstr(
+                  "200 of the 201 test examples are training examples too; the first is number 1, counted from 0")));
 }
 
 TEST_F(CheckedData, OtherTasksAreFoundByTheirFiles) {
@@ -189,8 +189,9 @@ TEST_F(CheckedData, ControlPassagesAreLookedAt) {
   directory_.write(control, "a cat sat\nthe mat sat\n");
   DataCheck found = check("lambada");
   EXPECT_THAT(found.description, Contains(HasSubstr("  control: 2 examples, longest source 3 rows")));
-  EXPECT_THAT(found.warnings, Contains(HasSubstr("1 of the 2 control examples are training examples too; the first is "
-                                                 "number 1, from 0")));
+  EXPECT_THAT(found.warnings,
+              Contains(HasSubstr(
+                  "1 of the 2 control examples are training examples too; the first is number 1, counted from 0")));
   directory_.write(control, "a cat sat\nword\n");
   found = check("lambada");
   EXPECT_THAT(found.errors, ElementsAre(HasSubstr(control + ":2: 1 words")));

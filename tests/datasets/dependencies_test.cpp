@@ -84,7 +84,7 @@ TEST_F(Dependencies, BadLinesAreNamed) {
   EXPECT_EQ(second("it is\tis\tVBZ\t3\t0\t0\n"), "verb_index is 3; words are counted from 1, and the sentence has 2");
   EXPECT_EQ(second("it is\tis\tVBZ\t0\t0\t0\n"), "verb_index is 0; words are counted from 1, and the sentence has 2");
   EXPECT_EQ(second("it is\tis\tVBZ\t2\t-1\t0\n"), "n_intervening is '-1', not a count");
-  EXPECT_EQ(second("it is\tis\tVBZ\t2\t0\n"), "5 fields, and n_diff_intervening is the number 6 of them");
+  EXPECT_EQ(second("it is\tis\tVBZ\t2\t0\n"), "5 fields, but n_diff_intervening is column 6");
   EXPECT_EQ(second("\"it is\tis\tVBZ\t2\t0\t0\n"), "a quotation mark is not closed");
   EXPECT_NE(second("<pad> is\tis\tVBZ\t2\t0\t0\n").find("the word <pad>"), std::string::npos);
 }
@@ -92,9 +92,8 @@ TEST_F(Dependencies, BadLinesAreNamed) {
 TEST_F(Dependencies, ColumnsThatAreMissingAreNamed) {
   write("", "sentence\tverb_pos\tverb_index\tn_intervening\n");
   EXPECT_EQ(refused(),
-            "table:1: no column n_diff_intervening; the first line names the columns, with tabs between them, and of "
-            "these there "
-            "must be sentence, verb_pos, verb_index, n_intervening, n_diff_intervening");
+            "table:1: no column n_diff_intervening; the first line must name the columns, with tabs between them; "
+            "needed are sentence, verb_pos, verb_index, n_intervening, n_diff_intervening");
 }
 
 }  // namespace

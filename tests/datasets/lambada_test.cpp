@@ -90,14 +90,14 @@ TEST_F(LambadaFiles, GroupsSayWhetherTheAnswerIsInTheContext) {
 
 TEST_F(LambadaFiles, BadLinesAndMissingFilesAreNamed) {
   const std::string file = directory_.write("lambada_test_plain_text.txt", "a cat\nword\n").string();
-  EXPECT_EQ(refused(), file + ":2: 1 words; a passage is two at least, of which the last is asked for");
+  EXPECT_EQ(refused(), file + ":2: 1 words; a passage has at least two, the last of which is to be predicted");
   std::filesystem::remove(file);
   EXPECT_EQ(refused(), file +
-                           ": no such file; LAMBADA is lambada_development_plain_text.txt, "
-                           "lambada_test_plain_text.txt and a training text (--data: their directory)");
+                           ": no such file; --data needs a directory with lambada_development_plain_text.txt, "
+                           "lambada_test_plain_text.txt and a training text");
   directory_.write("lambada_test_plain_text.txt", "a cat\n");
   std::filesystem::remove_all(directory_.path() / "train-novels");
-  EXPECT_EQ(refused().find("--data " + directory_.path().string() + ": no training text; it needs one of train-novels"),
+  EXPECT_EQ(refused().find("--data " + directory_.path().string() + ": no training text; needs one of train-novels"),
             0u);
   std::filesystem::create_directory(directory_.path() / "train");
   EXPECT_NE(refused().find("no .txt files"), std::string::npos);
@@ -226,16 +226,16 @@ TEST_F(LambadaFiles, RunningTextIsAskedForItsRepeatedWords) {
   EXPECT_GE(*lengths.begin(), 4u);
   EXPECT_LE(*lengths.rbegin(), 7u);
   EXPECT_GT(lengths.size(), 1u);
-  EXPECT_THAT(task.description(), testing::HasSubstr("4 training passages (train-novels: words among the 7 before"));
+  EXPECT_THAT(task.description(),
+              testing::HasSubstr("4 training passages (train-novels: words that are among the 7 before"));
   options_.lambada_names = 5;
   EXPECT_EQ(read().size(Split::train), contexts_of_word) << "the same words are common where others have names";
   options_.lambada_common = 4;  // the, cat, and, dog, however small the vocabulary
   for (const std::int64_t vocabulary : {60000, 1})
-    EXPECT_THAT(tests::bad_input([&] { read(vocabulary, LambadaForm::pointing); }),
-                testing::HasSubstr("a word is needed"));
+    EXPECT_THAT(tests::bad_input([&] { read(vocabulary, LambadaForm::pointing); }), testing::HasSubstr("needs a word"));
   options_.lambada_common = 2;
   options_.lambada_context = 3;
-  EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("a word is needed that stands among those before"));
+  EXPECT_THAT(tests::bad_input([&] { read(); }), testing::HasSubstr("needs a word that is among those before"));
 }
 
 /// Every word recurs after as many words as a context has at most, so only the longest contexts have the answer.
@@ -277,7 +277,7 @@ TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {
     const std::string before = base::path_exists(file) ? base::read_file(file) : "the cat\n";
     std::ofstream(file) << before << "word\n";
     EXPECT_NE(refused().find(file + ":"), std::string::npos) << refused();
-    EXPECT_NE(refused().find(": 1 words; a passage is two at least"), std::string::npos) << refused();
+    EXPECT_NE(refused().find(": 1 words; a passage has at least two"), std::string::npos) << refused();
     std::ofstream(file) << before;
   }
 }

@@ -204,10 +204,9 @@ TEST_F(Checkpoints, AreRefusedIfDamagedAndAnEarlierOneIsOffered) {
   base::write_file_whole(run_ + "/options.conf", std::regex_replace(options, std::regex("\nseed = 1"), "\nseed = 3"));
   const Outcome altered = run_ut(go_on);
   EXPECT_EQ(altered.exit_code, 2);
-  EXPECT_EQ(altered.errors,
-            fmt::format("ut: {0}/options.conf: seed is 3, but 1 in {0}/checkpoints/update-00000020: the "
-                        "file was altered; write that there again\n",
-                        run_));
+  EXPECT_EQ(altered.errors, fmt::format("ut: {0}/options.conf: seed is 3, but 1 in {0}/checkpoints/update-00000020: "
+                                        "the file was altered; restore that value\n",
+                                        run_));
   base::write_file_whole(run_ + "/options.conf", options);
   base::write_file_whole(newest / "model.safetensors", "damaged");
   const Outcome earlier = run_ut(go_on + " --checkpoint update-15");
@@ -238,7 +237,7 @@ TEST_F(Checkpoints, AreReplacedAsTheBestIfDamaged) {
     const Outcome outcome = run_ut("train --resume --max-updates 35 --run-dir " + run_);
     tally.tried(0, 0);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-    EXPECT_THAT(outcome.output, HasSubstr("the best so far, update 20, is gone, or was altered or cut short"));
+    EXPECT_THAT(outcome.output, HasSubstr("the checkpoint of the best update so far, 20, is gone or damaged"));
     EXPECT_EQ(core::find_checkpoint(checkpoints, "best").filename(), "update-00000035");
   }
 }

@@ -43,7 +43,7 @@ std::vector<Case> cases() {
                    "\\(--on-nonfinite stop\\)",
                    1, 0});
     const std::string others =
-        ranks > 2 ? "the other ranks" : "rank 0 on host [^\n]+ which of them is right there is no";
+        ranks > 2 ? "the other ranks" : "rank 0 on host [^\n]+ which of the two is right is unknown";
     for (const int rank : {0, 1})
       all.push_back({"flip", ranks, fmt::format("after update 25: its [^\n]+ has other bits than on {}[^\n]*", others),
                      rank, ranks > 2 ? rank : 1});

@@ -64,7 +64,8 @@ TEST_F(BadInput, OptionOutOfRangeSaysTheRange) {
   expect_refused(train(tiny + "--dropout 1.5"), AllOf(HasSubstr("--dropout"), HasSubstr("1.5"), HasSubstr("0")));
   expect_refused(train(tiny + "--heads 3"), AllOf(HasSubstr("heads"), HasSubstr("d-model")));
   const std::string heads = "--exchange heads --ranks 4 --sequence-parallel ";
-  expect_refused(train(tiny + heads + "4"), AllOf(HasSubstr("--exchange heads"), HasSubstr("of which there are 2")));
+  expect_refused(train(tiny + heads + "4"),
+                 AllOf(HasSubstr("--exchange heads"), HasSubstr("4 ranks cannot share the 2 heads")));
   expect_refused(train(tiny + heads + "2 --exchange-sends states"), HasSubstr("--exchange-sends states"));
   expect_refused(train(tiny + "--exchange star"), AllOf(HasSubstr("--exchange"), HasSubstr("star"), HasSubstr("ring")));
   expect_refused(train(tiny + "--batch x"), AllOf(HasSubstr("--batch"), HasSubstr("x")));
@@ -210,7 +211,7 @@ TEST_F(BadInput, NameOfTheWorkingDirectoryMustBeRecordable) {
         run_shell(fmt::format(
             "here=$(printf '{}-{}'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
             run_directory(), letter, run_directory())),
-        HasSubstr(std::string("--data: the name of the directory that this is started in ") + problem));
+        HasSubstr(std::string("--data: the name of the working directory ") + problem));
     expect_nothing_written();
   }
 }
@@ -317,7 +318,7 @@ TEST_F(BadInput, UnusableRunDirectoryIsRefused) {
   std::filesystem::create_symlink(nowhere, link);
   for (const std::string below : {"", "/run"})
     expect_refused(run_ut("train " + tiny + "--run-dir " + link + below),
-                   HasSubstr(link + " is a link to what is not"));
+                   HasSubstr(link + " is a link to a path that does not exist"));
   const std::string records = run_directory() + "/metrics.jsonl";
   std::filesystem::rename(records, directory_ / "records");
   std::filesystem::create_symlink(nowhere + "/records", records);
@@ -349,8 +350,9 @@ TEST_F(BadInput, OtherRanksThanWereStartedAreRefused) {
 
 /// With only a few MB left in TMPDIR mpirun waits for ever and says nothing.
 TEST_F(BadInput, MissingRoomForMpirunIsReported) {
-  for (const auto& [place, message] : {std::pair("/proc", "/proc: 0 MB are left, needs 16"),
-                                       std::pair("relative", "TMPDIR relative: needs the path of a directory")}) {
+  for (const auto& [place, message] :
+       {std::pair("/proc", "/proc: 0 MB are free, mpirun needs 16"),
+        std::pair("relative", "TMPDIR relative: needs the absolute path of a directory")}) {
     expect_refused(run_shell(fmt::format("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place,
                                          std::getenv("UT"), tiny, run_directory())),
                    HasSubstr(message));
@@ -373,14 +375,15 @@ TEST_F(BadInput, TooFewOpenFilesForMpirunAreReported) {
 TEST_F(BadInput, TooLittleAddressSpaceForRanksIsReported) {
   expect_refused(run_shell(fmt::format("ulimit -v 900000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
                                        std::getenv("UT"), tiny, run_directory())),
-                 HasSubstr("922 MB a process is allowed (ulimit -v), a rank needs 1.10 GB"));
+                 HasSubstr("a process may have 922 MB (ulimit -v), a rank needs 1.10 GB"));
   expect_nothing_written();
 }
 
 TEST_F(BadInput, RanksOfACommandForOneProcessAreRefused) {
   const Outcome outcome =
       run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());
-  expect_refused(outcome, AllOf(HasSubstr("ut data stories: mpirun or srun has started 2"), HasSubstr("leave it")));
+  expect_refused(outcome,
+                 AllOf(HasSubstr("ut data stories: mpirun or srun has started 2"), HasSubstr("start it without")));
   expect_nothing_written();
 }
 

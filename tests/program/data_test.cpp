@@ -29,7 +29,7 @@ TEST(DataCheck, SaysWhatIsThereAndWhatIsWrong) {
   EXPECT_EQ(run_ut("data sentencepiece --vocabulary-size 100 --quiet --data " + data).output, "");
   const Outcome good = run_ut("data check " + data + " --task translation");
   EXPECT_EQ(good.exit_code, 0) << good.output;
-  EXPECT_THAT(good.output, HasSubstr("can be trained on: --task translation"));
+  EXPECT_THAT(good.output, HasSubstr("can be trained on with: --task translation"));
   directory.write("test.en", "Bada.\r\n");
   directory.write("test.de", "Mono.\n");
   const Outcome warned = run_ut("data check " + data);
@@ -69,7 +69,7 @@ TEST(DataCheck, SaysWithWhichOptionsToTrain) {
   ASSERT_EQ(run_ut("data stories --facts 2 --train 100 --validation 0 --test 100 --out " + data).exit_code, 0);
   EXPECT_EQ(run_ut("data stories --facts 2 --train 200 --validation 0 --test 100 --out " + data).exit_code, 2);
   EXPECT_THAT(run_ut("data check " + data).output,
-              testing::EndsWith(data + ": can be trained on: --task babi --babi-task 2\n"));
+              testing::EndsWith(data + ": can be trained on with: --task babi --babi-task 2\n"));
 }
 
 TEST(DataStories, AreMadeWholeOrNotAtAll) {
@@ -105,7 +105,7 @@ TEST_F(DataFetch, TakesArchivesFromAFolder) {
   const Outcome fetched = fetch(fmt::format("multi30k --from {}", shared.string()));
   ASSERT_EQ(fetched.exit_code, 0) << fetched.errors;
   EXPECT_THAT(fetched.output, AllOf(HasSubstr("licence: "), HasSubstr("https://github.com/multi30k/dataset"),
-                                    HasSubstr("as it should be")));
+                                    HasSubstr(": as expected\n")));
   EXPECT_THAT(found(), testing::ElementsAre("multi30k"));
   EXPECT_TRUE(std::filesystem::exists(directory_.path() / "multi30k/raw/train.en"));
   expect_refused(fetch(fmt::format("multi30k --from {}", shared.string())), HasSubstr("is there already"));
@@ -128,8 +128,8 @@ TEST_F(DataFetch, WhatItBringsCanBeTrainedOn) {
   EXPECT_THAT(lambada.output, HasSubstr("48516 training passages (novels-lambada-style)"));
   const Outcome agreement = run_ut("data check " + directory_ / "a");
   EXPECT_EQ(agreement.exit_code, 0) << agreement.output;
-  EXPECT_THAT(agreement.output,
-              AllOf(HasSubstr("a/linzen2016_rnn_agr_simple: "), HasSubstr("a: can be trained on: --task agreement\n")));
+  EXPECT_THAT(agreement.output, AllOf(HasSubstr("a/linzen2016_rnn_agr_simple: "),
+                                      HasSubstr("a: can be trained on with: --task agreement\n")));
 }
 
 TEST_F(DataFetch, DataWithoutAnAddressNeedsAFolder) {
@@ -207,7 +207,7 @@ TEST_F(DataFetch, ProgramsThatAreMissingOrFailAreNamed) {
   const Outcome failed = fetch("babi", tools.path().string() + ":$PATH");
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.errors, AllOf(HasSubstr("tasks_1-20_v1-2.tar.gz: not fetched: curl: failed with 22"),
-                                   HasSubstr("with --from a folder is enough that has it or babi.tar.xz")));
+                                   HasSubstr("give --from, a folder that has this archive or babi.tar.xz")));
   EXPECT_THAT(found(), testing::IsEmpty());
   const auto curl = tools.write("curl", "#!/bin/sh\n: >\"$6\"\n");
   const auto tar =

@@ -161,7 +161,7 @@ TEST_F(EvaluationOfCopy, IsKeptWithItsRunWhereThatCanBeWrittenTo) {
   const Outcome outcome = run_ut(fmt::format("evaluate --run-dir {} --beam 2 --ranks 2 --json", other));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(json::parse(outcome.output), printed);
-  EXPECT_THAT(outcome.errors, testing::HasSubstr("is not kept with its run"));
+  EXPECT_THAT(outcome.errors, testing::HasSubstr("is not recorded with its run"));
 }
 
 TEST_F(EvaluationOfCopy, SearchesAsItIsTold) {

@@ -62,7 +62,7 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.output, HasSubstr("  ponder "));
   EXPECT_THAT(trained.output, HasSubstr("ponder time "));
-  EXPECT_THAT(trained.output, testing::ContainsRegex("parameters \\([0-9]+ of them the table of symbols\\)"));
+  EXPECT_THAT(trained.output, testing::ContainsRegex("parameters \\([0-9]+ of them in the table of symbols\\)"));
   EXPECT_THAT(trained.output,
               testing::ContainsRegex("[0-9.]+ .FLOP to [0-9.]+ .FLOP in the matrix products of an update"));
   const std::vector<json> updates = records_of(run_, "loss");

@@ -123,7 +123,7 @@ TEST_F(ModelFiles, MismatchesAreNamedAndNothingIsWritten) {
   EXPECT_THAT(import(model).errors, HasSubstr("config.json: \"model\": encoder_steps is "));
   base::write_file_whole(model + "/config.json", config);
   base::write_file_whole(model + "/vocabulary.txt", "<pad>\n<EOS>\nx\n");
-  EXPECT_THAT(import(model).errors, HasSubstr("vocabulary.txt: other symbols"));
+  EXPECT_THAT(import(model).errors, HasSubstr("vocabulary.txt: has other symbols"));
   base::write_file_whole(model + "/config.json", R"({"options": {"d-modle": 16}})");
   EXPECT_THAT(import(model).errors, HasSubstr("config.json: d-modle: unknown option"));
   base::write_file_whole(model + "/config.json", "[");
@@ -148,13 +148,13 @@ TEST_F(ModelFiles, AverageOfCheckpointsIsTheMeanOfTheirParameters) {
   const Outcome too_many = run_ut("evaluate --average 4 --run-dir " + run_);
   EXPECT_EQ(too_many.exit_code, 2);
   EXPECT_EQ(too_many.errors, fmt::format("ut: --average 4: {}/checkpoints has 3 checkpoints; give at most that many, "
-                                         "and train with --keep-checkpoints\n",
+                                         "or train with a larger --keep-checkpoints\n",
                                          run_));
   for (const std::string& file : {std::string("model.safetensors"), std::string("state.json")}) {
     base::write_file_whole(run_ + "/checkpoints/update-00000004/" + file, "{}");
     expect_refused(run_ut("evaluate --average 3 --run-dir " + run_),
                    AllOf(HasSubstr("update-00000004/" + file),
-                         HasSubstr("; give a smaller --average, or --checkpoint update-N of a whole one")));
+                         HasSubstr("; give a smaller --average, or a whole checkpoint with --checkpoint update-N")));
   }
 }
 

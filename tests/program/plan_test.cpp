@@ -99,8 +99,8 @@ TEST(Plan, ChoosesTheMeshOfATrainingThatLeavesItOpen) {
   const Outcome outcome = run_ut(training + planned + " --ranks 2");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   const std::string recorded = base::read_file(planned + "/options.conf");
-  const bool is_cut = outcome.output.find("mesh as ut plan has it: data-parallel 1, sequence-parallel 2") == 0;
-  const bool is_whole = outcome.output.find("mesh as ut plan has it: data-parallel 2, sequence-parallel 1") == 0;
+  const bool is_cut = outcome.output.find("mesh that ut plan chooses: data-parallel 1, sequence-parallel 2") == 0;
+  const bool is_whole = outcome.output.find("mesh that ut plan chooses: data-parallel 2, sequence-parallel 1") == 0;
   EXPECT_NE(is_cut, is_whole) << outcome.output;
   EXPECT_THAT(recorded, HasSubstr(is_cut ? "\nsequence-parallel = 2\n" : "\nsequence-parallel = 1\n"));
   EXPECT_THAT(recorded, testing::Not(HasSubstr("exchange = auto")));

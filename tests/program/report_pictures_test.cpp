@@ -27,7 +27,7 @@ TEST_F(ReportPicture, PicturesOfCurvesNeedNoModel) {
 TEST_F(ReportPicture, DrawsScoresOfSomeTasksIfARunHasThem) {
   write_run("other", "{\"update\":1,\"loss\":2.5}\n");
   for (const auto& [name, title, needed] :
-       {std::tuple("perplexity", "Perplexity on the validation split", "needs one of a language model"),
+       {std::tuple("perplexity", "Perplexity on the validation split", "needs a run of a language model"),
         std::tuple("bleu", "BLEU on the validation split", "--task translation --evaluation-scoring decoded")}) {
     write_run("run", fmt::format("{{\"update\":1,\"split\":\"validation\",\"{0}\":7.4}}\n"
                                  "{{\"update\":2,\"split\":\"validation\",\"{0}\":16}}\n",

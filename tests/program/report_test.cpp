@@ -125,7 +125,7 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
   expect_report_refused(run + " --no-model --out /nowhere/at/all.html", "there is no directory");
   expect_report_refused(run + " --no-model --svg attention", "needs the model; leave --no-model out");
   expect_report_refused(run + " --no-model --svg ponder",
-                        "no run has recorded positions that halt; needs one of ut train --h");
+                        "no run has recorded positions that halt; needs a run of ut train --h");
   expect_report_refused(run + " --no-model --svg scaling", "needs --scaling FILE");
   expect_report_refused(run + " --no-model --svg loss --out " + directory_ / "loss.png",
                         "needs another ending, or --png");

@@ -77,9 +77,9 @@ TEST_F(ResumedRun, GoesOnFromBeforeItWasSpoilt) {
   ASSERT_EQ(run_ut(training).exit_code, 0);
   const Outcome spoilt = run_ut(resume + " --learning-rate 1e15");
   EXPECT_EQ(spoilt.exit_code, 1);
-  EXPECT_THAT(spoilt.errors, HasSubstr("after 10 such updates in a row that were left out (--nonfinite-limit); if "
-                                       "there is a checkpoint, --resume goes on from the newest, with --checkpoint "
-                                       "best or update-N from another"));
+  EXPECT_THAT(spoilt.errors,
+              HasSubstr("after 10 such updates in a row were left out (--nonfinite-limit); --resume goes on from the "
+                        "newest checkpoint, if there is one; with --checkpoint best or update-N, from that one"));
   EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/update-00000010"));
   EXPECT_FALSE(std::filesystem::exists(run + "/checkpoints/update-00000030"));
   const Outcome gone_on = run_ut(resume + " --checkpoint update-10 --learning-rate 0.003");
@@ -109,7 +109,7 @@ TEST_F(ResumedRun, KeepsItsScoresIfItsCheckpointsAreLost) {
   std::filesystem::remove_all(run + "/checkpoints");
   for (const std::string& begun : {addition(2), std::string("train --resume ")}) {
     expect_refused(run_ut(begun + "--run-dir " + run),
-                   HasSubstr("its run's checkpoints are gone, its scores are not; remove it, or use"));
+                   HasSubstr("has the scores of a run, but its checkpoints are gone; remove the directory, or use"));
     EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), records);
   }
   // As if a kill came between the first score and its checkpoint.
@@ -133,10 +133,10 @@ TEST_F(ResumedRun, KeepsItsMeshAfterGoingOnWithOneRank) {
     return resumed.output;
   };
   ASSERT_EQ(run_ut(addition(2) + "--ranks 1 --run-dir " + run).exit_code, 0);
-  EXPECT_THAT(on(2, 4), HasSubstr("mesh as ut plan has it"));
+  EXPECT_THAT(on(2, 4), HasSubstr("mesh that ut plan chooses"));
   ASSERT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --max-updates 6 --run-dir " + run).exit_code, 0);
   on(1, 8);
-  EXPECT_THAT(on(2, 10), Not(HasSubstr("mesh as ut plan has it")));
+  EXPECT_THAT(on(2, 10), Not(HasSubstr("mesh that ut plan chooses")));
   EXPECT_THAT(base::read_file(run + "/options.conf"), HasSubstr("sequence-parallel = 2\n"));
 }
 
@@ -203,7 +203,8 @@ TEST_F(ResumedRun, SaysThatItIsDoneAndIsTestedOnce) {
   ASSERT_EQ(run_ut(addition(4) + "--run-dir " + run).exit_code, 0);
   const std::string metrics = base::read_file(run + "/metrics.jsonl");
   const Outcome again = run_ut("train --resume --run-dir " + run);
-  EXPECT_THAT(again.output, HasSubstr("nothing is left to train after update 4; --max-updates above 4 goes on"));
+  EXPECT_THAT(again.output,
+              HasSubstr("nothing is left to train after update 4; to go on, give --max-updates above 4\n"));
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
   EXPECT_EQ(run_ut("train --resume --ranks 2 --sequence-parallel 2 --run-dir " + run).exit_code, 0);
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
@@ -243,26 +244,24 @@ TEST_F(ResumedRun, SaysWhatChangesAndWhatIsDroppedWhenItGoesOn) {
   const std::string metrics = base::read_file(run + "/metrics.jsonl");
   const Outcome refused = run_ut(resume + " --checkpoint update-10 --max-updates 10");
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_EQ(
-      refused.errors,
-      "ut: --checkpoint update-10: what came after it would be dropped, and nothing is left to train after update "
-      "10; --max-updates above 10 goes on\n");
+  EXPECT_EQ(refused.errors,
+            "ut: --checkpoint update-10: what came after it would be dropped, and nothing is left to train after "
+            "update 10; to go on, give --max-updates above 10\n");
   EXPECT_EQ(base::read_file(run + "/metrics.jsonl"), metrics);
 
   const Outcome longer = run_ut(resume + " --max-updates 40 --learning-rate 0.006 --log-every 2 --threads 1");
   EXPECT_THAT(longer.output,
               HasSubstr("goes on with --learning-rate 0.006 (0.003 so far), --max-updates 40 (30 so far), "
                         "--log-every 2 (1 so far)\nthe learning rate is "));
-  EXPECT_THAT(longer.output, Not(HasSubstr("is dropped")));
+  EXPECT_THAT(longer.output, Not(HasSubstr("are dropped")));
   ASSERT_EQ(run_ut("evaluate --checkpoint update-20 --run-dir " + run).exit_code, 0);
   const std::string kept = base::read_file(run + "/evaluations.jsonl");
   ASSERT_EQ(run_ut("evaluate --average 2 --run-dir " + run).exit_code, 0);
   const Outcome earlier = run_ut(resume + " --checkpoint update-20");
   EXPECT_EQ(base::read_file(run + "/evaluations.jsonl"), kept) << "none of what was dropped";
-  EXPECT_THAT(
-      earlier.output,
-      HasSubstr("goes on after update 20: what was recorded up to update 40 is dropped, with the checkpoints\n"));
-  EXPECT_THAT(run_ut(resume).output, AllOf(Not(HasSubstr("goes on with")), Not(HasSubstr("is dropped"))));
+  EXPECT_THAT(earlier.output, HasSubstr("goes on after update 20: the records of later updates, up to 40, are dropped, "
+                                        "and so are their checkpoints\n"));
+  EXPECT_THAT(run_ut(resume).output, AllOf(Not(HasSubstr("goes on with")), Not(HasSubstr("are dropped"))));
 }
 
 }  // namespace

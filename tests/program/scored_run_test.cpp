@@ -177,8 +177,8 @@ TEST_F(ScoredRun, ScoresDecodedOutputsIfRequested) {
   const Outcome decoded = run_ut(
       "train --resume --evaluation-scoring decoded --max-updates 60 --ranks 2 --sequence-parallel 2 --run-dir " + run);
   ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
-  EXPECT_THAT(decoded.output, AllOf(HasSubstr("scored on other examples, or otherwise, from now on: update "),
-                                    HasSubstr("(decoded greedily)"), Not(HasSubstr("right ones"))));
+  EXPECT_THAT(decoded.output, AllOf(HasSubstr("the validation examples or the scoring have changed; update "),
+                                    HasSubstr("(decoded greedily)"), Not(HasSubstr("(teacher-forced)"))));
   const auto evaluated = [&run](const std::string& options) {
     return json_of_ut("evaluate --json --run-dir " + run + " " + options);
   };
@@ -230,7 +230,7 @@ TEST_F(ScoredRun, TargetScoreCountsOnlyCurrentExamples) {
   const Outcome other = run_ut(
       fmt::format("train --resume --evaluation-limit 0 --target-score {} --max-updates 70 --run-dir {}", score, run));
   ASSERT_EQ(other.exit_code, 0) << other.errors;
-  const auto scored = other.output.find("scored on other examples, or otherwise, from now on");
+  const auto scored = other.output.find("the validation examples or the scoring have changed");
   ASSERT_NE(scored, std::string::npos) << other.output;
   EXPECT_EQ(other.output.substr(0, scored).find("nothing is left"), std::string::npos) << other.output;
 }
@@ -251,8 +251,10 @@ TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
   ASSERT_EQ(run_ut("train --resume --max-updates 8" + ranks + run).exit_code, 0);
   const Outcome again = run_ut("train --resume --max-updates 8 --evaluation-limit 20" + ranks + other);
   EXPECT_EQ(again.exit_code, 0) << again.errors;
-  EXPECT_THAT(again.output, testing::ContainsRegex(
-                                "scored on other examples, or otherwise, from now on: update [24], the best so far"));
+  EXPECT_THAT(
+      again.output,
+      testing::ContainsRegex(
+          "the validation examples or the scoring have changed; update [24], the best so far, was scored again"));
   expect_equal_losses(losses_of(run), losses_of(other), 1e-12);
   const auto best = nlohmann::json::parse(base::read_file(other + "/checkpoints/update-00000008/state.json"));
   EXPECT_LE(best.at("best_update"), 4);
@@ -266,7 +268,7 @@ TEST_F(ScoredRun, ScoresItsBestAgainAndGoesOnFromItsNewest) {
 /// The best checkpoint is not removed when later scores are on other examples.
 TEST_F(ScoredRun, KeepsTheBestWhereLaterScoresAreOfOtherExamples) {
   const std::string said =
-      "scored on other examples, or otherwise, from now on: update 4, the best so far: validation ";
+      "the validation examples or the scoring have changed; update 4, the best so far, was scored again: validation ";
   for (const std::string others : {"--evaluation-limit 3", "--evaluation-length 3", "--evaluation-examples 30"}) {
     const std::string run = directory_ / ("run" + others);
     const auto train = [&run](const std::string& options) { return run_ut(options + " --run-dir '" + run + "'"); };

@@ -106,7 +106,7 @@ TEST_F(StoppedRun, CanBeStoppedWhileLibrariesAreLoaded) {
     EXPECT_EQ(stopped.exit_code, 75) << ranks << stopped.output << stopped.errors;
     const bool has_begun = std::filesystem::exists(run + "/checkpoints/latest");
     EXPECT_EQ(stopped.errors,
-              has_begun ? "" : "ut: stopped on request before training began; the same command goes on\n");
+              has_begun ? "" : "ut: stopped on request before training began; give the same command again to train\n");
     EXPECT_TRUE(has_begun || ranks != "1") << "which has nothing to wait for";
   }
 }

@@ -146,7 +146,7 @@ TEST_F(Update, IsTheLastWhenPatienceRunsOut) {
   const std::string of_no_use = "--learning-rate 1e-30 --evaluation-examples 4 --evaluate-every 2 --patience 3";
   EXPECT_EQ(updates(60, "", four_examples, of_no_use).size(), 8);
   const Outcome over = run_ut("train --resume --run-dir " + run_);
-  EXPECT_THAT(over.output, testing::HasSubstr("after update 8; --patience above 3, or 0, goes on"));
+  EXPECT_THAT(over.output, testing::HasSubstr("after update 8; to go on, give --patience above 3, or 0\n"));
   const Outcome more = run_ut("train --resume --patience 5 --run-dir " + run_);
   EXPECT_EQ(more.exit_code, 0) << more.errors;
   EXPECT_EQ(losses_of(run_).size(), 12);

@@ -63,13 +63,13 @@ TEST(Options, AreRefusedIfTheyWouldDoNothing) {
   }
   const Words language_model = {"--task", "lambada", "--lambada-form", "language-model", "--data", "there"};
   const std::vector<std::pair<Words, std::string>> of_no_encoder = {
-      {{"--halting", "act", "--decoder-halting", "none"}, "--halting: does nothing here, needs an encoder beside"},
+      {{"--halting", "act", "--decoder-halting", "none"}, "--halting: does nothing here, needs an encoder;"},
       {{"--halting", "act-copy", "--decoder-halting", "act", "--balance", "2"}, "--balance: does nothing here"},
       {{"--halting", "act", "--decoder-halting", "none", "--max-steps", "3"}, "--max-steps: does nothing here"},
-      {{"--steps", "3", "--decoder-steps", "1"}, "--steps: does nothing here, needs an encoder beside"},
+      {{"--steps", "3", "--decoder-steps", "1"}, "--steps: does nothing here, needs an encoder;"},
       {{"--halting", "act", "--max-steps", "3"}, ""},
       {{"--steps", "3"}, ""},
-      {{"--evaluation-scoring", "decoded"}, "--evaluation-scoring: does nothing here, needs a task whose inputs have"},
+      {{"--evaluation-scoring", "decoded"}, "--evaluation-scoring: does nothing here, needs a task with outputs"},
       {{"--evaluation-scoring", "teacher-forced"}, ""},
       {{"--lambada-scored", "all-words"}, ""},
       {{"--patience", "3", "--evaluate-every", "0"}, "--patience: does nothing here, needs --evaluate-every above 0"},

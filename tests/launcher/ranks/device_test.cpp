@@ -52,7 +52,7 @@ TEST(Device, IsRefusedWithReasonAndRemedyIfUnavailable) {
 TEST(Device, UnusedDevicesOfAHostAreReported) {
   for (const char* visible : {static_cast<const char*>(nullptr), "0,1"})
     EXPECT_THAT(say_of_unused_gpus(DeviceChoice::automatic, none_there, 2, visible),
-                AllOf(HasSubstr("this host has GPUs, but computes without"), HasSubstr("no driver")));
+                AllOf(HasSubstr("this host has GPUs, but they are not used"), HasSubstr("no driver")));
   for (const char* hidden : {"", "-1"})
     EXPECT_EQ(say_of_unused_gpus(DeviceChoice::automatic, none_there, 2, hidden), "");
   EXPECT_EQ(say_of_unused_gpus(DeviceChoice::automatic, none_there, 0, nullptr), "");
@@ -75,7 +75,7 @@ TEST(Device, IsAcceptedIfEachRankHasItsOwn) {
 
 TEST(Device, IsOfOneKindOnAllRanks) {
   EXPECT_THAT(places_refused({"host a, PCI 1", "", "host a, PCI 2"}),
-              AllOf(HasSubstr("rank 1 has no GPU where rank 0 has one"), HasSubstr("--device cpu")));
+              AllOf(HasSubstr("rank 1 has no GPU, but rank 0 has one"), HasSubstr("--device cpu")));
 }
 
 TEST(Device, DecidesTheCommunicator) {

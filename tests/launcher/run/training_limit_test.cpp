@@ -12,8 +12,8 @@ TEST(TrainingLimit, IsReachedAtTheTargetScore) {
     options.target_score = target;
     return limit_reached(options, {4, 0, false, BestScore{score, 1, 4}});
   };
-  EXPECT_EQ(reached(0.5, 0.5), "--target-score above 0.5000, or 0,");
-  EXPECT_EQ(reached(0.5, 0.75), "--target-score above 0.7500, or 0,");
+  EXPECT_EQ(reached(0.5, 0.5), "--target-score above 0.5000, or 0");
+  EXPECT_EQ(reached(0.5, 0.75), "--target-score above 0.7500, or 0");
   EXPECT_EQ(reached(1, 1), "--target-score 0");
   EXPECT_EQ(reached(0.5, 0.499), "");
   EXPECT_EQ(reached(0, 1), "") << "no target";
@@ -27,7 +27,7 @@ TEST(TrainingLimit, IsReachedWhenPatienceRunsOut) {
     return limit_reached(options, {4, 0, false, BestScore{0.5, 1, 2}, without});
   };
   EXPECT_EQ(reached(3, 2), "");
-  EXPECT_EQ(reached(3, 3), "--patience above 3, or 0,");
+  EXPECT_EQ(reached(3, 3), "--patience above 3, or 0");
   EXPECT_EQ(reached(0, 9), "") << "no bound";
 }
 
