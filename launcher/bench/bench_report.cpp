@@ -1,9 +1,12 @@
 #include "launcher/bench/bench_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/counted.h"
 #include "launcher/cost/forward_products.h"
@@ -19,6 +22,14 @@ std::string readable_bytes(std::int64_t bytes) { return readable(static_cast<dou
 double rows_per_second(const BenchResult& result) { return static_cast<double>(result.rows) / result.step_seconds; }
 
 std::string waited(double seconds) { return std::isnan(seconds) ? "unknown" : readable_seconds(seconds); }
+
+/// What each purpose of communication takes, as "AMOUNT exchange, AMOUNT gradients, …".
+std::string by_purpose(const std::function<std::string(std::size_t purpose)>& amount) {
+  std::vector<std::string> parts;
+  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
+    parts.push_back(fmt::format("{} {}", amount(purpose), dist::purpose_names.at(purpose)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
 
 double exposed_exchange(const BenchResult& result) {
   return result.waited_seconds.at(static_cast<std::size_t>(dist::Purpose::exchange));
@@ -71,16 +82,12 @@ std::string describe(const BenchResult& result, const Options& used) {
       fmt::format("memory    at most {} on a rank, {} of it only during the {}; {} per {}\n",
                   readable_bytes(result.peak_bytes), readable_bytes(result.activation_bytes), measured,
                   base::counted(result.page_faults, "page fault"), measured);
-  text += "sent      ";
-  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    text += fmt::format("{}{} {}", purpose == 0 ? "" : ", ", readable_bytes(result.sent_bytes.at(purpose)),
-                        dist::purpose_names.at(purpose));
-  text += fmt::format(" (per {}, all ranks together)\n", measured);
-  text += "exposed   ";
-  for (std::size_t purpose = 0; purpose < dist::purposes; ++purpose)
-    text += fmt::format("{}{} {}", purpose == 0 ? "" : ", ", waited(result.waited_seconds.at(purpose)),
-                        dist::purpose_names.at(purpose));
-  text += fmt::format(" (wait per {}, mean over ranks)\n", measured);
+  text += fmt::format("sent      {} (per {}, all ranks together)\n",
+                      by_purpose([&](std::size_t purpose) { return readable_bytes(result.sent_bytes.at(purpose)); }),
+                      measured);
+  text +=
+      fmt::format("exposed   {} (wait per {}, mean over ranks)\n",
+                  by_purpose([&](std::size_t purpose) { return waited(result.waited_seconds.at(purpose)); }), measured);
   if (!result.ponder_times.is_empty())
     text += describe(result.ponder_times) + "\n" + describe_histogram(result.ponder_times);
   return text;
