@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -35,26 +36,23 @@ datasets::Example parse_line(const std::string& line, const datasets::Task& task
   return example;
 }
 
-void check_lines(const std::vector<std::string>& lines, const datasets::Task& task) {
-  std::size_t number = 0;
+void check_line(const std::string& line, std::size_t number, const datasets::Task& task) {
   try {
-    for (const std::string& line : lines) {
-      ++number;
-      parse_line(line, task);
-    }
+    parse_line(line, task);
   } catch (const base::BadInput& error) {
     throw base::BadInput(fmt::format("standard input, line {}: {}", number, error.what()));
   }
 }
 
-/// The lines of standard input on rank 0, none on other ranks. All ranks throw AgreedBadInput if the task cannot read a
+/// All lines of standard input on rank 0, none on other ranks. All ranks throw AgreedBadInput if the task cannot read a
 /// line. Collective.
 std::vector<std::string> typed_lines(const Session& session) {
   std::vector<std::string> lines;
   // A person may be typing: this may take longer than the ranks otherwise wait.
   run_on_first_or_refuse(session.mesh.world(), [&] {
     lines = datasets::raw_lines(read_standard_input());
-    check_lines(lines, *session.task);
+    std::size_t number = 0;
+    for (const std::string& line : lines) check_line(line, ++number, *session.task);
   });
   return lines;
 }
@@ -114,42 +112,68 @@ std::string json_line(const std::string& line, const std::string& output, const 
   return base::json_line(object);
 }
 
-/// The lines that all ranks work on next: rank 0's next `--evaluation-batch` lines; none at the end. Collective.
-std::vector<std::string> next_lines(std::span<const std::string>& lines, const Session& session) {
-  const auto most = static_cast<std::size_t>(session.options.evaluation_batch);
-  const auto next = lines.first(std::min(most, lines.size()));
-  lines = lines.subspan(next.size());
+/// Rank 0's lines on every rank. Collective.
+std::vector<std::string> lines_of_first(std::span<const std::string> lines, const Session& session) {
   std::string text;
-  for (const std::string& line : next) text += line + '\n';
-  std::vector<std::string> of_all;
+  for (const std::string& line : lines) text += line + '\n';
+  std::vector<std::string> of_first;
   datasets::cut_at_line_feeds(text_of_rank(text, 0, session.mesh.world()),
-                              [&](std::size_t, std::string_view line) { of_all.emplace_back(line); });
-  return of_all;
+                              [&](std::size_t, std::string_view line) { of_first.emplace_back(line); });
+  return of_first;
 }
 
-/// Prints the outputs of rank 0's lines as soon as they are made. Collective.
-void decode_all(const Session& session, const core::Model& model, std::span<const std::string> lines) {
-  std::int64_t done = 0;
-  for (auto some = next_lines(lines, session); !some.empty(); some = next_lines(lines, session)) {
-    // Lines without a source are left out: their output is empty.
-    std::vector<datasets::Example> asked;
-    std::vector<bool> is_asked;
-    for (const std::string& line : some) {
-      datasets::Example example = parse_line(line, *session.task);
-      is_asked.push_back(!example.source.empty() || !session.task->has_source());
-      if (is_asked.back()) asked.push_back(std::move(example));
-    }
-    const Likeliest found = asked.empty() ? Likeliest() : decode_batch(session, model, asked, done);
-    done += std::ssize(asked);
-    if (!session.speaks()) continue;
-    std::size_t next = 0;
-    for (std::size_t line = 0; line < some.size(); ++line) {
-      const bool is_made = is_asked[line];
-      const std::string text = is_made ? text_of(found.outputs[next], some[line], *session.task) : "";
-      const double* likely = is_made ? &found.log_probabilities[next++] : nullptr;
-      print((session.options.json ? json_line(some[line], text, likely) : text) + "\n");
-    }
-    std::fflush(stdout);  // so that a pipe's reader gets them now
+/// Prints the lines' outputs. `first`: how many lines were decoded before these, without those that have no source,
+/// whose output is empty. Returns how many of these were decoded. Collective.
+std::int64_t decode_lines(const Session& session, const core::Model& model, std::span<const std::string> lines,
+                          std::int64_t first) {
+  std::vector<datasets::Example> asked;
+  std::vector<bool> is_asked;
+  for (const std::string& line : lines) {
+    datasets::Example example = parse_line(line, *session.task);
+    is_asked.push_back(!example.source.empty() || !session.task->has_source());
+    if (is_asked.back()) asked.push_back(std::move(example));
+  }
+  const Likeliest found = asked.empty() ? Likeliest() : decode_batch(session, model, asked, first);
+  if (!session.speaks()) return std::ssize(asked);
+  std::size_t next = 0;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const bool is_made = is_asked[line];
+    const std::string text = is_made ? text_of(found.outputs[next], lines[line], *session.task) : "";
+    const double* likely = is_made ? &found.log_probabilities[next++] : nullptr;
+    print((session.options.json ? json_line(lines[line], text, likely) : text) + "\n");
+  }
+  std::fflush(stdout);  // so that a pipe's reader gets them now
+  return std::ssize(asked);
+}
+
+/// Decodes all lines of standard input, `--evaluation-batch` at a time. Collective.
+void decode_in_batches(const Session& session, const core::Model& model) {
+  const std::vector<std::string> all = typed_lines(session);
+  std::span<const std::string> rest = all;
+  for (std::int64_t done = 0;;) {
+    const auto next = rest.first(std::min(static_cast<std::size_t>(session.options.evaluation_batch), rest.size()));
+    rest = rest.subspan(next.size());
+    const std::vector<std::string> lines = lines_of_first(next, session);
+    if (lines.empty()) return;
+    done += decode_lines(session, model, lines, done);
+  }
+}
+
+/// Decodes each line of standard input before it waits for the next one. Collective.
+void decode_line_by_line(const Session& session, const core::Model& model) {
+  StandardInputLines input;
+  std::size_t number = 0;
+  for (std::int64_t done = 0;;) {
+    std::vector<std::string> next;
+    run_on_first_or_refuse(session.mesh.world(), [&] {
+      const std::optional<std::string> line = input.next();
+      if (!line) return;
+      check_line(*line, ++number, *session.task);
+      next.push_back(*line);
+    });
+    const std::vector<std::string> lines = lines_of_first(next, session);
+    if (lines.empty()) return;
+    done += decode_lines(session, model, lines, done);
   }
 }
 
@@ -160,7 +184,7 @@ int decode(Session& session) {
   const auto checkpoints = agreed_checkpoints(session.options, session.mesh.world());
   agree(session.mesh.world(),
         [&] { model = load_model(session.options, *session.task, checkpoints, session.mesh.device()); });
-  decode_all(session, *model, typed_lines(session));
+  (session.options.line_by_line ? decode_line_by_line : decode_in_batches)(session, *model);
   return 0;
 }
 

@@ -127,6 +127,7 @@ std::vector<Effect> of_scoring() {
       {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
       {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced does not do"},
       {{"length-penalty"}, uses_beam_search, "--beam above 1"},
+      {{"evaluation-batch"}, [](const Options& o) { return !o.line_by_line; }, "decoding without --line-by-line"},
   };
 }
 

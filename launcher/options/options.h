@@ -164,7 +164,8 @@ struct Options {
   std::string checkpoint = "best";                // evaluate, decode, export, report: latest, best or update-N
   // evaluate, decode, export: number of newest checkpoints whose mean is taken; 0: `checkpoint` alone.
   std::int64_t average = 0;
-  bool json = false;            // evaluate, bench, plan
+  bool json = false;            // evaluate, decode, score, bench, plan
+  bool line_by_line = false;    // decode: each line before the next is read
   bool teacher_forced = false;  // evaluate: score with the right symbols before each, not decoding
   std::string outputs;          // evaluate: file for the output of each example; empty: none
   std::int64_t beam = 1;        // evaluate, decode: 1 is greedy

@@ -64,8 +64,11 @@ void add_evaluation(Table& table) {
                  [](auto& o) -> auto& { return o.outputs; }))});
   table.add("Evaluation", command_decode, false,
             {flag(
-                "json", "print a JSON object for each line, with the output's probability",
-                [](auto& o) -> auto& { return o.json; })});
+                 "json", "print a JSON object for each line, with the output's probability",
+                 [](auto& o) -> auto& { return o.json; }),
+             flag(
+                 "line-by-line", "decode each line as soon as it is there, before the next is read",
+                 [](auto& o) -> auto& { return o.line_by_line; })});
 }
 
 void add_score(Table& table) {

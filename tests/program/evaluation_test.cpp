@@ -194,6 +194,28 @@ TEST_F(EvaluationOfCopy, TellsHowLikelyOutputsAre) {
   }
 }
 
+TEST_F(EvaluationOfCopy, DecodesEachLineBeforeTheNextIsThereIfAsked) {
+  const auto first = [](const std::vector<std::string>& lines) {
+    return std::vector(lines.begin(), lines.begin() + 3);
+  };
+  const std::vector<std::string> at_once = decoded("--checkpoint update-150");
+  EXPECT_EQ(decoded("--checkpoint update-150 --line-by-line"), at_once);
+  const std::string script = *directory / "ask.sh";
+  std::ofstream(script) << "coproc MODEL { exec $UT decode --line-by-line \"$@\"; }\n"
+                           "while read -r line; do\n"
+                           "  echo \"$line\" >&\"${MODEL[1]}\"\n"
+                           "  read -r -t 60 answer <&\"${MODEL[0]}\" || exit 9\n"
+                           "  echo \"$answer\"\n"
+                           "done\n";
+  for (const int ranks : {1, 2}) {
+    const Outcome outcome =
+        run_shell(fmt::format("printf '{}\\n12x\\n' | bash {} --run-dir {} --checkpoint update-150 --ranks {}",
+                              fmt::join(first(inputs()), "\\n"), script, run(), ranks));
+    EXPECT_EQ(outcome.output, fmt::format("{}\n", fmt::join(first(at_once), "\n"))) << outcome.errors;
+    EXPECT_THAT(outcome.errors, testing::HasSubstr("standard input, line 4: '12x'"));
+  }
+}
+
 TEST(Evaluation, TakesSomeOfEachGroupIfLimited) {
   const TemporaryDirectory directory;
   for (const std::string facts : {"1", "2"})

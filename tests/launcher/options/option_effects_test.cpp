@@ -100,6 +100,8 @@ TEST(Options, AreRefusedIfTheyWouldDoNothing) {
   const auto refused_as_useless = [](const std::string& name) { return HasSubstr(name + ": does nothing here"); };
   EXPECT_THAT(train_refused({"--device", "cpu", "--share-gpus"}), refused_as_useless("--share-gpus"));
   EXPECT_EQ(train_refused({"--device", "cuda", "--share-gpus"}), "");
+  EXPECT_THAT(refused({"decode", "--run-dir", scratch / "run", "--line-by-line", "--evaluation-batch", "8"}),
+              refused_as_useless("--evaluation-batch"));
   for (const Words& more : {Words{"--examples", "2"}, Words{"--first-example", "2"}, Words{"--split", "validation"},
                             Words{"--checkpoint", "latest"}, Words{"--example-rows", "9"}}) {
     Words all = {"report", "one"};
