@@ -13,7 +13,7 @@ std::filesystem::path data_directory(const std::string& data, std::string_view f
   if (!std::filesystem::is_directory(data, code))
     throw base::BadInput(base::path_exists(data)
                              ? fmt::format("--data {}: not a directory; needs the directory of the {}", data, files)
-                             : fmt::format("--data {}: no such directory", data));
+                             : fmt::format("--data {}: no such directory; give that of the {}", data, files));
   return data;
 }
 

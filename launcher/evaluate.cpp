@@ -21,6 +21,7 @@
 #include "launcher/run/describe_evaluation.h"
 #include "launcher/run/evaluation.h"
 #include "launcher/run/evaluation_record.h"
+#include "launcher/run/examples_digest.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/trained_model.h"
 #include "launcher/scored_outputs.h"
@@ -50,6 +51,7 @@ nlohmann::ordered_json provenance(const Session& session, const core::Steps& ste
   if (takes_steps && task.has_target()) line["decoder_steps"] = steps.decoder;
   line["ranks"] = session.mesh.world().size();
   line["updates"] = updates;
+  line["examples_digest"] = examples_digest(task, options.split);
   if (task.has_outputs()) {
     line["scoring"] = name_of(options.teacher_forced ? Scoring::teacher_forced : Scoring::decoded);
     if (!options.teacher_forced) line["beam"] = options.beam;

@@ -21,14 +21,19 @@ std::vector<OptionChange> changes_between(const Options& before, const Options& 
 }
 
 Options as_recorded(const std::string& recorded, const Options& now, const std::string& origin) {
+  if (recorded.empty()) return now;  // written before options were recorded
   std::map<std::string, std::string> values;
   for (const ConfigLine& line : config_lines(recorded, origin)) values[line.name] = line.value;
-  Options before = now;
+  Options before;
   for (const bool sets_others : {true, false})
-    for (const OptionEntry& entry : option_table())
-      if (const auto found = values.find(entry.name);
-          entry.belongs_to(command_train) && entry.sets_others == sets_others && found != values.end())
+    for (const OptionEntry& entry : option_table()) {
+      if (!entry.belongs_to(command_train) || !entry.recorded || entry.sets_others != sets_others) continue;
+      const auto found = values.find(entry.name);
+      if (found != values.end())
         entry.set(before, found->second);
+      else if (!entry.get(before).empty())  // recorded whenever it was known; otherwise it was not given
+        entry.set(before, entry.get(now));
+    }
   return before;
 }
 

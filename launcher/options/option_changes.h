@@ -18,8 +18,8 @@ struct OptionChange {
 /// the work, how much of it at once, or where a translation's pieces lie.
 std::vector<OptionChange> changes_between(const Options& before, const Options& now, unsigned command);
 
-/// The options as they were when to_config() wrote `recorded`. Options missing there have their value in `now`.
-/// `origin` names the text in messages.
+/// The options as they were when to_config() wrote `recorded`. Options missing there were not given or,
+/// if they have a default, not known: those have their value in `now`. `origin` names the text in messages.
 Options as_recorded(const std::string& recorded, const Options& now, const std::string& origin);
 
 }  // namespace ut::launcher

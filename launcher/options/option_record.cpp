@@ -63,8 +63,12 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   const bool from_record = given.resume || starts_from_record(command);
   const Options base = from_record ? options_of_run(given, command) : Options();
   Options options = base;
-  for (const auto& source : sources) apply(options, source, command);
-  if (given.resume) check_unchanged(base, options);
+  std::vector<Assignment> assignments;
+  for (const auto& source : sources) {
+    apply(options, source, command);
+    assignments.insert(assignments.end(), source.begin(), source.end());
+  }
+  if (given.resume) check_unchanged(base, options, assignments);
   if (options.task.task.empty())
     throw base::BadInput(fmt::format("--task: not given, needs {}{}", find_option("task", command_train)->expected,
                                      base::path_exists(std::filesystem::path(given.run_dir) / config_name)

@@ -12,17 +12,33 @@
 #include "launcher/options/option_table.h"
 
 namespace ut::launcher {
+namespace {
 
-void check_unchanged(const Options& recorded, const Options& options) {
+/// What of `given` changes the option: that option or, if it is not given, one that sets it, as --dropout does.
+std::string option_that_changes(const OptionEntry& changed, const Options& recorded,
+                                const std::vector<Assignment>& given) {
+  if (std::ranges::find(given, changed.name, &Assignment::name) != given.end()) return changed.name;
+  for (const Assignment& assignment : given) {
+    Options with_it = recorded;
+    find_option(assignment.name, command_train)->set(with_it, assignment.value);
+    if (changed.get(with_it) != changed.get(recorded)) return assignment.name;
+  }
+  return changed.name;
+}
+
+}  // namespace
+
+void check_unchanged(const Options& recorded, const Options& options, const std::vector<Assignment>& given) {
   for (const auto& entry : option_table()) {
     if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
     const auto before = entry.get(recorded);
     const auto now = entry.get(options);
     if (before == now) continue;
-    throw base::BadInput(
-        fmt::format("--{}: the run in {} has {}, which cannot become {} when resuming; leave it out, or start another "
-                    "run with another --run-dir",
-                    entry.name, options.run_dir, before, now));
+    const std::string name = option_that_changes(entry, recorded, given);
+    throw base::BadInput(fmt::format(
+        "--{}: the run in {} has {}{}, which cannot become {} when resuming; leave it out, or start another "
+        "run with another --run-dir",
+        name, options.run_dir, name == entry.name ? "" : "--" + entry.name + " ", before, now));
   }
 }
 

@@ -107,12 +107,21 @@ class Metrics {
       }
   }
 
-  /// Drops scores that were made in another way: a curve shows one way of scoring, the newest.
+  /// Drops scores that were made in another way or of other examples: a curve shows the newest of them.
   void forget_other_scores(const ordered_json& line, ordered_json& curves) {
-    const auto found = line.find("scoring");
-    const std::string scoring = found != line.end() && found->is_string() ? found->get<std::string>() : usual_scoring;
-    if (std::exchange(scoring_, scoring) == scoring) return;
-    for (const char* score : {"accuracy", "sequence_accuracy", "bleu"}) curves.erase(score);
+    const auto text = [&line](const char* key, const std::string& otherwise) {
+      const auto found = line.find(key);
+      return found != line.end() && found->is_string() ? found->get<std::string>() : otherwise;
+    };
+    const std::string scoring = text("scoring", usual_scoring);
+    const std::string examples = text("examples_digest", examples_);
+    const bool scored_otherwise = std::exchange(scoring_, scoring) != scoring;
+    const std::string examples_before = std::exchange(examples_, examples);
+    const bool other_examples = !examples_before.empty() && examples != examples_before;
+    if (scored_otherwise || other_examples)
+      for (const char* score : {"accuracy", "sequence_accuracy", "bleu"}) curves.erase(score);
+    if (other_examples)
+      for (const char* loss : {"validation_loss", "perplexity"}) curves.erase(loss);
   }
 
   void write_to(ordered_json& run) {
@@ -144,6 +153,7 @@ class Metrics {
   ordered_json sizes_ = ordered_json::object();
   ordered_json curves_{{"training", ordered_json::object()}, {"validation", ordered_json::object()}};
   std::string scoring_ = usual_scoring;  // of the validations so far
+  std::string examples_;                 // digest of theirs
   std::int64_t not_finite_lines_ = 0;    // lines whose loss is not finite
   ordered_json first_not_finite_;        // update of the first of them
   ordered_json scores_ = ordered_json::object();
@@ -161,7 +171,7 @@ ordered_json evaluations_of(const std::filesystem::path& file) {
     record.erase("ranks");
     ordered_json way;
     for (const char* key : {"split", "updates", "scoring", "beam", "length_penalty", "decode_extra", "encoder_steps",
-                            "decoder_steps", "evaluation_limit", "options"})
+                            "decoder_steps", "evaluation_limit", "examples_digest", "options"})
       way[key] = record.value(key, ordered_json());
     found[way.dump()] = std::move(record);
   }

@@ -24,6 +24,7 @@ std::string examples_digest(const datasets::Task& task, datasets::Split split) {
     for (const auto& words : example.source) add(words);
     add(example.target);
     add({example.answer});
+    if (example.first_label > 0) add({example.first_label});
   }
   return base::digest(text.data(), text.size());
 }

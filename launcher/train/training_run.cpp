@@ -234,6 +234,7 @@ nlohmann::ordered_json TrainingRun::record_of(datasets::Split split, std::int64_
   nlohmann::ordered_json record{{"update", update}, {"split", name}, {name + "_loss", found.loss}};
   if (session_.task->has_outputs()) record["scoring"] = name_of(scoring_);
   record.update(to_json(found, session_));
+  record["examples_digest"] = examples_digest(*session_.task, split);
   record.erase("loss");  // in an update's record it means something else
   return record;
 }

@@ -179,7 +179,8 @@ TEST_F(BabiFiles, WrongOptionsAndDirectoriesAreNamed) {
   options_.babi_task = "1";
   EXPECT_NE(tests::bad_input([&] { read(); }).find(directory_.path().string() + ": no bAbI files"), std::string::npos);
   options_.data = (directory_.path() / "nowhere").string();
-  EXPECT_EQ(tests::bad_input([&] { read(); }), "--data " + options_.data + ": no such directory");
+  EXPECT_EQ(tests::bad_input([&] { read(); }),
+            "--data " + options_.data + ": no such directory; give that of the bAbI files (qa1_…_train.txt)");
   options_.babi_size = "2k";
   EXPECT_EQ(tests::bad_input([&] { read(); }), "--babi-size 2k: it is 1k, 10k or auto");
   EXPECT_NE(tests::bad_input([] { Babi{TaskOptions{}}; }).find("--data is needed"), std::string::npos);

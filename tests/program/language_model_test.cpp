@@ -114,6 +114,13 @@ TEST_F(Cycle, IsScoredByAllWordsIfRequested) {
   EXPECT_EQ(evaluate("--lambada-scored last-word").at("labels"), 400);
 }
 
+TEST_F(Cycle, BestIsScoredAgainIfOtherWordsAreScored) {
+  train("lambada --lambada-form language-model --lambada-scored all-words", 5);
+  for (const std::string words : {"last-word", "all-words"})
+    EXPECT_THAT(run_ut(fmt::format("train --resume --lambada-scored {} --run-dir {}", words, run())).output,
+                HasSubstr("the validation examples or the scoring have changed; update 5"));
+}
+
 TEST_F(LanguageModel, PerplexityCountsOnlyWordsInTheVocabulary) {
   directory_.write("train.txt", "a b\n");
   directory_.write("lambada_development_plain_text.txt", "a b\n");

@@ -80,6 +80,25 @@ TEST_F(Report, TornLinesAndNonFiniteLossesAreCounted) {
   EXPECT_EQ(run.at("thinned"), false);
 }
 
+TEST_F(Report, ScoresOfOtherExamplesAreKeptApart) {
+  train_reverse("run", "--evaluate-every 5");
+  const std::string run = directory_ / "run";
+  const auto do_now = [&run](const std::string& command) {
+    const Outcome outcome = run_ut(fmt::format("{} --run-dir {}", command, run));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  };
+  do_now("evaluate --checkpoint latest");
+  do_now("train --resume --evaluation-length 3");
+  do_now("evaluate --checkpoint latest");
+  const json shown = report(run + " --no-model").at("runs").at(0);
+  EXPECT_EQ(shown.at("evaluations").size(), 2) << shown.at("evaluations");
+  for (const std::string score : {"accuracy", "validation_loss"}) {
+    const json& points = shown.at("curves").at("validation").at(score);
+    EXPECT_EQ(points.back().at(0), 10) << points;
+    EXPECT_EQ(points.size(), 1) << points;
+  }
+}
+
 TEST_F(Report, SettingsAreAsTheyWereGiven) {
   write_run("run", "{\"update\":1,\"loss\":2}\n", "# Task\ntask = babi  # mine\ndata = \"/a b/#1 \\\"x\\\"\"\n");
   const std::string run = directory_ / "run";

@@ -1,8 +1,10 @@
 #include "launcher/options/option_record.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "launcher/options/option_changes.h"
 #include "launcher/options/option_table.h"
 #include "tests/launcher/options/given_words.h"
 
@@ -122,9 +124,22 @@ TEST(Resume, OtherOptionsMayBeRepeatedButNotChange) {
   };
   EXPECT_EQ(with({"--d-model", "64", "--task", "copy", "--dropout", "0"}), "");
   EXPECT_THAT(with({"--d-model", "128"}), AllOf(HasSubstr("--d-model"), HasSubstr("64"), HasSubstr("128")));
-  EXPECT_THAT(with({"--dropout", "0.1"}), HasSubstr("resuming"));
+  EXPECT_THAT(with({"--dropout", "0.1"}),
+              AllOf(HasSubstr("--dropout: "), HasSubstr("has --residual-dropout 0, which cannot become 0.1")));
   EXPECT_THAT(with({"--seed", "2"}), HasSubstr("--seed"));
   EXPECT_THAT(with({"--variant", "tensor2tensor"}), HasSubstr("--variant"));
+}
+
+TEST(Resume, OptionsThatWereNotGivenBeforeAreChanges) {
+  const Words translation{"--task", "translation", "--data", "/pairs"};
+  Words more = translation;
+  more.insert(more.end(), {"--test-set", "val,test", "--decoder-steps", "3"});
+  const std::string recorded = to_config(train(translation));
+  std::vector<std::string> names;
+  for (const OptionChange& change :
+       changes_between(as_recorded(recorded, train(more), "it"), train(more), command_train))
+    names.push_back(fmt::format("{}: {} -> {}", change.name, change.before, change.now));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("test-set:  -> val,test", testing::StartsWith("decoder-steps: ")));
 }
 
 TEST(Resume, IsRefusedWithoutARun) {
