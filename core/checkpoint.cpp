@@ -94,7 +94,8 @@ class Damaged : public base::BadInput {
 };
 
 std::string read_checkpoint_file(const fs::path& path) {
-  if (!fs::is_regular_file(path)) throw Damaged(fmt::format("{}: is not there any more", path.string()));
+  if (!fs::is_regular_file(path))
+    throw Damaged(fmt::format("{}: {}", path.string(), fs::exists(path) ? "is no file" : "is not there any more"));
   return base::read_file(path);
 }
 

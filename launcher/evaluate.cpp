@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "core/checkpoint_directory.h"
 #include "launcher/commands.h"
 #include "launcher/options/model_options.h"
@@ -75,7 +76,7 @@ bool is_torn(const std::filesystem::path& file) {
 void record(const nlohmann::ordered_json& line, const std::filesystem::path& run_dir) {
   try {
     const std::filesystem::path file = evaluations_file(run_dir);
-    AppendedFile(file).append((is_torn(file) ? "\n" : "") + line.dump() + '\n');
+    AppendedFile(file).append((is_torn(file) ? "\n" : "") + base::json_line(line) + '\n');
   } catch (const std::runtime_error& error) {
     say(fmt::format("this evaluation is not recorded with its run: {}", error.what()));
   }
@@ -99,14 +100,16 @@ int evaluate(Session& session) {
   ScoredOutputs outputs(*session.task, options.split);
   ExampleVisitor visit;
   if (!options.outputs.empty()) visit = [&](const ScoredExample& scored) { outputs.add(scored); };
+  const auto never_stop = [&] { return is_so_on_any(session.mesh.world(), false); };
   const Evaluation result =
-      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit, {}, visit).value();
+      evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit, never_stop, visit)
+          .value();
   if (session.speaks()) {
     nlohmann::ordered_json line{{"split", datasets::name_of(options.split)}};
     line.update(to_json(result, session));
     line.update(how);
     if (options.json)
-      print(line.dump() + "\n");
+      print(base::json_line(line) + "\n");
     else
       print(fmt::format("{}: {} {}\n{}{}{}", describe(updates), datasets::name_of(options.split),
                         describe(result, *session.task), describe_histogram(result.ponder_times),

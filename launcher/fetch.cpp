@@ -145,7 +145,8 @@ void untar(const std::string& archive, const std::string& directory) {
   if (archive.ends_with(".xz"))
     // tar would not say that xz is what it lacks.
     run_needed({"xz", "--version"}, directory, "/dev/null");
-  run_needed({"tar", "--extract", "--no-same-owner", "--file", archive, "--directory", directory}, directory);
+  run_needed({"tar", "--extract", "--force-local", "--no-same-owner", "--file", archive, "--directory", directory},
+             directory);
 }
 
 /// Replaces every archive within the archive, and every file in gzip's format, by what it holds.

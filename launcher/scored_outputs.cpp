@@ -11,6 +11,24 @@
 #include "launcher/run/example_text.h"
 
 namespace ut::launcher {
+namespace {
+
+/// The lines of all texts, sorted by the example's number.
+std::string in_order(const std::vector<std::string>& texts) {
+  std::map<std::int64_t, std::string> by_number;
+  for (const std::string& text : texts) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto number = base::parse_json(line).at("number").get<std::int64_t>();
+      by_number[number] = std::move(line);
+    }
+  }
+  std::string sorted;
+  for (const auto& [number, line] : by_number) sorted += line + "\n";
+  return sorted;
+}
+
+}  // namespace
 
 void ScoredOutputs::add(const ScoredExample& scored) {
   const datasets::Example& example = scored.example;
@@ -41,19 +59,7 @@ void ScoredOutputs::write(const std::string& file, dist::Communicator& world) co
   std::string mine;
   for (const std::string& line : lines_) mine += line;
   const std::vector<std::string> all = texts_at_first(mine, world);
-  std::map<std::int64_t, std::string> by_number;
-  for (const std::string& text : all) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      const auto number = base::parse_json(line).at("number").get<std::int64_t>();
-      by_number[number] = std::move(line);
-    }
-  }
-  std::string content;
-  for (const auto& [number, line] : by_number) content += line + "\n";
-  agree(world, [&] {
-    if (world.rank() == 0) base::write_file_whole(file, content);
-  });
+  run_on_first_or_refuse(world, [&] { base::write_file_whole(file, in_order(all)); });
 }
 
 }  // namespace ut::launcher

@@ -166,8 +166,11 @@ template <typename Field>
 OptionEntry absolute_path(std::string name, std::string placeholder, std::string description, Field field) {
   auto entry = path(std::move(name), std::move(placeholder), std::move(description), field);
   entry.set = [=](Options& options, const std::string& text) {
-    if (!text.empty()) field(options) = std::filesystem::absolute(text).lexically_normal().string();
-    return !text.empty();
+    if (text.empty()) return false;
+    const std::filesystem::path path = std::filesystem::absolute(text);
+    const bool goes_up = std::ranges::count(path, "..") > 0;  // from where a link before it leads
+    field(options) = (goes_up ? std::filesystem::weakly_canonical(path) : path.lexically_normal()).string();
+    return true;
   };
   return without_default(entry);
 }

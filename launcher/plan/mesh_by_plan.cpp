@@ -52,9 +52,8 @@ Layout chosen_layout(const Options& options, const Workload& work, const Machine
 
 Options with_mesh_by_plan(const Options& options, const datasets::Task* task, dist::Communicator& world) {
   Options used = options;
-  used.plan_exchange = false;
   if (options.sequence_parallel > 0) used.recorded_sequence_parallel = options.sequence_parallel;
-  // One rank leaves no choice, so nothing is recorded: a later run on more ranks is to have the choice.
+  // One rank leaves no choice, and one rank a sequence none of the exchange: a later run on more ranks is to have it.
   if (world.size() == 1) used.sequence_parallel = 1;
   const bool open = used.sequence_parallel == 0 || (options.plan_exchange && used.sequence_parallel > 1);
   if (!open) return used;
@@ -68,7 +67,10 @@ Options with_mesh_by_plan(const Options& options, const datasets::Task* task, di
   });
   take_from_first(layout, world);
   used.sequence_parallel = used.recorded_sequence_parallel = layout.sequence_parallel;
-  if (options.plan_exchange) used.exchange = layout.exchange;
+  if (options.plan_exchange && layout.sequence_parallel > 1) {
+    used.exchange = layout.exchange;
+    used.plan_exchange = false;
+  }
   if (world.rank() == 0 && !options.quiet && !options.json)
     print(fmt::format("mesh that ut plan chooses: data-parallel {}, sequence-parallel {}{}\n",
                       layout.ranks() / layout.sequence_parallel, layout.sequence_parallel,

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "base/counted.h"
 #include "launcher/process/cores.h"
+#include "launcher/process/memory_use.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/shared_values.h"
@@ -115,10 +115,6 @@ double probe_unevenness(Communicator& world) {
   return std::clamp(together / alone - 1, 0.0, 1.0);
 }
 
-double memory_of_host() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 std::string describe_source(const Hosts& hosts) {
   std::string text = fmt::format("measured on {} on {}", base::counted(std::ssize(hosts.of_rank), "rank"),
                                  base::counted(std::ssize(hosts.names), "host"));
@@ -166,7 +162,7 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   numbers.ranks_per_node = hosts.most_ranks();
   numbers.threads = at::get_num_threads();
   numbers.cores_per_node = cores_of_host();
-  numbers.memory_bytes = memory_of_host() / static_cast<double>(numbers.ranks_per_node);
+  numbers.memory_bytes = static_cast<double>(usable_memory() / numbers.ranks_per_node);
   numbers.source = describe_source(hosts);
   wait_for_all(world);
   numbers.overhead = mean_over(probe_overhead(numbers, work), world);

@@ -65,9 +65,8 @@ void write_output_to(const std::filesystem::path& file, StreamActions& actions) 
 
 }  // namespace
 
-ProgramEnd run_program(std::vector<std::string> words, const std::filesystem::path& output) {
+ProgramEnd run_program(std::vector<std::string> words) {
   StreamActions actions;
-  write_output_to(output, actions);
   pid_t process = 0;
   if (const int failure = start_program(words, actions, process); failure != 0) return {failure, 0, ""};
   return {0, wait_for_end(process), ""};

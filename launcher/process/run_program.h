@@ -15,11 +15,10 @@ struct ProgramEnd {
   bool is_well() const { return not_started == 0 && code == 0; }
 };
 
-/// Runs a program, found in PATH, and waits for its end. `words`: the program and its arguments. `output`, if given, is
-/// a file for its standard output.
-ProgramEnd run_program(std::vector<std::string> words, const std::filesystem::path& output = {});
+/// Runs a program, found in PATH, and waits for its end. `words`: the program and its arguments.
+ProgramEnd run_program(std::vector<std::string> words);
 
-/// The same, but keeps standard error in `errors`.
+/// The same, but keeps standard error in `errors`. `output`, if given, is a file for standard output.
 ProgramEnd run_silent_program(std::vector<std::string> words, const std::filesystem::path& output = {});
 
 /// What a program prints, on standard output and standard error; empty if it cannot be run.

@@ -4,11 +4,13 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <regex>
 
 #include "base/error.h"
 #include "dist/nccl.h"
@@ -43,9 +45,11 @@ RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64
 }
 
 std::int64_t gpus_of_host() {
-  std::int64_t count = 0;
-  while (std::filesystem::exists(fmt::format("/dev/nvidia{}", count))) ++count;
-  return count;
+  static const std::regex gpu("nvidia[0-9]+");
+  std::error_code ignored;
+  const std::filesystem::directory_iterator devices("/dev", ignored);
+  return std::ranges::count_if(
+      devices, [](const auto& entry) { return std::regex_match(entry.path().filename().string(), gpu); });
 }
 
 std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible) {

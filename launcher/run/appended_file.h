@@ -5,7 +5,7 @@
 
 namespace ut::launcher {
 
-/// A file that a run appends to.
+/// A file that a run appends to. It is made again if somebody removes it meanwhile.
 class AppendedFile {
  public:
   /// Makes the file if it is not there. Throws std::runtime_error, naming it, if it cannot be written.

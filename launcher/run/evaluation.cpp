@@ -189,7 +189,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   sum.text = nothing.text;
   sum.groups.assign(session.task->groups().size(), nothing);
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
-    if (stop && stop()) return std::nullopt;
+    if (stop()) return std::nullopt;
     datasets::Batch batch;
     for (auto index = begin; index < std::min(count, begin + session.options.evaluation_batch); ++index) {
       const std::int64_t number =

@@ -58,10 +58,11 @@ struct Evaluation : Results {
 };
 
 /// Scores up to `limit` (0: all) examples of a split, from all over it. The ranks share the work; each gets the whole
-/// result. None if `stop`, which is asked before each batch and must answer alike on all ranks, says so. `visit`, if
-/// given, is shown each example on the first rank of the group that shares it. Collective.
+/// result. None if `stop`, which is asked before each batch and must answer alike on all ranks, says so; it should be
+/// collective, so that no rank comes to the end long before the others. `visit`, if given, is shown each example on the
+/// first rank of the group that shares it. Collective.
 std::optional<Evaluation> evaluate_split(const Session& session, const core::Model& model, datasets::Split split,
                                          const core::Steps& steps, Scoring scoring, std::int64_t limit,
-                                         const std::function<bool()>& stop = {}, const ExampleVisitor& visit = {});
+                                         const std::function<bool()>& stop, const ExampleVisitor& visit = {});
 
 }  // namespace ut::launcher

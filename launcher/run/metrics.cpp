@@ -80,6 +80,6 @@ bool MetricsLog::has_newest(const nlohmann::ordered_json& kind, const nlohmann::
   return has_them;
 }
 
-void MetricsLog::append(const nlohmann::ordered_json& record) { file_.append(record.dump() + '\n'); }
+void MetricsLog::append(const nlohmann::ordered_json& record) { file_.append(base::json_line(record) + '\n'); }
 
 }  // namespace ut::launcher

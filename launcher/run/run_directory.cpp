@@ -77,7 +77,7 @@ std::unique_ptr<base::FileLock> take_lock(const fs::path& path, int flags) {
     auto lock = std::make_unique<base::FileLock>(file, open, std::chrono::seconds(0));
     if (!lock->is_held_elsewhere()) return lock;
   } catch (const fs::filesystem_error& failure) {
-    throw refusal(path, fmt::format("cannot be written to: {}", failure.code().message()));
+    throw refusal(path, fmt::format("its file lock cannot be opened: {}", failure.code().message()));
   }
   throw refusal(path, "another process trains there; wait for it, or use another directory");
 }

@@ -29,6 +29,15 @@ std::string killed_why(int signal) {
   return is_timed ? ": out of memory, or of processor time (ulimit -t)?" : ": out of memory?";
 }
 
+/// For a code that is not a signal's. Empty if ranks ended with it: they have their reasons, such as a doctor's
+/// findings.
+std::string why_it_failed(int code, const MpirunEnd& end) {
+  if (code == 0 || code == stopped_on_request) return "";
+  if (end.told_to_end) return code == 1 ? "stopped before it could finish" : "";
+  if (end.mpi_has_given_up) return "MPI has failed, as its own lines here say; ut doctor may find the cause";
+  return end.a_rank_has_ended ? "" : fmt::format("mpirun ended with {} before its ranks did", code);
+}
+
 }  // namespace
 
 int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
@@ -37,8 +46,7 @@ int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
   const int code = WIFEXITED(end.status) ? WEXITSTATUS(end.status) : signal_base + WTERMSIG(end.status);
   const int signal = code - signal_base;
   if (signal <= 0) {
-    // If ranks hang, mpirun says nothing, only that it has failed.
-    if (code == 1 && end.told_to_end && !end.cause_is_told) say("stopped before it could finish");
+    if (const std::string why = why_it_failed(code, end); !why.empty() && !end.cause_is_told) say(why);
     return code;
   }
   if (signal >= NSIG) {  // mpirun's own code: what it runs on the other hosts has failed

@@ -14,6 +14,8 @@ struct MpirunEnd {
   bool told_to_end;                              // to end at once
   std::optional<MpirunErrors::Ended> rank = {};  // that a signal ended, if mpirun has said so
   bool cause_is_told = false;                    // in a line on standard error, by a rank or by this program
+  bool mpi_has_given_up = false;                 // and has said so
+  bool a_rank_has_ended = false;                 // by itself, with an exit code other than 0
 };
 
 /// The exit code of this program after that end. If it is a failure and nobody has said why, says why.

@@ -132,6 +132,15 @@ void check_address_space() {
                   readable(static_cast<double>(space.rlim_cur), "B"), readable(static_cast<double>(needed), "B")));
 }
 
+void check_file_size() {
+  constexpr rlim_t needed = 16'000'000;  // with less, mpirun waits for ever for ranks that could not start
+  rlimit size{};
+  if (::getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur >= needed) return;
+  throw base::BadInput(
+      fmt::format("file size: a process may write {} (ulimit -f), a rank needs {} and room for its checkpoints",
+                  readable(static_cast<double>(size.rlim_cur), "B"), readable(static_cast<double>(needed), "B")));
+}
+
 void check_room_to_start(const Environment& get) {
   constexpr std::int64_t needed = 16;  // MB; with a few less, mpirun waits for ever
   const char* given = get("TMPDIR");

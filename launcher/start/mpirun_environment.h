@@ -39,6 +39,8 @@ void allow_open_files(const SpawnRequest& request);
 /// Throws base::BadInput if ranks may not have the address space that they need: the messages of mpirun and MPI would
 /// not name the cause.
 void check_address_space();
+/// The same for the size of the files that they write.
+void check_file_size();
 
 /// Throws base::BadInput if there is not enough room for the files that mpirun keeps while ranks run (in TMPDIR, or
 /// /tmp): it would say nothing and wait for ever.

@@ -84,6 +84,7 @@ std::string MpirunErrors::end_paragraph() {
   static const std::regex ended("process rank ([0-9]{1,9}) with PID [0-9]+ on node (\\S+) exited on signal");
   std::smatch found;
   if (!ended_ && std::regex_search(text, found, ended)) ended_ = {std::stoi(found[1]), found[2]};
+  rank_has_ended_ = rank_has_ended_ || text.starts_with("Primary job  terminated");
   return is_about_the_end(text) ? std::string() : text;
 }
 

@@ -26,6 +26,8 @@ class MpirunErrors {
   const std::optional<Ended>& ended_by_signal() const { return ended_; }
   /// Whether Open MPI has said that it cannot go on. It does not always end then.
   bool has_given_up() const { return has_given_up_; }
+  /// Whether mpirun has said that a rank ended by itself, with an exit code other than 0.
+  bool a_rank_has_ended() const { return rank_has_ended_; }
   /// Whether a rank has said why the job ends.
   bool has_told_cause() const { return told_; }
 
@@ -41,6 +43,7 @@ class MpirunErrors {
   bool told_ = false;       // the cause, in a line of ours
   bool rank_told_ = false;  // what happened to a rank
   bool has_given_up_ = false;
+  bool rank_has_ended_ = false;
   std::optional<Ended> ended_;
 };
 

@@ -17,10 +17,9 @@ void Reminders::ask_to_stop() {
 
 void Reminders::interrupt() {
   const auto now = Clock::now();
-  if (now > std::exchange(insistent_from_, now + std::chrono::seconds(1)))
-    tell_to_end();
-  else
-    ask_to_stop();
+  if (now >= insistent_from_) return tell_to_end();
+  insistent_from_ = std::min(insistent_from_, now + std::chrono::seconds(1));
+  ask_to_stop();
 }
 
 void Reminders::tell_to_end() {

@@ -20,7 +20,7 @@ class Reminders {
   bool told_to_end() const { return told_to_end_; }
   /// Asks mpirun to stop, and repeats it: mpirun and the ranks may not have been there yet.
   void ask_to_stop();
-  /// For a Ctrl-C: asks to stop; a later one tells mpirun to end at once. Two within a second count as one.
+  /// For a Ctrl-C: asks to stop; another one, a second or more after the first, tells mpirun to end at once.
   void interrupt();
   void mpirun_has_given_up() { give_time(patience_); }
 
@@ -36,9 +36,9 @@ class Reminders {
 
   pid_t mpirun_;
   std::chrono::seconds patience_;
-  Clock::time_point ask_again_at_ = never;  // never until it is asked to stop
-  Clock::time_point kill_at_ = never;       // when it is killed, if it may not end by itself
-  Clock::time_point insistent_from_ = never;
+  Clock::time_point ask_again_at_ = never;    // never until it is asked to stop
+  Clock::time_point kill_at_ = never;         // when it is killed, if it may not end by itself
+  Clock::time_point insistent_from_ = never;  // a second after the first Ctrl-C
   bool told_to_end_ = false;
 };
 

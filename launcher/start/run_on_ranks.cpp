@@ -64,7 +64,8 @@ std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& abse
   for (const auto& [rank, host] : *absent | std::views::take(most))
     late.push_back(fmt::format("rank {} on host {}", rank, host));
   if (absent->size() > most) late.push_back(fmt::format("{} more", absent->size() - most));
-  return fmt::format("late: {} (still at work, hanging or out of reach)", fmt::join(late, ", "));
+  const char* which = late.size() > 1 ? "one or more of them " : "";
+  return fmt::format("late: {} ({}still at work, hanging or out of reach)", fmt::join(late, ", "), which);
 }
 
 /// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not reach them,

@@ -109,6 +109,7 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   if (request.reads_standard_input) check_standard_input();
   check_room_to_start([](const char* name) { return std::getenv(name); });
   check_address_space();
+  check_file_size();
   allow_open_files(request);
   const std::string mpirun_path = find_mpirun(request);
   const std::int64_t cores = usable_cores();
@@ -135,6 +136,8 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   MpirunEnd end = attend(mpirun, std::chrono::seconds(request.timeout), signals, relay, output, errors);
   end.rank = errors.ended_by_signal();
   end.cause_is_told = errors.has_told_cause();
+  end.mpi_has_given_up = errors.has_given_up();
+  end.a_rank_has_ended = errors.a_rank_has_ended();
   const int code = exit_code(end, request);
   if (code == 0) output.check();
   return code;

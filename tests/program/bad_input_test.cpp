@@ -379,6 +379,13 @@ TEST_F(BadInput, TooLittleAddressSpaceForRanksIsReported) {
   expect_nothing_written();
 }
 
+TEST_F(BadInput, TooSmallFilesForRanksAreReported) {
+  expect_refused(run_shell(fmt::format("ulimit -f 1000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
+                                       std::getenv("UT"), tiny, run_directory())),
+                 HasSubstr("a process may write 512 kB (ulimit -f), a rank needs 16 MB"));
+  expect_nothing_written();
+}
+
 TEST_F(BadInput, RanksOfACommandForOneProcessAreRefused) {
   const Outcome outcome =
       run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 $UT data stories --out " + run_directory());

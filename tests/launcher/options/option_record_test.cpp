@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "launcher/options/option_changes.h"
 #include "launcher/options/option_table.h"
 #include "tests/launcher/options/given_words.h"
@@ -59,6 +61,15 @@ TEST(Options, ConfigRoundTrip) {
   for (const auto& entry : option_table()) EXPECT_EQ(entry.get(again), entry.get(options)) << entry.name;
   EXPECT_EQ(again.task.data, "/a b/#1 \"x\"");
   EXPECT_EQ(to_config(again), to_config(options));
+}
+
+TEST(Options, APathLeadsWhereTheSystemWouldGo) {
+  const tests::TemporaryDirectory scratch;
+  std::filesystem::create_directories(scratch / "far/away");
+  std::filesystem::create_symlink(scratch / "far/away", scratch / "link");
+  const auto data = [&](const std::string& path) { return train({"--task", "babi", "--data", path}).task.data; };
+  EXPECT_EQ(data(scratch / "link/../stories"), std::filesystem::canonical(scratch / "far") / "stories");
+  EXPECT_EQ(data(scratch / "link/./stories"), scratch / "link/stories") << "as it was given";
 }
 
 TEST(Options, TheMeshIsLeftOpenUntilItIsGiven) {

@@ -21,7 +21,7 @@ TEST(RunProgram, SaysHowItEnded) {
 
 TEST(RunProgram, OutputGoesToAFileOrIsReturned) {
   const tests::TemporaryDirectory directory;
-  EXPECT_TRUE(run_program({"echo", "a  b"}, directory / "said").is_well());
+  EXPECT_TRUE(run_silent_program({"echo", "a  b"}, directory / "said").is_well());
   EXPECT_EQ(base::read_file(directory / "said"), "a  b\n");
   EXPECT_EQ(output_of({"sh", "-c", "echo one; echo two >&2"}), "one\ntwo\n");
   EXPECT_EQ(output_of({"ut-no-such-program"}), "");

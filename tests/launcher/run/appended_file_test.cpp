@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +21,15 @@ TEST(AppendedFile, GoesOnWhereItEndedAndIsWrittenAtOnce) {
   AppendedFile(path).append(std::string("\0", 1));
   file.append("");
   EXPECT_EQ(base::read_file(path), std::string("one\ntwo\n\0", 9));
+}
+
+TEST(AppendedFile, IsMadeAgainIfSomebodyRemovesIt) {
+  const tests::TemporaryDirectory scratch;
+  const auto path = scratch.write("file", "one\n");
+  AppendedFile file(path);
+  std::filesystem::remove(path);
+  file.append("two\n");
+  EXPECT_EQ(base::read_file(path), "two\n");
 }
 
 std::string complaint(const std::string& path) {

@@ -29,8 +29,18 @@ TEST(MpirunEnd, SaysThatCtrlCEndedHangingRanks) {
   EXPECT_EQ(told(end, training()), std::pair(1, std::string("ut: stopped before it could finish\n")));
   end.cause_is_told = true;
   EXPECT_EQ(told(end, training()), std::pair(1, std::string()));
-  EXPECT_EQ(told({exited(1), true, false}, training()), std::pair(1, std::string())) << "a rank's own failure";
+  end = {exited(1), true, false};
+  end.a_rank_has_ended = true;
+  EXPECT_EQ(told(end, training()), std::pair(1, std::string())) << "a rank's own failure";
   EXPECT_EQ(told({exited(0), true, true}, training()), std::pair(0, std::string()));
+}
+
+TEST(MpirunEnd, IsNeverAFailureWithoutAWord) {
+  MpirunEnd end{exited(1), false, false};
+  EXPECT_EQ(told(end, training()), std::pair(1, std::string("ut: mpirun ended with 1 before its ranks did\n")));
+  end.mpi_has_given_up = true;
+  EXPECT_TRUE(told(end, training()).second.starts_with("ut: MPI has failed, as its own lines")) << "in MPI_Init";
+  EXPECT_EQ(told({exited(75), true, false}, training()), std::pair(75, std::string()));
 }
 
 TEST(MpirunEnd, NamesARankThatASignalEnded) {

@@ -17,6 +17,7 @@ TEST(MpirunErrors, TellWhichRankASignalEnded) {
   ASSERT_TRUE(errors.ended_by_signal());
   EXPECT_EQ(errors.ended_by_signal()->rank, 3);
   EXPECT_EQ(errors.ended_by_signal()->host, "n2");
+  EXPECT_TRUE(errors.a_rank_has_ended());
   EXPECT_EQ(errors.rest(), "");
 }
 
@@ -39,6 +40,7 @@ TEST(MpirunErrors, ArePassedOnIfOfOtherKinds) {
   EXPECT_EQ(errors.pass_on(rule + "cut short\n"), "");
   EXPECT_EQ(errors.rest(), "cut short\n");
   EXPECT_FALSE(errors.ended_by_signal());
+  EXPECT_FALSE(errors.a_rank_has_ended());
 }
 
 TEST(MpirunErrors, TellThatMpirunHasGivenUp) {
