@@ -211,13 +211,13 @@ void write_checkpoint(const fs::path& directory, const Model& model, const Adam&
   fs::remove_all(beside);
   try {
     write_files(beside, model, optimizer, state);
+    if (fs::exists(checkpoint)) remove_checkpoint(checkpoint);
+    fs::rename(beside, checkpoint);
   } catch (...) {
     std::error_code ignored;  // the error that is rethrown matters more
     fs::remove_all(beside, ignored);
     throw;
   }
-  if (fs::exists(checkpoint)) remove_checkpoint(checkpoint);
-  fs::rename(beside, checkpoint);
   base::sync_to_disk(directory);
   point_at(directory, "latest", optimizer.updates());
   for (const fs::path& later : all_checkpoints(directory))

@@ -37,9 +37,11 @@ class FunctionBackward final : public torch::autograd::Node {
 at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>& inputs, Backward backward) {
   if (!torch::autograd::compute_requires_grad(at::TensorList(inputs))) return output;
   at::Tensor result = output.detach();  // the node may keep the output itself
-  auto node = std::make_shared<FunctionBackward>(std::move(backward), output);
+  // Frees a long chain of nodes one after the other; by default each would free the next within its destructor.
+  const std::shared_ptr<FunctionBackward> node(
+      std::make_unique<FunctionBackward>(std::move(backward), output).release(), torch::autograd::deleteNode);
   node->set_next_edges(torch::autograd::collect_next_edges(at::TensorList(inputs)));
-  torch::autograd::create_gradient_edge(result, std::move(node));
+  torch::autograd::create_gradient_edge(result, node);
   return result;
 }
 

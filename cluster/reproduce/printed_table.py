@@ -8,15 +8,18 @@ from training import runs_of
 FAILED = 5  # error in % above which a task of bAbI counts as failed
 
 
-def merit(score, loss):
-    """A key, greater for the better result by validation: of equal scores, as in `ut train`, the one of lower loss."""
-    return score or 0, -math.inf if loss is None else -loss
+def merit(result):
+    """A key, greater for the better result by validation, as in `ut train`: of equal scores, the one of lower loss;
+    of LAMBADA's language models, the one of lower loss whatever the score."""
+    by_loss = result.get("settings", {}).get("train", {}).get("lambada-form") == "language-model"
+    loss = result.get("validation_loss")
+    return 0 if by_loss else result["validation"] or 0, -math.inf if loss is None else -loss
 
 
 def best_first(runs):
     """The results of a run's seeds, the best by validation first."""
     results = [result for result in (run.result() for run in runs) if result is not None]
-    return sorted(results, key=lambda result: merit(result["validation"], result.get("validation_loss")), reverse=True)
+    return sorted(results, key=merit, reverse=True)
 
 
 class Spread(list):

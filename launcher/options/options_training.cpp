@@ -131,7 +131,8 @@ void add_ends(Table& table) {
                  [](auto& o) -> auto& { return o.max_hours; })),
              may_change_on_resume(not_negative(
                  "target-score",
-                 "end once validation reaches this score, such as 0.98 (decoded translations: BLEU / 100); 0: no limit",
+                 "end once the best validation has this score, such as 0.98 (decoded translations: BLEU / 100); 0: no "
+                 "limit",
                  [](auto& o) -> auto& { return o.target_score; })),
              may_change_on_resume(whole(
                  "patience", "end after this many evaluations in a row without a new best; 0: no limit",

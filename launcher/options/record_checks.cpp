@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "base/error.h"
-#include "launcher/options/config_text.h"
+#include "launcher/options/option_changes.h"
 #include "launcher/options/option_sources.h"
 #include "launcher/options/option_table.h"
 
@@ -45,13 +44,11 @@ void check_unchanged(const Options& recorded, const Options& options, const std:
 void check_as_in_checkpoint(const std::string& recorded, const Options& options, const std::string& checkpoint,
                             unsigned command) {
   if (recorded.empty()) return;  // written before options were recorded
-  std::map<std::string, std::string> before;
-  for (const ConfigLine& line : config_lines(recorded, checkpoint)) before[line.name] = line.value;
+  const Options before = as_recorded(recorded, Options(), checkpoint);
   for (const OptionEntry& entry : option_table()) {
     if (!entry.belongs_to(command_train) || !entry.recorded || entry.may_change) continue;
     if (command != command_train && entry.belongs_to(command)) continue;
-    const auto found = before.find(entry.name);
-    const std::string was = found == before.end() ? entry.get(Options()) : found->second;
+    const std::string was = entry.get(before);
     if (const std::string now = entry.get(options); now != was)
       throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; restore that value",
                                        options.run_dir, config_name, entry.name, now.empty() ? "not set" : now,
