@@ -42,6 +42,14 @@ std::string name_of_run(const std::string& run_dir, const std::vector<std::strin
   return alike == 1 && !name.empty() ? name : run_dir;
 }
 
+/// The reason with the run's directory before it, unless that is there already.
+std::string about_run(const std::string& run_dir, std::string_view reason) {
+  const std::string option = "--run-dir ";
+  if (reason.starts_with(option + run_dir)) reason.remove_prefix(option.size());
+  const bool is_named = reason.starts_with(run_dir + ":") || reason.starts_with((fs::path(run_dir) / "").string());
+  return is_named ? std::string(reason) : fmt::format("{}: {}", run_dir, reason);
+}
+
 /// Adds what the run's model does at work, or the reason why it is left out. Throws base::BadInput.
 void add_model(ordered_json& run, const std::string& run_dir, const Options& options) {
   try {
@@ -52,8 +60,8 @@ void add_model(ordered_json& run, const std::string& run_dir, const Options& opt
       run["model"] = look_inside(evaluated, options.report);
   } catch (const base::BadInput& error) {
     const bool is_page = options.report.picture().empty();
-    throw base::BadInput(
-        fmt::format("{}: {}{}", run_dir, error.what(), is_page ? "; --no-model reports the curves alone" : ""));
+    throw base::BadInput(fmt::format("{}{}", about_run(run_dir, error.what()),
+                                     is_page ? "; --no-model leaves the model at work out" : ""));
   }
 }
 
@@ -121,7 +129,7 @@ std::string what_is_missing(const ReportOptions& given, const std::string& pictu
   if (picture == "attention-source")
     return "the first model has no decoder that looks at a source; needs another first run";
   if (picture == "steps")
-    return "no run has been evaluated with two numbers of steps; needs ut evaluate --steps N twice";
+    return "no evaluations of a run make a curve; needs ut evaluate --steps N twice, with another N";
   if (picture == "perplexity") return "no run has recorded it; needs a run of a language model";
   if (picture == "bleu")
     return "no run has recorded it; needs a run of ut train --task translation --evaluation-scoring decoded";

@@ -92,7 +92,7 @@ struct ReportOptions {
   std::int64_t examples = 3;  // number of examples on which a model is shown at work
   std::int64_t first_example = 0;  // of the split
   std::int64_t example_rows = 80;  // most positions of an example, in its source and in its target
-  bool no_model = false;           // curves alone
+  bool no_model = false;           // no model at work
 
   const std::string& picture() const { return svg.empty() ? png : svg; }
 };

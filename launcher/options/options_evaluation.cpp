@@ -131,7 +131,7 @@ void add_report(Table& table) {
            "example-rows", "skip examples with more positions than this in source or target",
            [](auto& o) -> auto& { return o.report.example_rows; }, 1, 1000),
        flag(
-           "no-model", "only curves, no attention and ponder times of examples",
+           "no-model", "only what training and ut evaluate recorded, no attention and ponder times of examples",
            [](auto& o) -> auto& { return o.report.no_model; })});
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "core/checkpoint_directory.h"
 #include "launcher/options/config_text.h"
 #include "launcher/options/option_sources.h"
 #include "launcher/run/run_directory.h"
@@ -180,21 +181,12 @@ ordered_json evaluations_of(const std::filesystem::path& file) {
   return evaluations;
 }
 
-}  // namespace
-
-ordered_json read_run(const std::filesystem::path& run_dir) {
-  const auto options = run_dir / config_name;
-  const auto file = metrics_file(run_dir);
-  if (!base::path_exists(options))
-    throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
-  if (!base::path_exists(file))
-    throw base::BadInput(
-        fmt::format("{}: nothing to report, the run has no metrics yet (no metrics.jsonl)", run_dir.string()));
-  ordered_json run{{"settings", settings_of(options)}};
+/// Adds what training has recorded, nothing if there is no metrics.jsonl, and returns how many lines that is.
+std::int64_t add_metrics(ordered_json& run, const std::filesystem::path& file) {
   Metrics metrics;
   std::int64_t unreadable = 0;
   std::int64_t read = 0;
-  std::istringstream stream(base::read_file(file));
+  std::istringstream stream(base::path_exists(file) ? base::read_file(file) : "");
   for (std::string line; std::getline(stream, line);) {
     const auto record = base::parse_json<ordered_json>(line);
     const bool torn = stream.eof();
@@ -205,10 +197,25 @@ ordered_json read_run(const std::filesystem::path& run_dir) {
       ++unreadable;
     }
   }
-  if (read == 0) throw base::BadInput(fmt::format("{}: nothing to report, it has no whole line", file.string()));
   metrics.write_to(run);
-  run["evaluations"] = evaluations_of(evaluations_file(run_dir));
   run["unreadable"] = unreadable;
+  return read;
+}
+
+}  // namespace
+
+ordered_json read_run(const std::filesystem::path& run_dir) {
+  const auto options = run_dir / config_name;
+  if (!base::path_exists(options))
+    throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
+  ordered_json run{{"settings", settings_of(options)}};
+  const std::int64_t records = add_metrics(run, metrics_file(run_dir));
+  run["evaluations"] = evaluations_of(evaluations_file(run_dir));
+  if (records == 0 && run["evaluations"].empty() && core::all_checkpoints(checkpoint_directory(run_dir)).empty())
+    throw base::BadInput(
+        fmt::format("{}: nothing to report, the run has no metrics (no whole line in metrics.jsonl), no evaluation and "
+                    "no checkpoint yet",
+                    run_dir.string()));
   return run;
 }
 

@@ -136,11 +136,14 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
   expect_report_refused("", "no run directory given");
   expect_report_refused(run, "there is no run (no options.conf)");
   directory_.write("run/options.conf", "task = copy\n");
-  expect_report_refused(run, "no metrics yet");
+  const std::string nothing =
+      "nothing to report, the run has no metrics (no whole line in metrics.jsonl), no evaluation";
+  expect_report_refused(run, nothing);
   directory_.write("run/metrics.jsonl", "");
-  expect_report_refused(run, "no whole line");
+  expect_report_refused(run, nothing);
   directory_.write("run/metrics.jsonl", "{\"update\":1,\"loss\":2}\n");
-  expect_report_refused(run, "no checkpoint yet");
+  EXPECT_EQ(run_ut("report " + run).errors,
+            "ut: " + run + ": the run has no checkpoint yet; --no-model leaves the model at work out\n");
   expect_report_refused(run + " --no-model --out /nowhere/at/all.html", "there is no directory");
   expect_report_refused(run + " --no-model --svg attention", "needs the model; leave --no-model out");
   expect_report_refused(run + " --no-model --svg ponder",
@@ -155,6 +158,28 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
   EXPECT_FALSE(std::filesystem::exists(run + "/report.html"));
   EXPECT_EQ(run_ut("report --no-model " + run).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(run + "/report.html"));
+}
+
+TEST_F(Report, AnImportedRunHasNoCurves) {
+  train_reverse("trained");
+  const std::string run = directory_ / "run";
+  ASSERT_EQ(run_ut(fmt::format("export --run-dir {} --out {}", directory_ / "trained", directory_ / "model")).exit_code,
+            0);
+  ASSERT_EQ(run_ut(fmt::format("import --from {} --run-dir {}", directory_ / "model", run)).exit_code, 0);
+  const json imported = report(run).at("runs").at(0);
+  EXPECT_TRUE(imported.contains("model"));
+  EXPECT_EQ(imported.at("curves"), json::parse(R"({"training":{},"validation":{}})"));
+  for (const std::string picture : {"attention", "ponder-words"}) EXPECT_NE(drawn(run + " --svg " + picture), "");
+  expect_report_refused(run + " --svg loss", "no run has recorded it; needs a run whose metrics.jsonl has it");
+}
+
+TEST_F(Report, EvaluationsAloneAreEnough) {
+  directory_.write("run/options.conf", "task = copy\n");
+  directory_.write("run/evaluations.jsonl",
+                   "{\"encoder_steps\":2,\"accuracy\":0}\n{\"encoder_steps\":4,\"accuracy\":1}\n");
+  const std::string run = directory_ / "run";
+  EXPECT_EQ(report(run + " --no-model").at("runs").at(0).at("evaluations").size(), 2);
+  EXPECT_THAT(drawn(run + " --svg steps"), HasSubstr("class=\"line c0\""));
 }
 
 TEST_F(Report, ARunThatCannotBeWrittenToIsBadInput) {

@@ -28,17 +28,20 @@ function curve_card(name, size, height, with_log) {
 
 function has_curve(name) { return draw.curve_spec(report, name, {}).series.length > 0; }
 
+// False if all runs are imported and none has been trained further.
+function has_curves() { return Object.keys(draw.curve_kinds).some(has_curve); }
+
 function show_curves() {
   if (!report.runs.length) return;
   const main = ['loss', 'score', 'perplexity', 'bleu'].filter(has_curve);
   const size = ['whole', '', 'third', ''][main.length - 1];
   const others = ['learning-rate', 'gradient-norm', 'rows-per-second'].filter(has_curve);
-  section('curves').append(
+  if (has_curves()) section('curves').append(
     make('h2', {}, 'Training'),
     quiet('Move the pointer over a picture to see its values.'),
     cards(...main.map(name => curve_card(name, size, 330, name !== 'score')),
-      ...others.map(name => curve_card(name, 'third', 240, name !== 'rows-per-second'))),
-    ...report.runs.flatMap(notes_on));
+      ...others.map(name => curve_card(name, 'third', 240, name !== 'rows-per-second'))));
+  section('curves').append(...report.runs.flatMap(notes_on));
 }
 
 // Facts about a run that its curves do not show.

@@ -12,6 +12,12 @@ function show_head() {
   document.getElementById('subtitle').textContent = [...directories, report.build].join(' · ');
   if (!runs.length) return document.querySelector('nav').remove();
   document.getElementById('runs').append(...runs.map(run_button));
+  if (has_curves()) show_curve_controls();
+  else document.querySelectorAll('#over, nav .slider').forEach(control => control.remove());
+}
+
+// What the curves are over, and how smooth they are.
+function show_curve_controls() {
   document.getElementById('over').append(...choice_buttons(['updates', 'hours'], 0, index => {
     display.hours = index === 1;
     redraw_curves();
