@@ -77,14 +77,15 @@ const std::string page_helpers = R"(
 TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
   train_reverse("evaluated");
   write_run("bare", "{\"update\":1,\"loss\":1}\n");
-  for (const char* how : {"--split validation --beam 3", "--teacher-forced", "--teacher-forced", "--checkpoint latest",
-                          "--evaluation-length 5"})
+  for (const char* how : {"--split validation --beam 3 --decode-extra 0", "--teacher-forced", "--teacher-forced",
+                          "--checkpoint latest", "--evaluation-length 5 --evaluation-limit 7"})
     ASSERT_EQ(run_ut(fmt::format("evaluate --run-dir {} {}", directory_ / "evaluated", how)).exit_code, 0);
   write_run("tasks", "{\"update\":1,\"loss\":1}\n");
   directory_.write(
       "tasks/evaluations.jsonl",
       R"({"split":"test","updates":[9],"encoder_steps":3,"accuracy":0.5,"sequences":8,"groups":{"task 1":{"accuracy":1,)"
-      R"("sequences":3,"ponder":{"encoder":{"mean":2.25,"sd":0.5}}},"task 2":{"accuracy":0.2,"sequences":5}}})"
+      R"("sequences":3,"ponder":{"encoder":{"mean":2.25,"sd":0.5}}},"task 2":{"accuracy":0.2,"sequences":5}},)"
+      R"("options":{"facts":"5"}})"
       "\n");
   const std::string page = directory_ / "page.html";
   const Outcome made = run_ut(fmt::format("report --no-model {} {} {} --out {}", directory_ / "bare",
@@ -98,15 +99,18 @@ TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
   const json& groups = tables[1];
   ASSERT_EQ(rows.size(), 6U) << "the same twice is once there";
   ASSERT_EQ(groups.size(), 3U);
-  EXPECT_EQ(groups[0].get<std::string>(), "runsplitcheckpoint of updatestepsgroupexamplesaccuracyponder time");
-  EXPECT_EQ(groups[1].get<std::string>(), "taskstest93task 13100 %2.25 ± 0.5 encoder");
-  EXPECT_EQ(groups[2].get<std::string>(), "taskstest93task 2520 %");
+  EXPECT_EQ(groups[0].get<std::string>(),
+            "runsplitcheckpoint of updatestepschanged optionsgroupexamplesaccuracyponder time");
+  EXPECT_EQ(groups[1].get<std::string>(), "taskstest93facts 5task 13100 %2.25 ± 0.5 encoder");
+  EXPECT_EQ(groups[2].get<std::string>(), "taskstest93facts 5task 2520 %");
   EXPECT_THAT(rows[0].get<std::string>(),
               HasSubstr("runsplitcheckpoint of updatestepsscoringchanged optionsexamplesaccuracywhole sequences"));
-  EXPECT_THAT(rows[1].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
+  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
   EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedtest103teacher-forced20"));
-  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103decoded greedilyevaluation-length 520"));
-  EXPECT_THAT(rows[4].get<std::string>(), HasSubstr("evaluatedvalidation103beam 3, length penalty 0.620"));
+  EXPECT_THAT(rows[1].get<std::string>(),
+              HasSubstr("evaluatedtest103decoded greedily, evaluation-limit 7evaluation-length 57"));
+  EXPECT_THAT(rows[4].get<std::string>(),
+              HasSubstr("evaluatedvalidation103beam 3, length penalty 0.6, decode-extra 020"));
 }
 
 TEST_F(ReportInBrowser, EveryPictureIsDrawnAndInteractive) {
@@ -182,6 +186,16 @@ TEST_F(ReportInBrowser, EveryPictureIsDrawnAndInteractive) {
               testing::AllOf(HasSubstr("learning-rate"), HasSubstr("seed"), testing::Not(HasSubstr("d-model"))));
   EXPECT_EQ(found.at("captions"), json({true, true, false}));
   EXPECT_THAT(found.at("heads").get<std::string>(), HasSubstr("test accuracy\n(symbols, teacher-forced)"));
+}
+
+TEST_F(ReportInBrowser, ARunWithoutMetricsHasNoCurves) {
+  directory_.write("run/options.conf", "task = copy\n");
+  directory_.write("run/evaluations.jsonl", "{\"accuracy\":0.25,\"sequences\":4}\n");
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(run_ut(fmt::format("report --no-model {} --out {}", directory_ / "run", page)).exit_code, 0);
+  const json found = in_browser(page, R"(
+    return ['nav', '#curves', '#evaluations h2'].map(part => document.querySelector(part).innerText.trim());)");
+  EXPECT_EQ(found, json({"run", "", "Evaluations"})) << "no controls of curves, no empty section";
 }
 
 TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {

@@ -61,6 +61,61 @@ TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
   EXPECT_THAT(picture, testing::ContainsRegex("d=\"M58\\.0 340\\.0L247\\.[0-9] [0-9.]+L626\\.0 [0-9.]+\""));
 }
 
+class ReportOfSteps : public Report {
+ protected:
+  /// Makes up a run, trained with 6 and 4 steps, with evaluations that have these further keys.
+  void write_evaluations(const std::vector<std::string>& evaluations) const {
+    write_run("run", "{\"update\":1,\"loss\":2.5}\n", "steps = 6\ndecoder-steps = 4\n");
+    std::string lines;
+    for (const std::string& evaluation : evaluations) lines += "{\"accuracy\":0.5," + evaluation + "}\n";
+    directory_.write("run/evaluations.jsonl", lines);
+  }
+  static std::string with_steps(int encoder, int decoder) {
+    return fmt::format(R"("encoder_steps":{},"decoder_steps":{})", encoder, decoder);
+  }
+  static int count(const std::string& text, const std::string& what) {
+    int found = 0;
+    for (auto place = text.find(what); place != std::string::npos; place = text.find(what, place + 1)) ++found;
+    return found;
+  }
+
+  std::string of_steps_ = (directory_ / "run") + " --svg steps";
+};
+
+TEST_F(ReportOfSteps, EvaluationsWithUnevenStepsAreOnNoCurveOfEvenOnes) {
+  write_evaluations({with_steps(6, 6), with_steps(3, 6)});
+  expect_report_refused(of_steps_, "no evaluations of a run make a curve; needs ut evaluate --steps N twice");
+  write_evaluations({with_steps(3, 3), with_steps(6, 6), with_steps(8, 6)});
+  const std::string picture = drawn(of_steps_);
+  EXPECT_EQ(count(picture, "class=\"mark "), 2);
+  EXPECT_THAT(picture, HasSubstr(">run</text>"));
+}
+
+TEST_F(ReportOfSteps, StepsOfOneStackAreACurveWhoseLegendHasThoseOfTheOther) {
+  write_evaluations({with_steps(6, 6), with_steps(6, 5), with_steps(6, 4)});
+  const std::string picture = drawn(of_steps_);
+  EXPECT_EQ(count(picture, "class=\"line "), 2) << "a curve and its legend";
+  EXPECT_EQ(count(picture, "class=\"mark "), 3);
+  EXPECT_THAT(picture, HasSubstr(">run, encoder steps 6</text>"));
+  EXPECT_THAT(picture, testing::ContainsRegex("x=\"63\\.0\"[^>]*>in training</text>")) << "4 steps, at the left border";
+  EXPECT_EQ(count(picture, ">in training</text>"), 1);
+}
+
+TEST_F(ReportOfSteps, LegendsTellHowCurvesOfARunDiffer) {
+  std::vector<std::string> evaluations;
+  for (const std::string way :
+       {R"("updates":[10],"beam":4,"length_penalty":0.6)", R"("updates":[10],"beam":4,"length_penalty":1)",
+        R"("updates":[10],"decode_extra":9)", R"("updates":[10],"evaluation_limit":5)", R"("updates":[20,10])"})
+    for (const int steps : {2, 4}) evaluations.push_back(with_steps(steps, steps) + R"(,"split":"test",)" + way);
+  write_evaluations(evaluations);
+  const std::string picture = drawn(of_steps_);
+  for (const std::string name :
+       {"update 10, beam 4, length penalty 0.6", "update 10, beam 4, length penalty 1", "update 10, decode-extra 9",
+        "update 10, evaluation-limit 5", "mean of updates 20, 10"})
+    EXPECT_THAT(picture, HasSubstr(">run, " + name + "</text>"));
+  EXPECT_THAT(picture, testing::ContainsRegex("class=\"mark f0\"[^>]*d=\"M-1-1h2v2h-2z\"")) << "another mark";
+}
+
 TEST_F(ReportPicture, DrawsEveryPictureAlone) {
   train_reverse("run");
   for (const int steps : {2, 3})

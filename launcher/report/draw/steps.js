@@ -1,64 +1,126 @@
 // Scores over the number of steps: how a model does with fewer or more steps than it was trained with.
 
-// Evaluations with the same key are one curve.
+// [key of an evaluation, the word for its value]: how evaluations on one curve are alike, besides options and steps.
+var evaluation_words = [
+  ['split', String],
+  ['updates', function (list) { return (list.length > 1 ? 'mean of updates ' : 'update ') + list.join(', '); }],
+  ['scoring', String],
+  ['beam', function (beam) { return beam > 1 ? 'beam ' + beam : ''; }],
+  ['length_penalty', function (penalty) { return 'length penalty ' + penalty; }],
+  ['decode_extra', function (extra) { return 'decode-extra ' + extra; }],
+  ['evaluation_limit', function (limit) { return 'evaluation-limit ' + limit; }]
+];
+
 function key_without_steps(evaluation) {
-  return JSON.stringify(['split', 'updates', 'scoring', 'beam', 'length_penalty', 'decode_extra', 'evaluation_limit',
-    'options'].map(function (key) { return evaluation[key]; }));
+  return JSON.stringify([evaluation.options].concat(
+    evaluation_words.map(function (one) { return evaluation[one[0]]; })));
 }
 
-function steps_of(evaluation) {
-  return Math.max(evaluation.encoder_steps || 0, evaluation.decoder_steps || 0);
+function stacks_of(evaluation) {
+  return ['encoder', 'decoder'].filter(function (stack) { return evaluation[stack + '_steps']; });
 }
 
-// Lists of a run's evaluations that differ in nothing but steps, sorted by these; only lists with at least two numbers
-// of steps.
+// Whether the stacks, if there are two, take the same number of steps.
+function is_even(evaluation) {
+  return stacks_of(evaluation).length < 2 || evaluation.encoder_steps === evaluation.decoder_steps;
+}
+
+// The points that an evaluation can be, of curves over the steps of `stacks`: of all of them, or of one while the other
+// keeps its steps, which `fixed` then tells.
+function points_of(evaluation) {
+  var stacks = stacks_of(evaluation);
+  var points = is_even(evaluation) && stacks.length ?
+    [{evaluation: evaluation, fixed: '', stacks: stacks, steps: evaluation[stacks[0] + '_steps']}] : [];
+  if (stacks.length < 2) return points;
+  return points.concat(stacks.map(function (stack, index) {
+    var other = stacks[1 - index];
+    return {evaluation: evaluation, fixed: other + ' steps ' + evaluation[other + '_steps'], stacks: [stack],
+      steps: evaluation[stack + '_steps']};
+  }));
+}
+
+// Lists of a run's points that differ in nothing but steps, sorted by these; only lists of at least two. Evaluations
+// in which both stacks take the same steps have a curve of their own, so that they do not count where one is fixed.
 function lists_by_steps(run) {
   var lists = {};
   run.evaluations.forEach(function (evaluation) {
-    var key = key_without_steps(evaluation);
-    (lists[key] = lists[key] || []).push(evaluation);
+    points_of(evaluation).forEach(function (point) {
+      var key = point.fixed + key_without_steps(evaluation);
+      (lists[key] = lists[key] || []).push(point);
+    });
   });
   return Object.keys(lists).map(function (key) {
-    return lists[key].sort(function (a, b) { return steps_of(a) - steps_of(b); });
-  }).filter(function (list) { return steps_of(list[0]) < steps_of(list[list.length - 1]); });
+    return lists[key].sort(function (a, b) { return a.steps - b.steps; });
+  }).filter(function (list) {
+    return list.filter(function (point) { return !point.fixed || !is_even(point.evaluation); }).length > 1;
+  });
 }
 
 function scores_by_steps(list, key, divisor) {
-  return list.map(function (evaluation) { return [steps_of(evaluation), evaluation[key] / divisor]; })
+  return list.map(function (point) { return [point.steps, point.evaluation[key] / divisor]; })
     .filter(function (point) { return is_number(point[1]); });
 }
 
-// Words that tell the lists of one run apart.
-function distinguishing_words(evaluation) {
-  var changed = Object.keys(evaluation.options || {});
-  return [evaluation.split, evaluation.scoring, evaluation.beam > 1 ? 'beam ' + evaluation.beam : '']
-    .concat(changed.map(function (name) { return name + ' ' + evaluation.options[name]; })).filter(Boolean);
+// Words for what not all lists of the run have alike.
+function distinguishing_words(evaluation, lists) {
+  function differs(value_of) {
+    return lists.some(function (list) { return !same_curve(value_of(list[0].evaluation), value_of(evaluation)); });
+  }
+  var words = evaluation_words.map(function (one) {
+    var is_told = evaluation[one[0]] !== undefined && differs(function (other) { return other[one[0]]; });
+    return is_told ? one[1](evaluation[one[0]]) : '';
+  });
+  var options = evaluation.options || {};
+  return words.concat(Object.keys(options).map(function (name) {
+    return differs(function (other) { return (other.options || {})[name]; }) ? name + ' ' + options[name] : '';
+  }));
 }
 
 function series_by_steps(list, name, color) {
-  var series = is_number(list[0].bleu) ?
+  var first = list[0].evaluation;
+  var series = is_number(first.bleu) ?
     [{name: name + ', BLEU / 100', points: scores_by_steps(list, 'bleu', 100)}] :
     [{name: name, points: scores_by_steps(list, 'accuracy', 1)}];
-  if (list[0].scoring === 'decoded')
+  if (first.scoring === 'decoded')
     series.push({name: name + ', whole sequences', dash: true,
       points: scores_by_steps(list, 'sequence_accuracy', 1)});
   series.forEach(function (one) { one.color = color; one.dots = true; });
   return series.filter(function (one) { return one.points.length > 1; });
 }
 
-function steps_in_training(run) { return Number(run.settings['max-steps']) || Number(run.settings.steps); }
+function steps_in_training(settings, stack) {
+  var is_decoder = stack === 'decoder';
+  var halting = (is_decoder && settings['decoder-halting']) || settings.halting || 'none';
+  return (halting !== 'none' && Number(settings['max-steps'])) ||
+    Number((is_decoder && settings['decoder-steps']) || settings.steps);
+}
+
+// A run's lists have its colour and, from the second on, marks of their own.
+function series_of_run(run, index) {
+  var series = [];
+  lists_by_steps(run).forEach(function (list, number, lists) {
+    var words = distinguishing_words(list[0].evaluation, lists).concat(list[0].fixed);
+    series = series.concat(
+      series_by_steps(list, [run.name].concat(words).filter(Boolean).join(', '), index + number * colours));
+  });
+  return series;
+}
+
+function marks_of_run(run) {
+  var marks = [];
+  lists_by_steps(run).forEach(function (list) {
+    list[0].stacks.forEach(function (stack) { marks.push(steps_in_training(run.settings, stack)); });
+  });
+  return marks;
+}
 
 function steps_spec(report, options) {
   var series = [];
   var marks = [];
   report.runs.forEach(function (run, index) {
     if (options.hidden && options.hidden[index]) return;
-    var lists = lists_by_steps(run);
-    lists.forEach(function (list) {
-      var name = [run.name].concat(lists.length > 1 ? distinguishing_words(list[0]) : []).join(', ');
-      series = series.concat(series_by_steps(list, name, index));
-    });
-    if (lists.length) marks.push(steps_in_training(run));
+    series = series.concat(series_of_run(run, index));
+    marks = marks.concat(marks_of_run(run));
   });
   var steps = [];
   series.forEach(function (one) {

@@ -1,9 +1,15 @@
 // Results of `ut evaluate`.
 
-function scoring_of({scoring, beam, length_penalty: penalty}) {
+function search_of({scoring, beam, length_penalty: penalty}) {
   if (scoring === 'teacher-forced') return scoring;
   if (!scoring) return '';
   return beam > 1 ? `beam ${beam}, length penalty ${penalty}` : 'decoded greedily';
+}
+
+function scoring_of(evaluation) {
+  const {decode_extra: extra, evaluation_limit: limit} = evaluation;
+  return [search_of(evaluation), extra === undefined ? '' : `decode-extra ${extra}`,
+    limit === undefined ? '' : `evaluation-limit ${limit}`].filter(Boolean).join(', ');
 }
 
 function steps_of({encoder_steps: encoder, decoder_steps: decoder}) {
@@ -36,7 +42,8 @@ const evaluation_columns = [
 
 // The same for an evaluation's groups, such as tasks, numbers of attractors or test sets.
 const group_columns = [
-  ...evaluation_columns.slice(0, 4).map(([name, value, right]) => [name, ({evaluation}) => value(evaluation), right]),
+  ...evaluation_columns.slice(0, evaluation_columns.findIndex(([name]) => name === 'examples'))
+    .map(([name, value, right]) => [name, ({evaluation}) => value(evaluation), right]),
   ['group', ({group}) => group, false],
   ...['examples', 'accuracy', 'BLEU', 'ponder time'].map(wanted => {
     const [name, value, right] = evaluation_columns.find(([name]) => name === wanted);
