@@ -105,13 +105,14 @@ TEST_F(ReportOfSteps, LegendsTellHowCurvesOfARunDiffer) {
   std::vector<std::string> evaluations;
   for (const std::string way :
        {R"("updates":[10],"beam":4,"length_penalty":0.6)", R"("updates":[10],"beam":4,"length_penalty":1)",
-        R"("updates":[10],"decode_extra":9)", R"("updates":[10],"evaluation_limit":5)", R"("updates":[20,10])"})
+        R"("updates":[10],"decode_extra":9)", R"("updates":[10],"evaluation_limit":5)", R"("updates":[20,10])",
+        R"("updates":[10],"examples_digest":"0123456789abcdef")"})
     for (const int steps : {2, 4}) evaluations.push_back(with_steps(steps, steps) + R"(,"split":"test",)" + way);
   write_evaluations(evaluations);
   const std::string picture = drawn(of_steps_);
   for (const std::string name :
        {"update 10, beam 4, length penalty 0.6", "update 10, beam 4, length penalty 1", "update 10, decode-extra 9",
-        "update 10, evaluation-limit 5", "mean of updates 20, 10"})
+        "update 10, evaluation-limit 5", "mean of updates 20, 10", "update 10, examples 012345"})
     EXPECT_THAT(picture, HasSubstr(">run, " + name + "</text>"));
   EXPECT_THAT(picture, testing::ContainsRegex("class=\"mark f0\"[^>]*d=\"M-1-1h2v2h-2z\"")) << "another mark";
 }

@@ -22,7 +22,7 @@ function log_ticks(low, high) {
       var value = Number((times * Math.pow(10, power)).toPrecision(12));
       if (value >= low * 0.999 && value <= high * 1.001 && power % every === 0) values.push(value);
     });
-  return values;
+  return values.length > 1 ? values : ticks(low, high, 4);
 }
 
 // A function from values in [low, high] to positions in [from, to]; linear, or logarithmic if `log`.

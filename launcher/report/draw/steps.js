@@ -8,7 +8,8 @@ var evaluation_words = [
   ['beam', function (beam) { return beam > 1 ? 'beam ' + beam : ''; }],
   ['length_penalty', function (penalty) { return 'length penalty ' + penalty; }],
   ['decode_extra', function (extra) { return 'decode-extra ' + extra; }],
-  ['evaluation_limit', function (limit) { return 'evaluation-limit ' + limit; }]
+  ['evaluation_limit', function (limit) { return 'evaluation-limit ' + limit; }],
+  ['examples_digest', function (digest) { return 'examples ' + digest.slice(0, 6); }]
 ];
 
 function key_without_steps(evaluation) {
