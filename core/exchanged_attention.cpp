@@ -2,13 +2,12 @@
 
 #include <ATen/ATen.h>
 
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "dist/differentiable.h"
 #include "dist/heads.h"
-#include "dist/on_device.h"
 #include "dist/rows_by_rank.h"
 #include "dist/select_rows.h"
 
@@ -84,113 +83,6 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   std::vector<std::shared_ptr<const RowSpans>> spans_;  // [ranks]: of that rank's keys
 };
 
-/// The same, composed of LibTorch's operations. With a zigzag cut each rank has two spans, and each span of queries
-/// meets each span of keys. Under a causal mask, spans of keys that lie wholly after the queries are left out.
-class SlottedAttentionByBlocks final : public ExchangedAttention {
- public:
-  SlottedAttentionByBlocks(const dist::Holdings& holdings, bool causal) : holdings_(holdings) {
-    const at::Device device = holdings.group->device();
-    const auto spans_of = [&](int rank) {
-      return dist::chunks_of(holdings.sequences, rank, holdings.group->size(), holdings.options.cut);
-    };
-    mine_ = spans_of(holdings.group->rank());
-    for (int rank = 0; rank < holdings.group->size(); ++rank) {
-      index_.emplace_back();
-      layouts_.emplace_back();
-      for (const dist::Chunk& keys : spans_of(rank)) {
-        index_.back().push_back(dist::on_device(keys.index, device));
-        layouts_.back().emplace_back();
-        for (const dist::Chunk& queries : mine_) {
-          auto& layout = layouts_.back().back().emplace_back();
-          if (keys.rows.count() > 0 && !(causal && keys.number > queries.number))
-            layout.emplace(queries.rows, keys.rows, causal && keys.number == queries.number, device);
-        }
-      }
-    }
-    place_of_row_ = dist::inverse_permutation(at::cat(own_index()));
-  }
-
-  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
-    const auto blocks = dist::start_rows_by_rank(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
-    const at::Tensor query = call.query();
-    const std::vector<at::Tensor> queries = queries_by_span(query, call.heads);
-    std::vector<std::vector<PartOfAttention>> parts(mine_.size());
-    std::vector<at::Tensor> all_sent;
-    while (const auto block = blocks->next()) {
-      all_sent.push_back(block->rows);
-      meet(*block, queries, call, parts);
-    }
-    std::vector<at::Tensor> outputs;
-    for (std::size_t span = 0; span < mine_.size(); ++span)
-      outputs.push_back(parts[span].empty() ? at::zeros_like(queries_of(query, span))
-                                            : own_layout(span).rows_of_heads(whole_attention(parts[span]), call.heads));
-    return dist::keep_in_backward(dist::select_rows(at::cat(outputs), place_of_row_), all_sent);
-  }
-
- private:
-  std::size_t own_rank() const { return static_cast<std::size_t>(holdings_.group->rank()); }
-  const SlottedAttention& own_layout(std::size_t span) const { return *layouts_[own_rank()][span][span]; }
-  const std::vector<at::Tensor>& own_index() const { return index_[own_rank()]; }
-  at::Tensor queries_of(const at::Tensor& query, std::size_t span) const {
-    return dist::select_rows(query, own_index()[span]);
-  }
-
-  std::vector<at::Tensor> queries_by_span(const at::Tensor& query, std::int64_t heads) const {
-    std::vector<at::Tensor> result;
-    for (std::size_t span = 0; span < mine_.size(); ++span)
-      result.push_back(mine_[span].rows.count() == 0
-                           ? at::Tensor()
-                           : own_layout(span).queries_by_head(queries_of(query, span), heads));
-    return result;
-  }
-
-  /// Adds to `parts` what each of this rank's spans sees in the block of a rank.
-  void meet(const dist::RankRows& block, const std::vector<at::Tensor>& queries, const AttentionCall& call,
-            std::vector<std::vector<PartOfAttention>>& parts) const {
-    const auto rank = static_cast<std::size_t>(block.rank);
-    at::Tensor keys_values;
-    for (std::size_t keys = 0; keys < index_[rank].size(); ++keys)
-      for (std::size_t span = 0; span < mine_.size(); ++span) {
-        const auto& layout = layouts_[rank][keys][span];
-        if (!layout || !queries[span].defined()) continue;
-        if (!keys_values.defined()) keys_values = call.keys_values(block.rows);
-        const at::Tensor seen = dist::select_rows(keys_values, index_[rank][keys]);
-        parts[span].push_back(layout->attend_in_part(queries[span], seen, call));
-      }
-  }
-
-  const dist::Holdings& holdings_;
-  std::vector<dist::Chunk> mine_;
-  at::Tensor place_of_row_;                     // [local rows] int64: place when the spans follow one another
-  std::vector<std::vector<at::Tensor>> index_;  // [ranks][spans]: which of the rank's rows are in the span
-  std::vector<std::vector<std::vector<std::optional<SlottedAttention>>>> layouts_;  // [ranks][their spans][my spans]
-};
-
-/// Attends to one rank's keys after another's: by RowAttention if it has kernels for heads of that width, else by
-/// LibTorch's operations.
-class AttentionByBlocks final : public ExchangedAttention {
- public:
-  AttentionByBlocks(const dist::SequenceExchange& exchange, bool causal) : exchange_(exchange), causal_(causal) {}
-
-  at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
-    if (!attention_) attention_ = make(sent, call);
-    return attention_->attend(sent, call);
-  }
-
- private:
-  std::unique_ptr<ExchangedAttention> make(const at::Tensor& sent, const AttentionCall& call) const {
-    const bool are_states = exchange_.holdings().options.sent == dist::Sent::states;
-    const std::int64_t d = are_states ? sent.size(1) : sent.size(1) / 2;
-    if (has_row_attention(sent.device(), sent.scalar_type(), d / call.heads))
-      return std::make_unique<RowAttentionByBlocks>(exchange_, causal_);
-    return std::make_unique<SlottedAttentionByBlocks>(exchange_.holdings(), causal_);
-  }
-
-  const dist::SequenceExchange& exchange_;
-  bool causal_;
-  mutable std::unique_ptr<ExchangedAttention> attention_;  // made at the first call, which shows type and width
-};
-
 /// For a table in which each row's query, key and value follow one another: the indices [3 * rows] int64 of all
 /// queries, then of each key before its value, with the rows in the order `order` [rows] int64.
 at::Tensor queries_before_keys_values(const at::Tensor& order) {
@@ -233,11 +125,15 @@ class AttentionByHeads final : public ExchangedAttention {
 
 }  // namespace
 
-std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal) {
-  switch (exchange.holdings().options.form) {
+std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal,
+                                                             const HeadKind& head) {
+  const dist::Holdings& holdings = exchange.holdings();
+  switch (holdings.options.form) {
     case dist::ExchangeForm::broadcast:
     case dist::ExchangeForm::ring:
-      return std::make_unique<AttentionByBlocks>(exchange, causal);
+      if (has_row_attention(holdings.group->device(), head.type, head.columns))
+        return std::make_unique<RowAttentionByBlocks>(exchange, causal);
+      break;
     case dist::ExchangeForm::heads:
       return std::make_unique<AttentionByHeads>(exchange, causal);
     case dist::ExchangeForm::all_gather:

@@ -31,7 +31,15 @@ class ExchangedAttention {
   virtual at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const = 0;
 };
 
-/// In the form that the options of `exchange` name. `exchange` must outlive the result.
-std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal);
+/// What one attention head works on.
+struct HeadKind {
+  at::ScalarType type;   // of queries, keys and values
+  std::int64_t columns;  // of each
+};
+
+/// In the form that the options of `exchange` name. With broadcast and ring, heads for which RowAttention has no
+/// kernels are attended to only when all rows have arrived. `exchange` must outlive the result.
+std::unique_ptr<ExchangedAttention> make_exchanged_attention(const dist::SequenceExchange& exchange, bool causal,
+                                                             const HeadKind& head);
 
 }  // namespace ut::core

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "core/products.h"
 #include "core/recompute.h"
 #include "core/running_rows.h"
 #include "core/signals.h"
@@ -40,8 +41,8 @@ Recurrence::Recurrence(Parameters& parameters, const std::string& name, const Mo
 
 std::shared_ptr<StackRows> Recurrence::make_rows(const dist::SequenceExchange& exchange, const Memory* memory) const {
   const dist::Rows* memory_rows = memory == nullptr ? nullptr : &memory->rows;
-  return halted_rows_leave() ? make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance)
-                             : make_whole_rows(exchange, decoder_, memory_rows);
+  if (halted_rows_leave()) return make_running_rows(exchange, decoder_, memory_rows, options_.halting.balance);
+  return make_whole_rows(exchange, decoder_, memory_rows, {product_type(options_), options_.d_model / options_.heads});
 }
 
 Recurrence::PositionSignals Recurrence::PositionSignals::select(const at::Tensor& rows) const {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/kernels/gpu_rows.h"
-#include "core/recompute.h"
 #include "dist/accumulation_type.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"
@@ -119,39 +119,6 @@ at::Tensor SlottedAttention::masked(const at::Tensor& logits, std::int64_t heads
   return (logits.view({sequences_, heads, query_slots_, key_slots_}) + bias_).view(logits.sizes());
 }
 
-std::pair<at::Tensor, at::Tensor> SlottedAttention::output_and_logits(const at::Tensor& query,
-                                                                      const at::Tensor& keys_values,
-                                                                      const AttentionSite& site) const {
-  const auto [k, v] = keys_values_by_head(keys_values, site.heads);
-  const at::Tensor logits = masked(dist::in_accumulation_type(at::bmm(query, k.transpose(1, 2))), site.heads);
-  return {at::bmm(drop(at::softmax(logits, -1), site).to(v.scalar_type()), v), logits};
-}
-
-PartOfAttention SlottedAttention::attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
-                                                 const AttentionSite& site) const {
-  if (!site.recomputed) {
-    const auto [output, logits] = output_and_logits(query, keys_values, site);
-    return {output, at::logsumexp(logits, -1, true)};
-  }
-  const at::Tensor both =
-      recomputed({query, keys_values}, [layout = *this, site](const std::vector<at::Tensor>& inputs) {
-        const auto [output, logits] = layout.output_and_logits(inputs[0], inputs[1], site);
-        return at::cat({dist::in_accumulation_type(output), at::logsumexp(logits, -1, true)}, -1);
-      });
-  return {both.narrow(-1, 0, query.size(2)).to(keys_values.scalar_type()), both.narrow(-1, query.size(2), 1)};
-}
-
-at::Tensor whole_attention(const std::vector<PartOfAttention>& parts) {
-  if (parts.size() == 1) return parts[0].output;
-  std::vector<at::Tensor> log_sums;
-  for (const PartOfAttention& part : parts) log_sums.push_back(part.log_sum);
-  const at::Tensor share = at::softmax(at::stack(log_sums), 0);  // [parts, sequences * heads, query slots, 1]
-  at::Tensor sum = parts[0].output * share[0];
-  for (std::size_t part = 1; part < parts.size(); ++part)
-    sum = sum + parts[part].output * share[static_cast<std::int64_t>(part)];
-  return sum;
-}
-
 at::Tensor SlottedAttention::drop(const at::Tensor& weights, const AttentionSite& site) const {
   return dropout_attention(weights.view({sequences_, site.heads, query_slots_, key_slots_}), site.dropout_rate,
                            site.dropout, identities_)
@@ -181,7 +148,11 @@ std::pair<at::Tensor, at::Tensor> SlottedAttention::keys_values_by_head(const at
 
 at::Tensor SlottedAttention::attend(const at::Tensor& query, const at::Tensor& keys_values,
                                     const AttentionSite& site) const {
-  return rows_of_heads(output_and_logits(queries_by_head(query, site.heads), keys_values, site).first, site.heads);
+  const at::Tensor q = queries_by_head(query, site.heads);
+  const auto [k, v] = keys_values_by_head(keys_values, site.heads);
+  const at::Tensor logits = masked(dist::in_accumulation_type(at::bmm(q, k.transpose(1, 2))), site.heads);
+  const at::Tensor weights = drop(at::softmax(logits, -1), site);  // [sequences * heads, query slots, key slots]
+  return rows_of_heads(at::bmm(weights.to(v.scalar_type()), v), site.heads);
 }
 
 }  // namespace ut::core

@@ -5,23 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "core/kernels/attention_site.h"
 #include "core/kernels/key_rows.h"
 #include "dist/rows.h"
 
 namespace ut::core {
-
-/// Attention over some of the keys that a query sees.
-struct PartOfAttention {
-  at::Tensor output;   // [sequences * heads, query slots, d / heads]: as if there were no other keys
-  at::Tensor log_sum;  // [sequences * heads, query slots, 1]: the logarithm of the sum of exp(logit)
-};
-
-/// Merges parts, each over some of the keys, into the output over all keys [sequences * heads, query slots, d / heads].
-/// At least one part.
-at::Tensor whole_attention(const std::vector<PartOfAttention>& parts);
 
 /// Attention composed of LibTorch's operations, for any device. Each sequence takes as many slots as the longest has
 /// rows: the only place with padding. It is the reference for attention over rows.
@@ -34,26 +23,16 @@ class SlottedAttention {
   /// `query` [query rows, d], `keys_values` [key rows, 2d] -> [query rows, d].
   at::Tensor attend(const at::Tensor& query, const at::Tensor& keys_values, const AttentionSite& site) const;
 
-  // The parts of attend(), for callers whose keys come span by span.
-
-  /// [query rows, d] -> [sequences * heads, query slots, d / heads], scaled by 1 / sqrt(d / heads).
-  at::Tensor queries_by_head(const at::Tensor& query, std::int64_t heads) const;
-  /// `query` from queries_by_head(), `keys_values` [key rows, 2d].
-  PartOfAttention attend_in_part(const at::Tensor& query, const at::Tensor& keys_values,
-                                 const AttentionSite& site) const;
-  /// [sequences * heads, query slots, d / heads] -> [query rows, d].
-  at::Tensor rows_of_heads(const at::Tensor& by_head, std::int64_t heads) const;
-
  private:
   at::Tensor bias(const dist::Rows& keys, bool causal, at::Device device) const;
+  /// [query rows, d] -> [sequences * heads, query slots, d / heads], scaled by 1 / sqrt(d / heads).
+  at::Tensor queries_by_head(const at::Tensor& query, std::int64_t heads) const;
   at::Tensor masked(const at::Tensor& logits, std::int64_t heads) const;
-  /// Output [sequences * heads, query slots, d / heads] and logits [sequences * heads, query slots, key slots]. `query`
-  /// from queries_by_head().
-  std::pair<at::Tensor, at::Tensor> output_and_logits(const at::Tensor& query, const at::Tensor& keys_values,
-                                                      const AttentionSite& site) const;
   at::Tensor drop(const at::Tensor& weights, const AttentionSite& site) const;
   /// Each [sequences * heads, slots, d / heads].
   std::pair<at::Tensor, at::Tensor> keys_values_by_head(const at::Tensor& keys_values, std::int64_t heads) const;
+  /// [sequences * heads, query slots, d / heads] -> [query rows, d].
+  at::Tensor rows_of_heads(const at::Tensor& by_head, std::int64_t heads) const;
 
   std::int64_t sequences_;
   std::int64_t query_slots_ = 0;  // the most query rows that a sequence has

@@ -15,8 +15,8 @@ namespace {
 
 class WholeRows final : public CurrentRows {
  public:
-  WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory)
-      : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal)) {
+  WholeRows(const dist::SequenceExchange& exchange, bool causal, const dist::Rows* memory, const HeadKind& head)
+      : exchange_(exchange), attention_(make_exchanged_attention(exchange, causal, head)) {
     if (memory != nullptr) memory_layout_.emplace(exchange.local(), *memory, false, device());
   }
 
@@ -70,8 +70,8 @@ class WholeRows final : public CurrentRows {
 }  // namespace
 
 std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
-                                           const dist::Rows* memory) {
-  return std::make_shared<WholeRows>(exchange, causal, memory);
+                                           const dist::Rows* memory, const HeadKind& head) {
+  return std::make_shared<WholeRows>(exchange, causal, memory, head);
 }
 
 }  // namespace ut::core

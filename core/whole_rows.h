@@ -8,8 +8,8 @@
 namespace ut::core {
 
 /// All rows of the exchange's sequences in every step. `memory`: the rows of the memory, in a decoder with an encoder;
-/// else null. The exchange must outlive the result.
+/// else null. `head`: of the self-attention. The exchange must outlive the result.
 std::shared_ptr<StackRows> make_whole_rows(const dist::SequenceExchange& exchange, bool causal,
-                                           const dist::Rows* memory);
+                                           const dist::Rows* memory, const HeadKind& head);
 
 }  // namespace ut::core

@@ -52,16 +52,6 @@ at::Tensor call_in_backward(const at::Tensor& x, const std::function<void()>& fu
   });
 }
 
-at::Tensor keep_in_backward(const at::Tensor& result, const std::vector<at::Tensor>& others) {
-  std::vector<at::Tensor> inputs{result};
-  inputs.insert(inputs.end(), others.begin(), others.end());
-  return with_backward(result.detach(), inputs, [count = inputs.size()](const at::Tensor& gradient) {
-    std::vector<at::Tensor> gradients(count);
-    gradients[0] = gradient;
-    return gradients;
-  });
-}
-
 at::Tensor differentiable(const at::Tensor& input, const Function& forward, Function backward) {
   at::Tensor output;
   {

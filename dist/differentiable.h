@@ -30,10 +30,6 @@ at::Tensor with_backward(const at::Tensor& output, const std::vector<at::Tensor>
 /// `x`, as a node whose backward pass also calls `function`.
 at::Tensor call_in_backward(const at::Tensor& x, const std::function<void()>& function);
 
-/// `result`, as a node whose backward pass also runs that of `others`, although `result` holds nothing of them: for
-/// collectives in whose backward pass every rank must take part.
-at::Tensor keep_in_backward(const at::Tensor& result, const std::vector<at::Tensor>& others);
-
 /// The collectives that exchanges are made of, as autograd nodes. The backward pass of each is its transpose, and runs
 /// on every rank even if nothing depended on the output. On one rank nothing moves. `group` must live as long as the
 /// graph. all_to_all: `rows` [sum of sent, ...] -> [sum of received, ...]; all_sum: the sum of `values` over the ranks.

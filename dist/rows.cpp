@@ -6,7 +6,6 @@
 
 #include "base/span.h"
 #include "dist/on_device.h"
-#include "dist/select_rows.h"
 
 namespace ut::dist {
 
@@ -37,51 +36,21 @@ int owner(std::int64_t sequence, std::int64_t position, std::int64_t length, int
   return std::min(part, 2 * ranks - 1 - part);
 }
 
-std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cut cut) {
-  const auto [numbers, parts] = spans_of(rank, ranks, cut);
-  std::vector<Chunk> chunks;
-  for (std::size_t mine = 0; mine < numbers.size(); ++mine) {
-    std::vector<std::int64_t> sequence;
-    std::vector<std::int64_t> position;
-    std::vector<std::int64_t> index;
-    std::vector<std::int64_t> offsets{0};
-    std::int64_t before = 0;  // this rank's rows before the span
-    for (std::size_t number = 0; number < sequences.ids.size(); ++number)
-      for (std::size_t part = 0; part < numbers.size(); ++part) {
-        const base::Span span =
-            base::share(sequences.lengths[number], numbers[part], parts, rounding_of(sequences.ids[number], parts));
-        if (part == mine) {
-          for (std::int64_t place = span.begin; place < span.end; ++place) {
-            sequence.push_back(sequences.ids[number]);
-            position.push_back(place);
-            index.push_back(before + place - span.begin);
-          }
-          offsets.push_back(static_cast<std::int64_t>(position.size()));
-        }
-        before += span.end - span.begin;
-      }
-    chunks.push_back({numbers[mine],
-                      {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)},
-                      at::tensor(index, at::kLong)});
-  }
-  return chunks;
-}
-
 Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut) {
-  std::vector<Chunk> chunks = chunks_of(sequences, rank, ranks, cut);
-  if (chunks.size() == 1) return std::move(chunks[0].rows);
-  std::vector<at::Tensor> sequence;
-  std::vector<at::Tensor> position;
-  std::vector<at::Tensor> index;
-  std::vector<std::int64_t> offsets(sequences.ids.size() + 1, 0);
-  for (const Chunk& chunk : chunks) {
-    sequence.push_back(chunk.rows.sequence);
-    position.push_back(chunk.rows.position);
-    index.push_back(chunk.index);
-    for (std::size_t number = 0; number < offsets.size(); ++number) offsets[number] += chunk.rows.offsets[number];
+  const auto [numbers, parts] = spans_of(rank, ranks, cut);
+  std::vector<std::int64_t> sequence;
+  std::vector<std::int64_t> position;
+  std::vector<std::int64_t> offsets{0};
+  for (std::size_t index = 0; index < sequences.ids.size(); ++index) {
+    const std::int64_t id = sequences.ids[index];
+    for (const int number : numbers) {
+      const base::Span span = base::share(sequences.lengths[index], number, parts, rounding_of(id, parts));
+      for (std::int64_t place = span.begin; place < span.end; ++place) position.push_back(place);
+    }
+    sequence.resize(position.size(), id);
+    offsets.push_back(std::ssize(position));
   }
-  const at::Tensor order = inverse_permutation(at::cat(index));
-  return {at::cat(sequence).index_select(0, order), at::cat(position).index_select(0, order), std::move(offsets)};
+  return {at::tensor(sequence, at::kLong), at::tensor(position, at::kLong), std::move(offsets)};
 }
 
 std::vector<std::int64_t> sequence_numbers(const Rows& rows) {

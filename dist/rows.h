@@ -41,16 +41,6 @@ int owner(std::int64_t sequence, std::int64_t position, std::int64_t length, int
 /// ranks hold one more differs from sequence to sequence. `rank` 0 of 1 holds all.
 Rows rows_of(const Sequences& sequences, int rank, int ranks, Cut cut = Cut::contiguous);
 
-/// Rows of a rank that form one span of each sequence.
-struct Chunk {
-  int number;        // of the span: a sequence's spans follow one another in this order
-  Rows rows;         // lists every sequence, even if none of its positions is here
-  at::Tensor index;  // [rows] int64, on the host: their places among the rank's rows
-};
-
-/// The rows that rows_of() returns, span by span.
-std::vector<Chunk> chunks_of(const Sequences& sequences, int rank, int ranks, Cut cut);
-
 /// [rows]: the sequence of each row, numbered from 0.
 std::vector<std::int64_t> sequence_numbers(const Rows& rows);
 

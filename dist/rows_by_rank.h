@@ -20,7 +20,7 @@ struct RankRows {
 
 /// The rows of one rank after another, this rank's own first. Work on rows that are there goes on while the next ones
 /// come and, in the backward pass, while gradients of later ones go back. Differentiable. The backward pass is
-/// collective, so every rank's rows must have a part in the result on every rank: see keep_in_backward().
+/// collective, so every rank's rows must have a part in the graph of the result on every rank.
 class RowsByRank {
  public:
   virtual ~RowsByRank() = default;

@@ -278,7 +278,7 @@ constexpr std::int64_t halting_steps = 6;
 void halting_ours(benchmark::State& state) {
   const auto group = dist::make_single_communicator();
   const auto exchange = dist::make_exchange(sequences_of_length(32, 40), *group);
-  const auto rows = make_whole_rows(*exchange, false, nullptr);
+  const auto rows = make_whole_rows(*exchange, false, nullptr, {at::kFloat, d_model / heads});
   ModelOptions options;
   options.d_model = d_model;
   Parameters parameters(Precision::float32, 1);

@@ -17,7 +17,7 @@ TEST(RandomHalting, DependsOnEveryPartOfItsKey) {
   const HaltingUnit unit(parameters, "halting", options);
   const auto group = dist::make_single_communicator();
   const auto exchange = dist::make_exchange({{3, 4}, {300, 300}}, *group, {});
-  const auto rows = make_whole_rows(*exchange, false, nullptr);
+  const auto rows = make_whole_rows(*exchange, false, nullptr, {at::kDouble, options.d_model / options.heads});
   const auto drawn = [&](const DropoutKey& key) {
     return unit.probability(at::zeros({600, options.d_model}, at::kDouble), 1, *rows->step(), key);
   };
