@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "dist/differentiable.h"
@@ -27,8 +28,7 @@ RunningStep::RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held)
   const RowNumbers& mine = held_.running[static_cast<std::size_t>(this->group().rank())];
   local_ = rows_numbered(mine);
   local_sequences_ = sequences_of(mine);
-  seen_numbers_ = rows_of(local_sequences_);
-  seen_ = rows_numbered(seen_numbers_);
+  std::tie(seen_, seen_numbers_) = rows_of_sequences(group_->all, local_sequences_);
   for (const std::int64_t row : mine) sequence_index_.push_back(group_->sequence_of(row));
 }
 
@@ -49,16 +49,6 @@ RowNumbers RunningStep::sequences_of(const RowNumbers& rows) const {
   return sequences;
 }
 
-RowNumbers RunningStep::rows_of(const RowNumbers& sequences) const {
-  const std::vector<std::int64_t>& offsets = group_->all.offsets;
-  RowNumbers rows;
-  for (const std::int64_t sequence : sequences)
-    for (auto row = offsets[static_cast<std::size_t>(sequence)]; row < offsets[static_cast<std::size_t>(sequence) + 1];
-         ++row)
-      rows.push_back(row);
-  return rows;
-}
-
 RunningOfAll RunningStep::running_of_all() const {
   RunningOfAll result;
   RowNumbers rows;
@@ -69,8 +59,7 @@ RunningOfAll RunningStep::running_of_all() const {
   result.order = on_device(argsort(rows), group().device());
   std::ranges::sort(rows);
   result.rows = rows_numbered(rows);
-  result.seen_numbers = rows_of(sequences_of(rows));
-  result.seen = rows_numbered(result.seen_numbers);
+  std::tie(result.seen, result.seen_numbers) = rows_of_sequences(group_->all, sequences_of(rows));
   return result;
 }
 

@@ -79,8 +79,6 @@ class RunningStep {
   Rows rows_numbered(const RowNumbers& numbers) const;
   /// The sequences of these rows, which ascend.
   RowNumbers sequences_of(const RowNumbers& rows) const;
-  /// All rows of these sequences.
-  RowNumbers rows_of(const RowNumbers& sequences) const;
 
   std::shared_ptr<RunningGroup> group_;
   HeldRows held_;
