@@ -74,7 +74,7 @@ class RunningStepRows final : public StepRows {
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
     return mean_by_sequence(values, dist::on_device(step_->sequence_index(), device()), step_->sequences(),
-                            [this](const at::Tensor& mine) { return step_->sum(mine); });
+                            step_->group());
   }
 
  private:

@@ -37,8 +37,7 @@ class WholeRows final : public CurrentRows {
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {
     const at::Tensor sequence = dist::on_device(dist::sequence_numbers(local()), device());
-    return mean_by_sequence(values, sequence, local().sequences(),
-                            [this](const at::Tensor& mine) { return exchange_.sum(mine); });
+    return mean_by_sequence(values, sequence, local().sequences(), *exchange_.holdings().group);
   }
 
   void start_compaction(const at::Tensor& running) override {

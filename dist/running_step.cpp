@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "dist/differentiable.h"
 #include "dist/on_device.h"
 #include "dist/split_gather.h"
 
@@ -82,7 +81,5 @@ KnownRows RunningStep::neighbours(const at::Tensor& rows, const std::shared_ptr<
     throw std::logic_error("a step's layers need one reach: rows that one of them sees have not been sent");
   return group_->neighbours.bring(*beside_, rows, store);
 }
-
-at::Tensor RunningStep::sum(const at::Tensor& values) const { return all_sum(values, group()); }
 
 }  // namespace ut::dist

@@ -71,8 +71,6 @@ class RunningStep {
   /// repeated. Throws std::logic_error if `before` or `after` differ from the step's first call. Collective.
   KnownRows neighbours(const at::Tensor& rows, const std::shared_ptr<RowStore>& store, std::int64_t before,
                        std::int64_t after) const;
-  /// The sum of `values` over the group. Collective.
-  at::Tensor sum(const at::Tensor& values) const;
 
  private:
   /// The identities of the rows with these numbers, which ascend. Sequences without any are left out.

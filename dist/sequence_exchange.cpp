@@ -56,8 +56,6 @@ class CutExchange final : public SequenceExchange {
     return {rows, all_to_all(out, halo.sent, halo.received, group()), halo.table};
   }
 
-  at::Tensor sum(const at::Tensor& values) const override { return all_sum(values, group()); }
-
   std::function<bool()> start_any(bool mine) const override {
     const std::vector<std::int64_t> one_each(ranks(), 1);
     const at::Tensor flag = at::full({1}, mine ? 1 : 0, at::kByte);

@@ -52,9 +52,8 @@ class SequenceExchange {
   /// positions later in its sequence, itself included. `rows` [local rows, c].
   virtual Neighbours neighbours(const at::Tensor& rows, std::int64_t before, std::int64_t after) const = 0;
 
-  /// The sum of `values` over the ranks that share these sequences, the same bits on each.
-  virtual at::Tensor sum(const at::Tensor& values) const = 0;
-  /// Starts to ask whether `mine` is true on any of these ranks. The result, when called, gives the answer.
+  /// Starts to ask whether `mine` is true on any of the ranks that share these sequences. The result, when called,
+  /// gives the answer.
   virtual std::function<bool()> start_any(bool mine) const = 0;
   /// An exchange among the rows that have not halted, at first all of them. It may outlive this one. `balance`: see
   /// RunningExchange.

@@ -43,7 +43,6 @@ class PaddedExchange final : public dist::SequenceExchange {
     return {rows, {}, at::tensor(table, at::kLong).view({local_.count(), before + 1 + after})};
   }
 
-  at::Tensor sum(const at::Tensor& values) const override { return values; }
   std::function<bool()> start_any(bool mine) const override {
     return [mine] { return mine; };
   }
