@@ -45,15 +45,16 @@ class RowAttentionByBlocks final : public ExchangedAttention {
 
   at::Tensor attend(const at::Tensor& sent, const AttentionCall& call) const override {
     const auto blocks = dist::start_rows_by_rank(sent, holdings_.counts, holdings_.options.form, *holdings_.group);
-    at::Tensor output = call.query();
-    const auto back = std::make_shared<Backward>(RowAttention(output, call));
+    at::Tensor node = call.query();
+    const auto back = std::make_shared<Backward>(RowAttention(node, call));
     while (const auto block = blocks->next()) {
       const at::Tensor keys_values = call.keys_values(block->rows);
       const auto& spans = spans_[static_cast<std::size_t>(block->rank)];
       back->attention.attend_to(keys_values, *spans);
-      output = after(output, keys_values, spans, back, block->rank == holdings_.group->rank());
+      node = after(node, keys_values, spans, back, block->rank == holdings_.group->rank());
     }
-    return output;
+    return dist::with_backward(back->attention.output(), {node},
+                               [](const at::Tensor& gradient) { return std::vector<at::Tensor>{gradient}; });
   }
 
  private:
@@ -65,13 +66,13 @@ class RowAttentionByBlocks final : public ExchangedAttention {
   /// A block of keys and values as a node of the autograd graph. Its input is the node `before`; that of the first
   /// block is the queries. Autograd reaches the last block first. Weights are recomputed from the log_sum over all
   /// blocks, so every block needs the gradient of the final output, unchanged: each node hands it on and adds to the
-  /// queries' gradient, which the first block's node, reached last, returns. All nodes have the same output tensor,
-  /// which each block has changed; only the last node's is read.
+  /// queries' gradient, which the first block's node, reached last, returns. The output is complete only after the last
+  /// block; until then nodes show the queries, which have its shape and type, and nobody reads them.
   static at::Tensor after(const at::Tensor& before, const at::Tensor& keys_values,
                           const std::shared_ptr<const RowSpans>& spans, const std::shared_ptr<Backward>& back,
                           bool first) {
     return dist::with_backward(
-        back->attention.output(), {before, keys_values},
+        before, {before, keys_values},
         [seen = keys_values.detach(), spans, back, first](const at::Tensor& gradient) -> std::vector<at::Tensor> {
           at::Tensor of_block;
           back->attention.backward(gradient, seen, *spans, back->query_gradient, of_block);

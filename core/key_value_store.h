@@ -12,7 +12,8 @@ namespace ut::core {
 
 /// The keys and values of one layer while its positions halt one after another. Each step brings new ones for some
 /// rows; the others stay here as they are, so that a step's work and memory depend on its new rows and its queries, not
-/// on all rows. The backward pass undoes the steps one by one.
+/// on all rows (except with bfloat16 on the host, where attention reads a float32 copy of all of them). The backward
+/// pass undoes the steps one by one.
 class KeyValueStore : public std::enable_shared_from_this<KeyValueStore> {
  public:
   explicit KeyValueStore(std::int64_t slots) : store_(slots) {}
