@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "base/counted.h"
 #include "base/error.h"
@@ -213,6 +215,28 @@ void check_split(const Task& task, Split split, std::unordered_set<std::uint64_t
                     trained_on, task.size(split), name_of(split), first_trained_on));
 }
 
+/// Warns of questions whose answer is that of no training question of their task: no model learns to give it.
+void check_answers(const Task& task, DataCheck& found) {
+  std::set<std::pair<std::int64_t, std::int64_t>> learned;  // group and answer
+  for (const Split split : all_splits) {
+    std::int64_t count = 0;
+    std::string first;
+    for (std::int64_t index = 0; index < task.size(split); ++index) {
+      const Example example = task.example(split, index);
+      const std::pair answer(example.group, example.answer);
+      if (split == Split::train) learned.insert(answer);
+      if (learned.contains(answer) || count++ > 0) continue;
+      first = fmt::format("number {}, counted from 0: '{}', {}", index, task.render({example.answer}),
+                          task.groups()[static_cast<std::size_t>(example.group)]);
+    }
+    if (count > 0)
+      found.warnings.push_back(
+          fmt::format("{} of the {} {} questions have an answer that no training question of their task has, so it is "
+                      "not learned; the first is {}",
+                      count, task.size(split), name_of(split), first));
+  }
+}
+
 /// The options with which training reads all that is there.
 TaskOptions options_for_all(TaskOptions options) {
   data_directory(options.data, "data");
@@ -265,6 +289,7 @@ DataCheck check_data(const TaskOptions& options) {
     std::unordered_set<std::uint64_t> seen;
     for (const Split split : all_splits) check_split(*task, split, seen, found);
     if (task->has_control()) check_split(*task, Split::control, seen, found);
+    if (all.task == "babi") check_answers(*task, found);
     found.options = training_options(all);
   });
   return found;
@@ -319,11 +344,14 @@ std::string where_data_is(const TaskOptions& options) {
 
 std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   const std::vector<std::string> tasks = known_tasks(options);
-  if (tasks.empty())
+  if (tasks.empty()) {
+    const std::string training_alone = lambada_training_alone(options.data);
     throw base::BadInput(
-        fmt::format("{}: no files of a known task ({}); for parallel text, give the languages and the names: "
+        fmt::format("{}: no files of a known task ({}){}{}; for parallel text, give the languages and the names: "
                     "--source-language, --target-language, --train-set{}",
-                    options.data, fmt::join(file_task_names(), ", "), where_data_is(options)));
+                    options.data, fmt::join(file_task_names(), ", "), training_alone.empty() ? "" : "; ",
+                    training_alone, where_data_is(options)));
+  }
   return tasks;
 }
 

@@ -37,15 +37,21 @@ fs::path find_training(const fs::path& directory) {
 }
 
 /// The training text itself or, if it is a folder, the .txt files below it, in the order of their paths.
-std::vector<fs::path> training_files(const fs::path& training) {
+std::vector<fs::path> text_files_of(const fs::path& training) {
   std::error_code ignored;
   if (!fs::is_directory(training, ignored)) return {training};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(training))
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The same. Throws base::BadInput if there are none.
+std::vector<fs::path> training_files(const fs::path& training) {
+  std::vector<fs::path> files = text_files_of(training);
   if (files.empty())
     throw base::BadInput(fmt::format("{}: no .txt files; the training text is read from these", training.string()));
-  std::sort(files.begin(), files.end());
   return files;
 }
 
@@ -110,24 +116,32 @@ void Lambada::read_text(const fs::path& file) {
 }
 
 std::string Lambada::description() const {
+  const std::string unanswered =
+      fmt::format("end with a word {}", points() ? "that is none of those before it" : "outside the vocabulary");
   std::string text = fmt::format(
-      "lambada: {}: {} training passages ({}{}), {} validation and {} test passages, of which {} and {} end with a "
-      "word "
-      "{}, {} symbols",
+      "lambada: {}: {} training passages ({}{}), {} validation and {} test passages, of which {} and {} {}, {} symbols",
       directory_, size(Split::train), training_,
       repeats().context > 0 ? fmt::format(": words that are among the {} before them, without the {} commonest",
                                           repeats().context, repeats().common)
                             : "",
       size(Split::validation), size(Split::test), unanswerable(Split::validation), unanswerable(Split::test),
-      points() ? "that is none of those before it" : "outside the vocabulary", vocabulary().size());
+      unanswered, vocabulary().size());
   if (left_out() > 0) text += fmt::format("; {} such training passages are left out", left_out());
   if (too_short_ > 0) text += fmt::format("; {} training lines of fewer than two words are left out", too_short_);
   if (has_control())
-    text += fmt::format("; {} control passages, {}", size(Split::control), unanswerable(Split::control));
+    text += fmt::format("; {} control passages, {} of which {}", size(Split::control), unanswerable(Split::control),
+                        unanswered);
   return text;
 }
 
 std::vector<std::string> Lambada::groups() const { return {"target in context", "target not in context"}; }
+
+std::string lambada_training_alone(const fs::path& directory) {
+  for (const std::string& name : training_names())
+    if (base::path_exists(directory / name) && !text_files_of(directory / name).empty())
+      return fmt::format("for lambada, {} alone lacks {} and {}", name, development_name, test_name);
+  return "";
+}
 
 std::vector<std::pair<Split, fs::path>> lambada_files(const fs::path& directory) {
   for (const char* name : {development_name, test_name}) check_is_there(directory, name);

@@ -51,4 +51,7 @@ class Lambada final : public MissingWord {
 /// Throws base::BadInput if a needed file is not there.
 std::vector<std::pair<Split, std::filesystem::path>> lambada_files(const std::filesystem::path& directory);
 
+/// For a message about a directory without LAMBADA's other files: what its training text lacks. Empty if it has none.
+std::string lambada_training_alone(const std::filesystem::path& directory);
+
 }  // namespace ut::datasets

@@ -37,6 +37,10 @@ class MissingWord : public Task {
   bool has_target() const override { return form_ == Form::all_words; }
   bool has_source() const override { return form_ != Form::all_words; }
   bool points() const override { return form_ == Form::word_before_it; }
+  /// Not if all words are labels: groups are of answers alone.
+  bool has_groups(Split split) const override {
+    return Task::has_groups(split) && (has_source() || !asks_for_all(split));
+  }
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(part(split).answers.size()); }
   /// Throws std::out_of_range if the split has no such index.
   Example example(Split split, std::int64_t index) const override;

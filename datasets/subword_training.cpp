@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "datasets/subwords.h"
 #include "datasets/task_options.h"
 #include "datasets/translation.h"
 #include "datasets/unicode.h"
@@ -59,7 +60,7 @@ class PairLines final : public sentencepiece::SentenceIterator {
     if (!line.empty()) lines_.push_back(line);
   }
   void load() {
-    if (!done()) line_ = lines_[next_];
+    if (!done()) line_ = with_plain_spaces(lines_[next_]);
   }
 
   std::vector<std::string_view> lines_;
@@ -115,6 +116,8 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
       {"bos_id", "-1"},
       {"num_threads", "4"},  // fixed, not the number of cores: the model depends on it
       {"minloglevel", "2"}};
+  if (training.kind == "word")  // the usual rules would make one symbol of x² and x2
+    settings["normalization_rule_name"] = "identity";
   if (longest > usual_longest)  // only then: the model records this option
     settings["max_sentence_length"] = fmt::format("{}", longest);
   std::string model;

@@ -9,8 +9,9 @@ namespace ut::datasets {
 
 struct SubwordTraining {
   std::int64_t vocabulary_size = 8000;  // pieces of both languages together, padding and end of sequence included
-  std::string kind = "unigram";         // unigram or bpe; with word or char the size is an upper limit
-  double character_coverage = 1;        // share of the text's characters that pieces cover; the others are <unk>
+  /// unigram or bpe; with word or char the size is an upper limit. Only word leaves all characters as they are.
+  std::string kind = "unigram";
+  double character_coverage = 1;  // share of the text's characters that pieces cover; the others are <unk>
 };
 
 /// Trains a SentencePiece model on both languages of the training sets that `files` chooses. Returns the content of its

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +17,13 @@ namespace {
 constexpr int reserved_ids = 2;  // padding and end of sequence
 
 }  // namespace
+
+std::string with_plain_spaces(std::string_view line) {
+  std::string text(line);
+  const auto is_other_space = [](char byte) { return byte == '\t' || byte == '\f' || byte == '\r'; };
+  std::ranges::replace_if(text, is_other_space, ' ');
+  return text;
+}
 
 Subwords::Subwords(std::string model, const std::string& name)
     : model_(std::move(model)),
@@ -46,7 +54,8 @@ Subwords::~Subwords() = default;
 std::vector<std::int32_t> Subwords::ids(std::string_view line) const {
   from_utf8(line);  // throws
   std::vector<int> pieces;
-  if (const auto status = processor_->Encode(line, &pieces); !status.ok()) throw std::runtime_error(status.ToString());
+  if (const auto status = processor_->Encode(with_plain_spaces(line), &pieces); !status.ok())
+    throw std::runtime_error(status.ToString());
   std::vector<std::int32_t> ids;
   ids.reserve(pieces.size());
   for (const int piece : pieces) ids.push_back(id_of_piece_.at(static_cast<std::size_t>(piece)));

@@ -18,6 +18,10 @@ namespace ut::datasets {
 /// Name of a SentencePiece model in a directory of data or of a run.
 inline constexpr const char* subword_model_name = "sentencepiece.model";
 
+/// The line with spaces for tabs, form feeds and carriage returns, as the library's usual rules have it. The identity,
+/// the rule of models of words, lets words end at spaces only.
+std::string with_plain_spaces(std::string_view line);
+
 /// Cuts text into pieces of words, and joins them again, by a SentencePiece model (Kudo and Richardson, 2018). The
 /// vocabulary has the model's pieces in their order, without control symbols, which no text has. Its digest covers the
 /// model too.

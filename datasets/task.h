@@ -53,6 +53,8 @@ class Task {
   virtual bool has_control() const { return false; }
   /// Names of the kinds of examples that are scored separately; empty if all are of one kind.
   virtual std::vector<std::string> groups() const { return {}; }
+  /// Whether the split's scores are also given by group.
+  virtual bool has_groups(Split) const { return !groups().empty(); }
   virtual std::int64_t size(Split split) const = 0;
   /// index in 0..size(split)-1
   virtual Example example(Split split, std::int64_t index) const = 0;

@@ -33,15 +33,11 @@ std::string in_order(const std::vector<std::string>& texts) {
 void ScoredOutputs::add(const ScoredExample& scored) {
   const datasets::Example& example = scored.example;
   nlohmann::ordered_json line{{"number", scored.number}};
-  if (const auto groups = task_.groups(); !groups.empty())
-    line["group"] = groups[static_cast<std::size_t>(example.group)];
-  if (!example.source.empty()) {
+  if (task_.has_groups(split_)) line["group"] = task_.groups()[static_cast<std::size_t>(example.group)];
+  if (example.source.empty())
+    line["given"] = symbols_of({example.target.begin(), example.target.end() - 1}, task_, "");
+  else
     line["source"] = source_texts(example, task_);
-  } else {
-    std::vector<std::int64_t> given(example.target.begin(), example.target.end() - 1);
-    given.insert(given.begin(), -1);
-    line["given"] = symbols_of(given, task_, "start");
-  }
   line["wanted"] = label_texts(scored.wanted, example, task_);
   line["said"] = label_texts(scored.said, example, task_);
   if (example.rival != datasets::no_answer) line["rival"] = task_.vocabulary().symbol(example.rival);

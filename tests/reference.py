@@ -1,8 +1,7 @@
 """The model in PyTorch, dense and one sequence at a time, from a directory that `ut export` has written.
   python3 reference.py DIR…   prints for each how far its logits are at most from DIR/examples.safetensors (see README)
 """
-import functools, itertools, json, math, os, sys
-import torch
+import functools, itertools, json, math, os, sys, torch
 from torch.nn.functional import layer_norm, pad
 
 
@@ -138,6 +137,7 @@ class Model(dict):  # the parameters by name
 
 if __name__ == "__main__":
     for directory in sys.argv[1:] or sys.exit("usage: reference.py DIR..., each as `ut export --examples N` wrote it"):
+        os.path.isdir(directory) or sys.exit(f"{directory}: no such directory")
         os.path.exists(directory + "/examples.safetensors") or sys.exit(f"{directory}: was exported without --examples")
         model, examples = Model(directory), read_safetensors(directory + "/examples.safetensors")
         cut = lambda name: examples[name].tensor_split(examples[name + "_offsets"][1:-1]) if name in examples else ()

@@ -74,7 +74,7 @@ class ModelAtWork {
     if (batch.rows.source) memory = encode(batch.rows, shown);
     if (batch.rows.target) {
       decode(batch.rows, memory ? &*memory : nullptr, shown);
-      shown["given"] = symbols_of(numbers(batch.rows.target_previous), *task_, "start");
+      shown["given"] = symbols_of(numbers(batch.rows.target_previous), *task_, "<start>");
     }
     shown["maps"] = std::move(maps_);
     const at::Tensor said = model_.forward(batch.rows, steps_of(run_), {}).logits.argmax(1);

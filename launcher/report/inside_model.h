@@ -10,8 +10,8 @@ namespace ut::launcher {
 /// examples. Returns
 ///   "checkpoint", and "examples": [{
 ///     "number", "source": [text of each row],
-///     with a decoder "given" and "wanted": [symbol of each row, read and asked for; the latter is empty if nothing is
-///       asked], "said": [symbols that the model finds likeliest, each after the right ones before it];
+///     with a decoder "given" and "wanted": [symbol of each row, read and asked for; "<start>" if it reads none, empty
+///       if nothing is asked], "said": [symbols that the model finds likeliest, each after the right ones before it];
 ///     without a decoder "wanted" and "said": [the answer],
 ///     "stacks": {"encoder": {"halting", "most", "updates": [rows], "ponder": [rows], updates + remainder}, "decoder"},
 ///     "maps": {"encoder": [{"step", "layer", "queries": [rows that ran], "weights": [head][query][key] in

@@ -187,7 +187,7 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
   Results nothing;
   if (decodes && session.task->is_scored_as_text()) nothing.text.emplace();
   sum.text = nothing.text;
-  sum.groups.assign(session.task->groups().size(), nothing);
+  if (session.task->has_groups(split)) sum.groups.assign(session.task->groups().size(), nothing);
   for (std::int64_t begin = 0; begin < count; begin += session.options.evaluation_batch) {
     if (stop()) return std::nullopt;
     datasets::Batch batch;

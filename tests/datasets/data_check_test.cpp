@@ -120,6 +120,20 @@ TEST_F(CheckedData, OnlyBabiTasksWithFilesAreReported) {
   EXPECT_EQ(found.options, "--task babi --babi-task N, where N is 1 to 20 or all");
 }
 
+TEST_F(CheckedData, AnswersThatTheTaskNeverTrainsOnAreCounted) {
+  const auto question = [](const std::string& answer) { return "1 Ada sat.\n2 Who sat?\t" + answer + "\n"; };
+  directory_.write("qa1_train.txt", question("Ada"));
+  directory_.write("qa1_valid.txt", question("Ada"));
+  directory_.write("qa1_test.txt", question("Ada") + question("Eve") + question("Bob"));
+  directory_.write("qa2_train.txt", question("Bob"));
+  for (const std::string split : {"valid", "test"}) directory_.write(fmt::format("qa2_{}.txt", split), question("Bob"));
+  EXPECT_THAT(check("babi").warnings,
+              testing::AllOf(Contains("2 of the 4 test questions have an answer that no training question of their "
+                                      "task has, so it is not learned; the first is number 1, counted from 0: 'Eve', "
+                                      "task 1"),
+                             Not(Contains(HasSubstr("validation questions")))));
+}
+
 TEST_F(CheckedData, AgreementSentencesAreReadIfTheyAreAlone) {
   std::string text;
   std::string verbs;
@@ -228,6 +242,18 @@ TEST_F(CheckedData, EveryFileThatCannotBeReadIsNamed) {
 TEST_F(CheckedData, ADirectoryOfNothingIsRefused) {
   EXPECT_THAT(tests::bad_input([&] { tasks(); }), HasSubstr("no files of a known task"));
   EXPECT_THAT(check("translation").errors, SizeIs(3));
+}
+
+TEST_F(CheckedData, TrainingTextAloneIsToldWhatItLacks) {
+  const std::string lacks =
+      " alone lacks lambada_development_plain_text.txt and lambada_test_plain_text.txt; for parallel";
+  const auto refused = [&] { return tests::bad_input([&] { tasks(); }); };
+  directory_.write("train/readme", "no text\n");
+  EXPECT_THAT(refused(), Not(HasSubstr("for lambada")));
+  directory_.write("train.txt", "the cat sat\n");
+  EXPECT_THAT(refused(), HasSubstr("; for lambada, train.txt" + lacks));
+  directory_.write("train/deeper/one.txt", "the cat sat\n");
+  EXPECT_THAT(refused(), HasSubstr("; for lambada, train" + lacks)) << "which comes before train.txt";
 }
 
 TEST_F(CheckedData, DataInSubfoldersIsPointedOut) {

@@ -118,10 +118,12 @@ TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
   EXPECT_TRUE(learned.source.empty());
   EXPECT_EQ(task.render(learned.target), "the cat and the <unk> <EOS>");
   EXPECT_EQ(learned.first_label, 0);
+  EXPECT_FALSE(task.has_groups(Split::train));
   EXPECT_EQ(size_of(learned, 0).labels, 6);
   const Example asked = task.example(Split::validation, 0);
   EXPECT_EQ(task.render(asked.target), "the <unk> <unk> the cat");
   EXPECT_EQ(asked.first_label, 4);
+  EXPECT_TRUE(task.has_groups(Split::validation));
   EXPECT_EQ(asked.rival, no_answer);
   EXPECT_EQ(size_of(asked, 0).labels, 1);
   const Example unanswerable = task.example(Split::validation, 1);  // ends with owl
@@ -134,10 +136,12 @@ TEST_F(LambadaFiles, ALanguageModelLearnsAllWordsAndIsAskedForTheLast) {
 
 TEST_F(LambadaFiles, ALanguageModelIsAskedForAllWordsIfRequested) {
   options_.lambada_scores_all_words = true;
+  EXPECT_TRUE(read().has_groups(Split::validation)) << "of another form, which has one label";
   const Lambada task = read(3, LambadaForm::language_model);  // vocabulary: the, cat, and
   const Example asked = task.example(Split::validation, 1);
   EXPECT_EQ(task.render(asked.target), "the <unk> <unk> the <unk> <EOS>");
   EXPECT_EQ(asked.first_label, 0);
+  EXPECT_FALSE(task.has_groups(Split::validation)) << "a group would say something of the last word alone";
   const ExampleSize size = task.example_size(Split::validation, 1);
   EXPECT_EQ(size.labels, 6);
   EXPECT_EQ(size.target_rows, 6);
@@ -259,7 +263,8 @@ TEST_F(LambadaFiles, ControlPassagesAreASplitOfTheirOwn) {
   ASSERT_TRUE(task.has_control());
   EXPECT_EQ(task.size(Split::control), 3);
   EXPECT_EQ(task.render({task.example(Split::control, 2).answer}), "cat");
-  EXPECT_NE(task.description().find("3 control passages"), std::string::npos);
+  EXPECT_THAT(task.description(),
+              testing::EndsWith("; 3 control passages, 1 of which end with a word outside the vocabulary"));
 }
 
 TEST_F(LambadaFiles, TrainingLinesThatAskForNothingAreLeftOut) {

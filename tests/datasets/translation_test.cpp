@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "base/file.h"
@@ -218,6 +219,23 @@ TEST_F(ParallelText, WordsMayBeThePieces) {
   EXPECT_EQ(std::ssize(example.source), std::ranges::count(lines.source(3), ' ') + 2) << "with the end";
   EXPECT_EQ(task.render({example.target.begin(), example.target.end() - 1}), lines.target(3));
   EXPECT_LT(task.vocabulary().size(), 8000) << "no more than there are";
+}
+
+/// Symbols of one's own may differ in nothing but what Unicode's compatibility takes for the same.
+TEST_F(ParallelText, OnlyWordsAsPiecesKeepEveryCharacter) {
+  directory_.write("train.en", "  x²\tx2  ① 1 ﬁ fi Ａ A \n");
+  directory_.write("train.de", "x² x2 ① 1 ﬁ fi Ａ A\n");
+  const auto target = [](const Translation& task) { return task.render(task.example(Split::train, 0).target); };
+  write_model(8000, "word");
+  const Translation words = read();
+  const Example example = words.example(Split::train, 0);
+  EXPECT_EQ(target(words), "x² x2 ① 1 ﬁ fi Ａ A");
+  EXPECT_EQ(std::set(example.target.begin(), example.target.end()).size(), 8U + 1) << "with the end";
+  std::vector<std::int64_t> source;
+  for (const auto& row : example.source) source.insert(source.end(), row.begin(), row.end());
+  EXPECT_EQ(source, example.target) << "white space beyond a space tells no words apart";
+  write_model(8000, "char");
+  EXPECT_EQ(target(read()), "x2 x2 1 1 fi fi A A");
 }
 
 class PublishedTranslation : public tests::SharedData<PublishedTranslation> {

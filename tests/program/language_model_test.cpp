@@ -94,6 +94,8 @@ TEST_F(Cycle, ReachesThePerplexityOfItsGrammar) {
   std::ifstream metrics(run() + "/metrics.jsonl");
   const std::string all((std::istreambuf_iterator<char>(metrics)), {});
   EXPECT_THAT(all, HasSubstr("\"perplexity\""));
+  EXPECT_TRUE(branch.contains("groups"));
+  EXPECT_FALSE(evaluate("--split train").contains("groups")) << "all words are labels, not the last alone";
 }
 
 TEST_F(Cycle, IsScoredByAllWordsIfRequested) {
@@ -110,8 +112,12 @@ TEST_F(Cycle, IsScoredByAllWordsIfRequested) {
     const auto all = evaluate(mesh);
     EXPECT_EQ(all.at("labels"), labels);
     EXPECT_NEAR(all.at("perplexity").get<double>(), perplexity, 0.02 * perplexity);
+    EXPECT_FALSE(all.contains("groups"));
   }
-  EXPECT_EQ(evaluate("--lambada-scored last-word").at("labels"), 400);
+  const auto last = evaluate("--lambada-scored last-word");
+  EXPECT_EQ(last.at("labels"), 400);
+  EXPECT_TRUE(last.contains("groups"));
+  EXPECT_THAT(base::read_file(run() + "/metrics.jsonl"), testing::Not(HasSubstr("groups")));
 }
 
 TEST_F(Cycle, BestIsScoredAgainIfOtherWordsAreScored) {
@@ -131,6 +137,24 @@ TEST_F(LanguageModel, PerplexityCountsOnlyWordsInTheVocabulary) {
     EXPECT_EQ(scores.at("sequences"), 5);
     EXPECT_EQ(scores.at("labels"), 2);
   }
+}
+
+TEST_F(LanguageModel, OutputsHaveTheWordsThatWereGiven) {
+  write_passages(directory_, "a b a\n");
+  train("lambada --lambada-form language-model --halting act --max-steps 2", 1);
+  const auto output = [&](const std::string& scored) {
+    evaluate(fmt::format("--lambada-scored {} --outputs {}", scored, directory_ / "outputs"));
+    return nlohmann::json::parse(base::read_file(directory_ / "outputs"));
+  };
+  const auto last = output("last-word");
+  EXPECT_EQ(last.at("given"), nlohmann::json({"a", "b"}));
+  EXPECT_EQ(last.at("wanted"), nlohmann::json({"a"}));
+  EXPECT_EQ(last.at("group"), "target in context");
+  const auto all = output("all-words");
+  EXPECT_EQ(all.at("given"), nlohmann::json({"a", "b", "a"}));
+  EXPECT_EQ(all.at("wanted"), nlohmann::json({"a", "b", "a", "<EOS>"}));
+  EXPECT_FALSE(all.contains("group"));
+  EXPECT_EQ(all.at("decoder_updates").size(), 4) << "with the position before the first word";
 }
 
 TEST_F(LanguageModel, AMissingSplitIsRefused) {

@@ -208,7 +208,7 @@ TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
   )");
   EXPECT_EQ(found.at("read"), "the owl saw the cat and the");
   EXPECT_EQ(found.at("perplexity"), 1);
-  EXPECT_EQ(found.at("queries"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
+  EXPECT_EQ(found.at("queries"), json({"<start>", "the", "owl", "saw", "the", "cat", "and", "the"}));
 }
 
 TEST_F(ReportInBrowser, ScalingNeedsNoRun) {

@@ -60,10 +60,10 @@ TEST_F(Report, ALanguageModelsRowsAreNamedByTheWordsThatTheyRead) {
   train_language_model("run");
   const std::string run = directory_ / "run";
   const json example = report(run).at("runs").at(0).at("model").at("examples").at(0);
-  EXPECT_EQ(example.at("given"), json({"start", "the", "owl", "saw", "the", "cat", "and", "the"}));
+  EXPECT_EQ(example.at("given"), json({"<start>", "the", "owl", "saw", "the", "cat", "and", "the"}));
   EXPECT_EQ(example.at("wanted"), json({"", "", "", "", "", "", "", "dog"}));
   for (const std::string picture : {"ponder-words", "attention-decoder"})
-    for (const std::string word : {"start", "owl", "cat"})
+    for (const std::string word : {"&lt;start&gt;", "owl", "cat"})
       EXPECT_THAT(drawn(run + " --svg " + picture),
                   testing::ContainsRegex("text-anchor=\"end\" class=\"word\"[^>]*>" + word + "<"));
 }
