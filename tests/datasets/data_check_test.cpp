@@ -127,8 +127,9 @@ TEST_F(CheckedData, AnswersThatTheTaskNeverTrainsOnAreCounted) {
   directory_.write("qa1_test.txt", question("Ada") + question("Eve") + question("Bob"));
   directory_.write("qa2_train.txt", question("Bob"));
   for (const std::string split : {"valid", "test"}) directory_.write(fmt::format("qa2_{}.txt", split), question("Bob"));
+  directory_.write("qa3_test.txt", question("Eve"));  // without a training file, which the description says
   EXPECT_THAT(check("babi").warnings,
-              testing::AllOf(Contains("2 of the 4 test questions have an answer that no training question of their "
+              testing::AllOf(Contains("2 of the 5 test questions have an answer that no training question of their "
                                       "task has, so it is not learned; the first is number 1, counted from 0: 'Eve', "
                                       "task 1"),
                              Not(Contains(HasSubstr("validation questions")))));
