@@ -162,7 +162,7 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   numbers.ranks_per_node = hosts.most_ranks();
   numbers.threads = at::get_num_threads();
   numbers.cores_per_node = cores_of_host();
-  numbers.memory_bytes = static_cast<double>(usable_memory() / numbers.ranks_per_node);
+  numbers.memory_bytes = static_cast<double>(usable_memory()) / static_cast<double>(numbers.ranks_per_node);
   numbers.source = describe_source(hosts);
   wait_for_all(world);
   numbers.overhead = mean_over(probe_overhead(numbers, work), world);
