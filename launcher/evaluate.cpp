@@ -100,6 +100,7 @@ int evaluate(Session& session) {
   ScoredOutputs outputs(*session.task, options.split);
   ExampleVisitor visit;
   if (!options.outputs.empty()) visit = [&](const ScoredExample& scored) { outputs.add(scored); };
+  // Ranks that met only at the end would wait for one another as long as they have drifted apart.
   const auto never_stop = [&] { return is_so_on_any(session.mesh.world(), false); };
   const Evaluation result =
       evaluate_split(session, *model, options.split, steps, scoring, options.evaluation_limit, never_stop, visit)

@@ -123,22 +123,17 @@ void allow_open_files(const SpawnRequest& request) {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-void check_address_space() {
-  constexpr rlim_t needed = 1'100'000'000;  // what a small model's rank takes
-  rlimit space{};
-  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur >= needed) return;
-  throw base::BadInput(
-      fmt::format("address space: a process may have {} (ulimit -v), a rank needs {} and room for its model",
-                  readable(static_cast<double>(space.rlim_cur), "B"), readable(static_cast<double>(needed), "B")));
-}
-
-void check_file_size() {
-  constexpr rlim_t needed = 16'000'000;  // with less, mpirun waits for ever for ranks that could not start
-  rlimit size{};
-  if (::getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur >= needed) return;
-  throw base::BadInput(
-      fmt::format("file size: a process may write {} (ulimit -f), a rank needs {} and room for its checkpoints",
-                  readable(static_cast<double>(size.rlim_cur), "B"), readable(static_cast<double>(needed), "B")));
+void check_memory_and_file_size() {
+  const auto check = [](auto resource, rlim_t needed, const char* message) {
+    rlimit limit{};
+    if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur >= needed) return;
+    const auto bytes = [](rlim_t amount) { return readable(static_cast<double>(amount), "B"); };
+    throw base::BadInput(fmt::format(fmt::runtime(message), bytes(limit.rlim_cur), bytes(needed)));
+  };
+  check(RLIMIT_AS, 1'100'000'000,  // what a small model's rank takes
+        "address space: a process may have {} (ulimit -v), a rank needs {} and room for its model");
+  check(RLIMIT_FSIZE, 16'000'000,  // with less, mpirun waits for ever for ranks that could not start
+        "file size: a process may write {} (ulimit -f), a rank needs {} and room for its checkpoints");
 }
 
 void check_room_to_start(const Environment& get) {

@@ -36,11 +36,9 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores);
 /// base::BadInput if it may not: mpirun would wait for ever, without a useful message.
 void allow_open_files(const SpawnRequest& request);
 
-/// Throws base::BadInput if ranks may not have the address space that they need: the messages of mpirun and MPI would
-/// not name the cause.
-void check_address_space();
-/// The same for the size of the files that they write.
-void check_file_size();
+/// Throws base::BadInput if ranks may not have the address space, or write files of the size, that they need: mpirun
+/// and MPI would not name the cause, or hang.
+void check_memory_and_file_size();
 
 /// Throws base::BadInput if there is not enough room for the files that mpirun keeps while ranks run (in TMPDIR, or
 /// /tmp): it would say nothing and wait for ever.

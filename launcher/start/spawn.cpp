@@ -108,8 +108,7 @@ MpirunEnd attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSigna
 int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals) {
   if (request.reads_standard_input) check_standard_input();
   check_room_to_start([](const char* name) { return std::getenv(name); });
-  check_address_space();
-  check_file_size();
+  check_memory_and_file_size();
   allow_open_files(request);
   const std::string mpirun_path = find_mpirun(request);
   const std::int64_t cores = usable_cores();
