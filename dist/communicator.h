@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ut::dist {
 
@@ -36,13 +35,6 @@ Amounts sum_of(Amounts sum, const Amounts& other) {
 
 /// A collective that was started: call it once to wait for the tensor that it brings.
 using PendingTensor = std::function<at::Tensor()>;
-
-/// Every rank's rows while they arrive. `all` holds one rank's rows after another's; rank r's are there once
-/// arrived[r], called once, has returned.
-struct ArrivingRows {
-  at::Tensor all;
-  std::vector<std::function<void()>> arrived;  // [ranks]
-};
 
 /// A group of ranks and its collectives. Every rank of the group must call the same collectives in the same order. Rows
 /// are cut along the first dimension; a rank may have none. Tensors are float32, float64, int64 or uint8; rows that are
@@ -72,10 +64,6 @@ class Communicator {
   /// Starts the same gather without waiting for it, so that work can go on. Other collectives may come before the wait.
   virtual PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
                                               Purpose purpose) = 0;
-  /// Starts to send every rank's rows, `local` [counts[rank()], ...], to all ranks. They arrive rank by rank, and each
-  /// rank's arrival must be waited for.
-  virtual ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                            Purpose purpose) = 0;
   /// Starts to send `rows` [any number, ...] to rank_at(distance), and to receive [received, ...] from
   /// rank_at(-distance).
   virtual PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,

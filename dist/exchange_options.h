@@ -2,9 +2,10 @@
 
 namespace ut::dist {
 
-/// How keys and values reach the ranks that share a sequence. all_gather: all at once. broadcast: one rank's rows after
-/// another's, while attention goes on over the rows that have arrived. ring: rows go from neighbour to neighbour, and
-/// attention overlaps in the same way. heads: every rank gets all positions of some of the heads.
+/// How keys and values reach the ranks that share a sequence. all_gather: all at once. broadcast: each rank sends to
+/// every other, one rank's rows arrive after another's, and attention goes on over those that have. ring: rows go from
+/// neighbour to neighbour, and attention overlaps in the same way. heads: every rank gets all positions of some of the
+/// heads.
 enum class ExchangeForm { all_gather, broadcast, ring, heads };
 /// What is sent for a row: its keys and values (2d), or its state (d), from which each rank makes keys and values
 /// itself.

@@ -45,14 +45,17 @@ class MpiCommunicator final : public Communicator {
 
   std::function<void()> start_all_reduce_sum(at::Tensor tensor, Purpose purpose) override {
     TORCH_CHECK(tensor.is_contiguous() && tensor.is_cpu(), "all-reduce needs a contiguous CPU tensor");
+    const at::Tensor mine = tensor.clone();  // not MPI_IN_PLACE, with which Open MPI sends whole tensors along a tree
+    const auto* from = static_cast<const char*>(mine.const_data_ptr());
     const auto requests = std::make_shared<std::vector<MPI_Request>>();
     for_each_chunk(tensor, [&](void* data, int count) {
-      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, data, count, sum_datatype(tensor), MPI_SUM, communicator_,
+      check_mpi(MPI_Iallreduce(from, data, count, sum_datatype(tensor), MPI_SUM, communicator_,
                                &requests->emplace_back(MPI_REQUEST_NULL)),
                 "MPI_Iallreduce");
+      from += count * tensor.element_size();
     });
     count_all_reduce(tensor, purpose);
-    return [this, tensor, requests, purpose] {
+    return [this, tensor, mine, requests, purpose] {
       const WaitingCall waiting(*this, purpose, "MPI_Iallreduce");
       waiting.until_done(*requests);
     };
@@ -88,28 +91,6 @@ class MpiCommunicator final : public Communicator {
       waiting.until_done({&pending->request, 1});
       return pending->all;
     };
-  }
-
-  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                    Purpose purpose) override {
-    const Parts parts(counts);
-    const at::Tensor mine = local.contiguous();
-    const auto row = std::make_shared<RowType>(mine);
-    ArrivingRows arriving{new_rows(mine, parts.total), {}};
-    for (int root = 0; root < size_; ++root) {
-      const auto from = static_cast<std::size_t>(root);
-      at::Tensor rows = arriving.all.narrow(0, parts.begins[from], parts.counts[from]);
-      if (root == rank_) rows.copy_(mine);
-      const auto request = std::make_shared<MPI_Request>(MPI_REQUEST_NULL);
-      check_mpi(MPI_Ibcast(rows.data_ptr(), parts.counts[from], row->get(), root, communicator_, request.get()),
-                "MPI_Ibcast");
-      arriving.arrived.emplace_back([this, rows, row, request, purpose] {
-        const WaitingCall waiting(*this, purpose, "MPI_Ibcast");
-        waiting.until_done({request.get(), 1});
-      });
-    }
-    count_to_all(mine, purpose);
-    return arriving;
   }
 
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,

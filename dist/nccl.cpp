@@ -160,29 +160,10 @@ class NcclCommunicator final : public Communicator {
       });
     });
     count_to_all(mine, purpose);
-    return [arrived, all] {
+    return [arrived, mine, all] {  // `mine` too: nobody else may write to it meanwhile
       arrived();
       return all;
     };
-  }
-
-  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                    Purpose purpose) override {
-    if (local.is_cpu()) return on_host().start_broadcast_rows(local, counts, purpose);
-    const at::Tensor mine = local.contiguous();
-    const ncclDataType_t type = data_type(mine);
-    const std::vector<Part> parts = parts_of(counts, mine);
-    ArrivingRows arriving{new_rows(mine, sum(counts)), {}};
-    for (int root = 0; root < size(); ++root) {
-      const Part& part = parts[static_cast<std::size_t>(root)];
-      arriving.arrived.push_back(run("broadcast", {mine, arriving.all}, [&](ncclComm_t group, cudaStream_t stream) {
-        return part.count == 0
-                   ? ncclSuccess
-                   : ncclBroadcast(mine.const_data_ptr(), part.in(arriving.all), part.count, type, root, group, stream);
-      }));
-    }
-    count_to_all(mine, purpose);
-    return arriving;
   }
 
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
@@ -202,7 +183,7 @@ class NcclCommunicator final : public Communicator {
       });
     });
     count_shift(mine, distance, purpose);
-    return [arrived, theirs] {
+    return [arrived, mine, theirs] {
       arrived();
       return theirs;
     };

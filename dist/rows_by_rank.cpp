@@ -9,34 +9,34 @@
 namespace ut::dist {
 namespace {
 
+/// Each rank sends its rows to every other, first to the next one of the ring. So rows arrive in the order in which
+/// they are given out, no rank waits for another to pass them on, and rows from before, which a causal mask shows,
+/// come first.
 class BroadcastRows final : public RowsByRank {
  public:
-  BroadcastRows(const at::Tensor& rows, std::vector<std::int64_t> counts, Communicator& group)
-      : group_(group),
-        rows_(rows),
-        gather_(rows),
-        arriving_(group.start_broadcast_rows(rows.detach(), counts, Purpose::exchange)),
-        blocks_(arriving_.all.split_with_sizes(counts)) {}
+  BroadcastRows(const at::Tensor& rows, const std::vector<std::int64_t>& counts, Communicator& group)
+      : group_(group), rows_(rows), gather_(rows) {
+    for (int distance = 1; distance < group.size(); ++distance)
+      coming_.push_back(group.start_shift_rows(
+          rows.detach(), counts[static_cast<std::size_t>(group.rank_at(-distance))], distance, Purpose::exchange));
+  }
 
   std::optional<RankRows> next() override {
     const int distance = given_++;
     if (distance == 0) return RankRows{group_.rank(), rows_};
-    const int rank = group_.rank_at(distance);
-    const auto index = static_cast<std::size_t>(rank);
-    arriving_.arrived[index]();  // finally this rank's own broadcast, which must be waited for too
     if (distance == group_.size()) return std::nullopt;
-    return RankRows{rank, gather_.arrive(blocks_[index],
-                                         [&group = group_, mine = rows_.size(0), distance](const at::Tensor& gradient) {
-                                           return group.start_shift_rows(gradient, mine, distance, Purpose::exchange);
-                                         })};
+    return RankRows{group_.rank_at(-distance),
+                    gather_.arrive(coming_[static_cast<std::size_t>(distance - 1)](),
+                                   [&group = group_, mine = rows_.size(0), distance](const at::Tensor& gradient) {
+                                     return group.start_shift_rows(gradient, mine, -distance, Purpose::exchange);
+                                   })};
   }
 
  private:
   Communicator& group_;
   at::Tensor rows_;
   SplitGather gather_;
-  ArrivingRows arriving_;
-  std::vector<at::Tensor> blocks_;  // [ranks]
+  std::vector<PendingTensor> coming_;  // [ranks - 1], by distance
   int given_ = 0;
 };
 
@@ -83,7 +83,7 @@ class RingRows final : public RowsByRank {
 std::unique_ptr<RowsByRank> start_rows_by_rank(const at::Tensor& rows, std::vector<std::int64_t> counts,
                                                ExchangeForm form, Communicator& group) {
   if (form == ExchangeForm::ring) return std::make_unique<RingRows>(rows, std::move(counts), group);
-  return std::make_unique<BroadcastRows>(rows, std::move(counts), group);
+  return std::make_unique<BroadcastRows>(rows, counts, group);
 }
 
 }  // namespace ut::dist

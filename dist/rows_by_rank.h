@@ -24,7 +24,7 @@ struct RankRows {
 class RowsByRank {
  public:
   virtual ~RowsByRank() = default;
-  /// Waits for the next rank's rows. Returns nothing once, after the last; it must be called until then.
+  /// Waits for the next rank's rows. Returns nothing after the last; it must be called until then.
   virtual std::optional<RankRows> next() = 0;
 };
 

@@ -17,9 +17,6 @@ class SingleCommunicator final : public Communicator {
   PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }
-  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
-    return {local, {[] {}}};
-  }
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
     return [rows] { return rows; };
   }

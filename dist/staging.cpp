@@ -39,23 +39,6 @@ class StagedCommunicator final : public Communicator {
     };
   }
 
-  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                    Purpose purpose) override {
-    ArrivingRows on_way = host_->start_broadcast_rows(on_host(local), counts, purpose);
-    if (!staging_.is_on_device(local)) return on_way;
-    ArrivingRows arriving{at::empty(on_way.all.sizes(), local.options()), {}};
-    std::int64_t begin = 0;
-    for (std::size_t root = 0; root < counts.size(); begin += counts[root++]) {
-      arriving.arrived.emplace_back([this, arrived = std::move(on_way.arrived[root]),
-                                     host = on_way.all.narrow(0, begin, counts[root]),
-                                     device = arriving.all.narrow(0, begin, counts[root])] {
-        arrived();
-        staging_.to_device(host, device.variable_data());  // unseen by autograd: rows that came before are in a graph
-      });
-    }
-    return arriving;
-  }
-
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
                                  Purpose purpose) override {
     return [this, rows, arriving = host_->start_shift_rows(on_host(rows), received, distance, purpose)] {

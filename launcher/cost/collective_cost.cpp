@@ -90,7 +90,7 @@ ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, do
     case dist::ExchangeForm::all_gather:
       cost.exposed_seconds = group.gather_seconds(bytes) + group.reduce_scatter_seconds(bytes);
       break;
-    case dist::ExchangeForm::broadcast: {  // one collective for each rank's rows; gradients go back block by block
+    case dist::ExchangeForm::broadcast: {  // from each rank to every other; gradients go back in the same way
       const double blocks = group.gather_seconds(bytes) + ranks * group.round_seconds();
       cost.exposed_seconds =
           exposed(blocks, overlapping_work_seconds, ranks) + exposed(blocks, 2 * overlapping_work_seconds, ranks);

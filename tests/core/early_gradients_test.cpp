@@ -42,10 +42,6 @@ class RecordingRank final : public dist::Communicator {
                                             dist::Purpose purpose) override {
     return single_->start_all_gather_rows(local, counts, purpose);
   }
-  dist::ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t> counts,
-                                          dist::Purpose purpose) override {
-    return single_->start_broadcast_rows(local, counts, purpose);
-  }
   dist::PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t received, int distance,
                                        dist::Purpose purpose) override {
     return single_->start_shift_rows(rows, received, distance, purpose);

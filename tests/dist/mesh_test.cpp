@@ -29,9 +29,6 @@ class LoneRank final : public Communicator {
   PendingTensor start_all_gather_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
     return [local] { return local; };
   }
-  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose) override {
-    return {local, {}};
-  }
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose) override {
     return [rows] { return rows; };
   }

@@ -25,10 +25,6 @@ class HostRank final : public Communicator {
                                       Purpose purpose) override {
     return [arrived = require_host_memory(local, purpose) * 3] { return arrived; };
   }
-  ArrivingRows start_broadcast_rows(const at::Tensor& local, std::span<const std::int64_t>, Purpose purpose) override {
-    const at::Tensor all = at::zeros(local.sizes(), local.options());
-    return {all, {[all, brought = require_host_memory(local, purpose) * 7] { all.copy_(brought); }}};
-  }
   PendingTensor start_shift_rows(const at::Tensor& rows, std::int64_t, int, Purpose purpose) override {
     return [arrived = require_host_memory(rows, purpose) * 8] { return arrived; };
   }
@@ -74,10 +70,6 @@ TEST_F(Staged, SendsHostCopiesAndCopiesResultsBack) {
   EXPECT_TRUE(group->all_to_all_rows(device, counts, counts, Purpose::exchange).equal(device * 6));
   const PendingTensor arriving = group->start_all_gather_rows(device, counts, Purpose::exchange);
   EXPECT_TRUE(arriving().equal(device * 3));
-  const ArrivingRows rows = group->start_broadcast_rows(device, counts, Purpose::exchange);
-  EXPECT_FALSE(rows.all.equal(device * 7)) << "is not there before it is waited for";
-  rows.arrived.at(0)();
-  EXPECT_TRUE(rows.all.equal(device * 7));
   EXPECT_TRUE(group->start_shift_rows(device, 2, 1, Purpose::exchange)().equal(device * 8));
   EXPECT_TRUE(group->split(0)->all_gather_rows(device, counts, Purpose::exchange).equal(device * 3));
 }

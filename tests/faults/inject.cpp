@@ -71,13 +71,13 @@ struct Summed {
   const MPI_Request* request = nullptr;
 };
 Summed to_flip;
-/// The gradients that the next exchange of rows poisons, in the following update.
-void* to_poison = nullptr;
+/// What the first exchange of rows after the sum poisons, in the following update.
+Summed to_poison;
 
 void inject(void* buffer, const MPI_Request* request) {
   const std::string& kind = fault().kind;
   if (kind == "throw") throw std::runtime_error("a fault that a test has put here");
-  if (kind == "nan" || kind == "infinity" || kind == "large") to_poison = buffer;
+  if (kind == "nan" || kind == "infinity" || kind == "large") to_poison = {buffer, request};
   if (kind == "flip") to_flip = {buffer, request};
   if (kind == "memory") memory_is_gone = true;
   if (kind == "segfault") raise(SIGSEGV);
@@ -149,16 +149,17 @@ int MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuse
   const int code = PMPI_Testall(count, requests, done, statuses);
   if (*done != 0 && to_flip.buffer != nullptr && requests == to_flip.request)
     static_cast<unsigned char*>(std::exchange(to_flip, {}).buffer)[3] ^= 1;
+  if (*done != 0 && requests == to_poison.request) to_poison.request = nullptr;
   return code;
 }
 
 /// Poisons here, not in the report at the end of an update: the gradients are zeroed after that report.
-int MPI_Ibcast(void* rows, int count, MPI_Datatype type, int root, MPI_Comm group, MPI_Request* request) {
-  if (to_poison != nullptr)
-    static_cast<double*>(std::exchange(to_poison, nullptr))[0] = fault().kind == "nan"     ? std::nan("")
-                                                                 : fault().kind == "large" ? 1e200
-                                                                                           : HUGE_VAL;
-  return PMPI_Ibcast(rows, count, type, root, group, request);
+int MPI_Isend(const void* rows, int count, MPI_Datatype type, int to, int tag, MPI_Comm group, MPI_Request* request) {
+  if (to_poison.buffer != nullptr && to_poison.request == nullptr)
+    static_cast<double*>(std::exchange(to_poison, {}).buffer)[0] = fault().kind == "nan"     ? std::nan("")
+                                                                   : fault().kind == "large" ? 1e200
+                                                                                             : HUGE_VAL;
+  return PMPI_Isend(rows, count, type, to, tag, group, request);
 }
 
 /// LibTorch allocates with this.

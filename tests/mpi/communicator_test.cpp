@@ -136,23 +136,6 @@ TEST_P(Collectives, StartedAllGatherGivesTheSameLater) {
   EXPECT_TRUE(same(between, at::full({3}, ranks, at::kDouble)));
 }
 
-TEST_P(Collectives, BroadcastsBringTheRowsRankByRank) {
-  for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
-    const auto rows_of = [&](int other) {
-      return named_rows(other, counts[static_cast<std::size_t>(other)], columns, type);
-    };
-    const ArrivingRows arriving = group->start_broadcast_rows(here(rows_of(rank)), counts, Purpose::exchange);
-    ASSERT_EQ(arriving.arrived.size(), counts.size());
-    std::int64_t begin = 0;
-    for (int other = 0; other < ranks; ++other) {
-      const std::int64_t count = counts[static_cast<std::size_t>(other)];
-      arriving.arrived[static_cast<std::size_t>(other)]();
-      EXPECT_TRUE(same(arriving.all.narrow(0, begin, count), rows_of(other))) << "rank " << other;
-      begin += count;
-    }
-  });
-}
-
 TEST_P(Collectives, ShiftsBringTheRowsOfTheRankAtThatDistance) {
   for_types_and_sizes([&](at::ScalarType type, const std::vector<std::int64_t>& counts, std::int64_t columns) {
     for (const int distance : {-1, 0, 1, ranks}) {
@@ -221,10 +204,6 @@ TEST_P(Collectives, CountsBytesByPurpose) {
   const std::vector<std::int64_t> twos(static_cast<std::size_t>(ranks), 2);
   group->all_to_all_rows(here(at::zeros({sum(twos), 5}, at::kFloat)), twos, twos, Purpose::control);
   EXPECT_EQ(sent(Purpose::control), 2 * 20 * (ranks - 1)) << "what a rank keeps is not sent";
-  for (const auto& arrived :
-       group->start_broadcast_rows(here(at::zeros({own_index, 3}, at::kDouble)), counts, Purpose::exchange).arrived)
-    arrived();
-  expected += own_index * 24 * (ranks - 1);
   group->start_shift_rows(here(at::zeros({2, 3}, at::kDouble)), 2, 1, Purpose::exchange)();
   expected += ranks == 1 ? 0 : 48;
   EXPECT_EQ(sent(Purpose::exchange), expected);
