@@ -28,9 +28,16 @@ struct Prefix {
 /// The search for one source's output.
 class Beam {
  public:
-  Beam(std::int64_t limit, const BeamOptions& options) : limit_(limit), options_(options) {}
+  Beam(std::int64_t limit, std::vector<std::int64_t> given, const BeamOptions& options)
+      : limit_(limit), given_(std::move(given)), options_(options), length_(-std::ssize(given_)) {}
 
   const std::vector<Prefix>& running() const { return running_; }  // likeliest first
+  /// A running prefix's last symbol, which may be a given one; -1 if there is none.
+  std::int64_t last(const Prefix& prefix) const {
+    if (!prefix.symbols.empty()) return prefix.symbols.back();
+    const std::int64_t read = std::ssize(given_) + length_;
+    return read == 0 ? -1 : given_[static_cast<std::size_t>(read - 1)];
+  }
 
   bool ended() const {
     if (running_.empty() || length_ >= limit_) return true;
@@ -39,7 +46,7 @@ class Beam {
   }
 
   void extend(std::vector<Candidate> candidates) {
-    ++length_;
+    if (++length_ <= 0) return;  // what follows is known
     std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
       return std::tuple(-a.log_probability, a.parent, a.symbol) < std::tuple(-b.log_probability, b.parent, b.symbol);
     });
@@ -78,8 +85,9 @@ class Beam {
   }
 
   std::int64_t limit_;
+  std::vector<std::int64_t> given_;
   const BeamOptions& options_;
-  std::int64_t length_ = 0;
+  std::int64_t length_;  // symbols of each prefix; below 0: given ones that are still to be read
   std::vector<Prefix> running_{{}};
   std::optional<std::pair<double, Prefix>> best_;  // of the prefixes that ended: score, and prefix without the end
 };
@@ -97,7 +105,7 @@ Prefixes prefixes_of(const Beams& beams, std::int64_t width, std::int64_t length
         const Prefix& prefix = beam.running()[number];
         prefixes.place.push_back(first + static_cast<std::int64_t>(number));
         prefixes.parent.push_back(first + static_cast<std::int64_t>(prefix.parent));
-        prefixes.last.push_back(prefix.symbols.empty() ? -1 : prefix.symbols.back());
+        prefixes.last.push_back(beam.last(prefix));
       }
     first += width;
   }
@@ -133,10 +141,11 @@ void extend(Beams& beams, const Prefixes& prefixes, const at::Tensor& logits, st
 
 }  // namespace
 
-Likeliest search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits,
-                           const BeamOptions& options) {
+Likeliest search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits, const BeamOptions& options,
+                           const Outputs& given) {
   Beams beams;
-  for (const std::int64_t limit : limits) beams.emplace_back(limit, options);
+  for (std::size_t source = 0; source < limits.size(); ++source)
+    beams.emplace_back(limits[source], given.empty() ? std::vector<std::int64_t>() : given[source], options);
   for (std::int64_t length = 0;; ++length) {
     const Prefixes prefixes = prefixes_of(beams, options.width, length);
     if (prefixes.place.empty()) break;

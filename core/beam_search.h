@@ -20,7 +20,9 @@ struct BeamOptions {
 /// likeliest 2 * width extended prefixes; those that end are set aside, and the likeliest `width` of the others are
 /// extended in the next round. A search ends at its limit, or when no running prefix could score more than the best
 /// ended one. If none has ended by then, the likeliest prefix is the output. Of equals the one whose prefix was ahead
-/// comes first, then the smaller symbol. `limits` [sources]: the most symbols of an output, its end included.
-Likeliest search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits, const BeamOptions& options);
+/// comes first, then the smaller symbol. `limits` [sources]: the most symbols of an output, its end included. `given`
+/// [sources]: the symbols that each output follows; empty: none.
+Likeliest search_with_beam(PrefixDecoder& decoder, const std::vector<std::int64_t>& limits, const BeamOptions& options,
+                           const Outputs& given = {});
 
 }  // namespace ut::core

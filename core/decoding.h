@@ -24,6 +24,7 @@ struct DecodingOptions {
   double length_penalty = 0.6;            // for a beam wider than 1: see BeamOptions
   std::vector<std::int64_t> limits = {};  // [sequences]: each one's own `longest`; empty: the same for all
   bool with_probabilities = false;        // also of greedy outputs; else theirs are 0
+  Outputs given = {};                     // [sequences]: symbols that each output follows; empty: none
 };
 
 /// Decodes a batch's sources symbol by symbol, until every output has ended or reached its limit: greedily, with the

@@ -115,9 +115,19 @@ TEST(BeamSearch, EqualsASearchThatAlwaysGoesToTheLimit) {
     };
     ScriptedDecoder decoder(log_probabilities, options.width);
     const auto outputs = search_with_beam(decoder, limits, options).outputs;
+    const Outputs given{{}, {2}, {1, 3}, {4, 0, 4, 2}, {}};  // an end among what is given ends nothing
+    const auto after_given = [&](std::int64_t source, const Symbols& prefix) {
+      Symbols all = given[static_cast<std::size_t>(source)];
+      all.insert(all.end(), prefix.begin(), prefix.end());
+      return log_probabilities(source, all);
+    };
+    ScriptedDecoder reading_first(log_probabilities, options.width);
+    const auto continued = search_with_beam(reading_first, limits, options, given).outputs;
     for (std::size_t source = 0; source < limits.size(); ++source) {
       const auto number = static_cast<std::int64_t>(source);
       EXPECT_EQ(outputs[source], reference_beam_search(log_probabilities, number, limits[source], options))
+          << seed << ' ' << source;
+      EXPECT_EQ(continued[source], reference_beam_search(after_given, number, limits[source], options))
           << seed << ' ' << source;
       if (end == -1) {
         EXPECT_EQ(std::ssize(outputs[source]), limits[source]);
@@ -311,6 +321,20 @@ TEST_P(BeamOfModel, EachOutputMayHaveALimitOfItsOwn) {
     for (std::size_t source = 0; source < sources_.size(); ++source)
       EXPECT_EQ(std::ssize(outputs[source]), limits[source]);
   }
+}
+
+TEST_P(BeamOfModel, GreedyOutputsGoOnFromWhatIsGiven) {
+  const auto model = this->model(4);
+  const auto all = decode(*model, {19, -1});
+  DecodingOptions options{0, -1};
+  Outputs rest;
+  for (std::size_t source = 0; source < sources_.size(); ++source) {
+    const auto cut = all[source].begin() + static_cast<std::ptrdiff_t>(4 * source);
+    options.given.emplace_back(all[source].begin(), cut);
+    rest.emplace_back(cut, all[source].end());
+    options.limits.push_back(std::ssize(rest.back()));
+  }
+  EXPECT_EQ(decode(*model, options), rest);
 }
 
 INSTANTIATE_TEST_SUITE_P(
