@@ -88,12 +88,11 @@ Likeliest decode_batch(const Session& session, const core::Model& model, std::sp
     return core::gather_likeliest(found, static_cast<std::int64_t>(batch.first_example), examples.size(), longest,
                                   session.mesh.world());
   };
-  if (!session.task->has_target() || !session.task->has_source()) return gather(read_answers(model, batch, steps), 1);
-  core::DecodingOptions how = decoding_options(session.options, *session.task, examples);
+  const bool says_one_word = !session.task->has_source() && session.options.decode_extra < 0;
+  if (!session.task->has_target() || says_one_word) return gather(read_answers(model, batch, steps), 1);
+  core::DecodingOptions how = decoding_options(session.options, *session.task, batch.examples);
   how.with_probabilities = session.options.json;
-  const std::int64_t longest = std::ranges::max(how.limits);
-  const auto mine = how.limits.begin() + static_cast<std::ptrdiff_t>(batch.first_example);
-  how.limits = {mine, mine + std::ssize(batch.sources.ids)};
+  const std::int64_t longest = std::ranges::max(decoding_options(session.options, *session.task, examples).limits);
   const Likeliest found = core::decode(model, batch.rows, batch.sources, steps, how, session.mesh.sequence()).found;
   return gather(session.mesh.sequence_rank() == 0 ? found : Likeliest(), longest);  // all ranks of a sequence have it
 }

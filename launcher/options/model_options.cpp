@@ -43,9 +43,11 @@ core::Steps steps_of(const Options& options) {
 core::DecodingOptions decoding_options(const Options& options, const datasets::Task& task,
                                        std::span<const datasets::Example> examples) {
   core::DecodingOptions decoding{0, datasets::end_of_sequence_id, options.beam, options.length_penalty, {}};
-  for (const datasets::Example& example : examples)
+  for (const datasets::Example& example : examples) {
     decoding.limits.push_back(options.decode_extra < 0 ? task.longest_output(example)
                                                        : std::ssize(example.source) + options.decode_extra);
+    decoding.given.emplace_back(example.target.begin(), example.target.begin() + example.first_label);
+  }
   return decoding;
 }
 

@@ -44,7 +44,10 @@ bool task_has_decoder(const Options& options) {
   return !answers_with_one_symbol(options) && !options.bench.encoder_only;
 }
 bool task_has_encoder(const Options& options) { return !is_language_model(options) && !options.bench.decoder_only; }
-bool decodes(const Options& options) { return task_has_decoder(options) && !is_language_model(options); }
+bool decodes(const Options& options) {
+  const bool goes_on = options.command == "decode" && options.decode_extra >= 0;
+  return task_has_decoder(options) && (goes_on || !is_language_model(options));
+}
 
 /// Whether `holds` is true for the halting of one of the stacks that there are.
 bool any_stack(const Options& options, const std::function<bool(core::Halting)>& holds) {
@@ -120,7 +123,9 @@ std::vector<Effect> of_halting() {
 /// Options of evaluation and decoding.
 std::vector<Effect> of_scoring() {
   return {
-      {{"teacher-forced", "beam", "length-penalty", "decode-extra"}, decodes, "a task with outputs to decode"},
+      {{"teacher-forced", "beam", "length-penalty", "decode-extra"},
+       decodes,
+       "a task with outputs to decode or, in ut decode, a language model and --decode-extra"},
       {{"evaluation-scoring"},
        [](const Options& o) { return decodes(o) || o.evaluation_scoring == Scoring::teacher_forced; },
        "a task with outputs to decode"},

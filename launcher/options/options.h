@@ -170,7 +170,7 @@ struct Options {
   std::string outputs;          // evaluate: file for the output of each example; empty: none
   std::int64_t beam = 1;        // evaluate, decode: 1 is greedy
   double length_penalty = 0.6;  // with a beam above 1
-  // Most symbols of an output beyond its source's number; -1: as many as the task's targets have.
+  // Most symbols of an output beyond its source's number; -1: the task decides.
   std::int64_t decode_extra = -1;
 
   DataOptions data;

@@ -9,8 +9,8 @@ OptionEntry decode_extra() {
   auto entry = without_default(whole(
       "decode-extra",
       "outputs may be at most N symbols longer than their source with its end mark; default: translations 50, "
-      "generated "
-      "tasks as long as the right output or, if that is unknown, the task's longest",
+      "generated tasks as long as the right output or, if that is unknown, the task's longest; ut decode with a "
+      "language model: words to write after those given (without this option: one)",
       [](auto& o) -> auto& { return o.decode_extra; }, 0, 1 << 20));
   entry.get = [get = entry.get](const Options& options) { return options.decode_extra < 0 ? "" : get(options); };
   return entry;

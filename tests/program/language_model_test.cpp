@@ -1,11 +1,13 @@
 // Small languages whose best possible scores are known, learned in seconds.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -118,6 +120,47 @@ TEST_F(Cycle, IsScoredByAllWordsIfRequested) {
   EXPECT_EQ(last.at("labels"), 400);
   EXPECT_TRUE(last.contains("groups"));
   EXPECT_THAT(base::read_file(run() + "/metrics.jsonl"), testing::Not(HasSubstr("groups")));
+}
+
+TEST_F(Cycle, WritesOnAsIfItsWordsWereGivenBackToIt) {
+  const std::vector<std::string> given = {"a", "c a b c x b c", "b c a"};
+  const auto decode = [&](const std::vector<std::string>& lines, const std::string& options) {
+    const Outcome outcome = run_shell(
+        fmt::format("printf '{}\\n' | $UT decode --json --run-dir {} {}", fmt::join(lines, "\\n"), run(), options));
+    std::istringstream text(outcome.output);
+    std::vector<nlohmann::json> outputs;
+    for (std::string line; std::getline(text, line);) outputs.push_back(nlohmann::json::parse(line));
+    EXPECT_EQ(outputs.size(), lines.size()) << outcome.errors;
+    return outputs;
+  };
+  for (const std::string halting : {"", " --halting act-copy --max-steps 4"}) {
+    train("lambada --lambada-form language-model --dtype float64" + halting, 200);
+    std::vector<std::string> texts = given;
+    std::vector<double> log_probabilities(given.size());
+    for (int word = 0; word < 6; ++word) {
+      const auto next = decode(texts, "");
+      for (std::size_t line = 0; line < texts.size(); ++line) {
+        if (texts[line].ends_with("<EOS>")) continue;
+        texts[line] += " " + next.at(line).at("output").get<std::string>();
+        log_probabilities[line] += next[line].at("log_probability").get<double>();
+      }
+    }
+    EXPECT_THAT(texts[1], testing::EndsWith("<EOS>")) << "passages have eight words";
+    for (const std::string mesh : {"--ranks 1", "--ranks 2 --sequence-parallel 1", "--ranks 2 --sequence-parallel 2"}) {
+      const auto written = decode(given, "--decode-extra 6 " + mesh);
+      for (std::size_t line = 0; line < given.size(); ++line) {
+        const std::string all = given[line] + " " + written.at(line).at("output").get<std::string>();
+        EXPECT_EQ(texts[line], all + (texts[line].ends_with("<EOS>") ? " <EOS>" : "")) << mesh;
+        EXPECT_NEAR(written[line].at("log_probability").get<double>(), log_probabilities[line], 1e-9);
+        EXPECT_EQ(written[line].at("input"), given[line]);
+      }
+    }
+    const auto searched = decode(given, "--decode-extra 6 --beam 3");
+    const auto of_two = decode(given, "--decode-extra 6 --beam 3 --ranks 2 --sequence-parallel 2");
+    for (std::size_t line = 0; line < given.size(); ++line)
+      EXPECT_EQ(searched.at(line).at("output"), of_two.at(line).at("output"));
+    std::filesystem::remove_all(run());
+  }
 }
 
 TEST_F(Cycle, BestIsScoredAgainIfOtherWordsAreScored) {

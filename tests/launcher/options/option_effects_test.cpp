@@ -81,6 +81,16 @@ TEST(Options, AreRefusedIfTheyWouldDoNothing) {
     EXPECT_THAT(train_refused(all),
                 message.empty() ? testing::Eq("") : testing::Matcher<std::string>(HasSubstr(message)));
   }
+  const tests::TemporaryDirectory other;
+  record_run(other, train(language_model));
+  const auto refused_for_words = [&](const std::string& command, const Words& more) {
+    Words all = {command, "--run-dir", other / "run"};
+    all.insert(all.end(), more.begin(), more.end());
+    return refused(all);
+  };
+  EXPECT_EQ(refused_for_words("decode", {"--beam", "4", "--length-penalty", "1", "--decode-extra", "9"}), "");
+  EXPECT_THAT(refused_for_words("decode", {"--beam", "4"}), HasSubstr("a language model and --decode-extra"));
+  EXPECT_THAT(refused_for_words("evaluate", {"--decode-extra", "9"}), HasSubstr("--decode-extra: does nothing here"));
   const Words evaluate = {"evaluate", "--run-dir", scratch / "run"};
   for (const Words& more : {Words{"--length-penalty", "1"}, Words{"--teacher-forced", "--beam", "4"},
                             Words{"--checkpoint", "best", "--average", "2"}, Words{"--max-steps", "9"}}) {
