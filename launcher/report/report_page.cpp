@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "launcher/process/run_program.h"
+#include "launcher/process/unfinished_directory.h"
 #include "launcher/report/report_parts.h"
 
 namespace ut::launcher {
@@ -75,13 +76,11 @@ std::string report_picture(const nlohmann::ordered_json& report, const std::stri
 }
 
 void write_png(const std::string& svg, const std::string& path) {
-  const std::string drawing = base::unfinished_beside(path + ".svg").string();
-  const std::string made = base::unfinished_beside(path).string();
+  const UnfinishedDirectory parts(path + ".drawing");
+  const std::filesystem::path drawing = parts / "svg";
+  const std::filesystem::path made = parts / "png";
   base::write_file_whole(drawing, svg);
   const ProgramEnd end = run_program({"rsvg-convert", "--zoom", "2", "--format=png", "--output", made, drawing});
-  std::error_code ignored;
-  std::filesystem::remove(drawing, ignored);
-  if (!end.is_well()) std::filesystem::remove(made, ignored);
   if (end.not_started == ENOENT)
     throw base::BadInput("--png: needs the program rsvg-convert (Debian's librsvg2-bin); or take --svg");
   if (end.not_started != 0) throw std::runtime_error(fmt::format("rsvg-convert: {}", std::strerror(end.not_started)));

@@ -13,8 +13,8 @@ std::string report_page(const nlohmann::ordered_json& report);
 /// base::BadInput if that part is not there.
 std::string report_picture(const nlohmann::ordered_json& report, const std::string& name);
 
-/// Turns SVG into PNG, twice as fine as the SVG's own size. Throws base::BadInput if rsvg-convert is missing,
-/// std::runtime_error if it fails.
+/// Turns SVG into PNG, twice as fine as the SVG's own size. Throws base::BadInput if rsvg-convert is missing or
+/// another process is making this PNG, std::runtime_error if it fails.
 void write_png(const std::string& svg, const std::string& path);
 
 }  // namespace ut::launcher

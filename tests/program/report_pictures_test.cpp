@@ -222,5 +222,18 @@ TEST_F(ReportPicture, MakesAPngOrSaysWhatThatNeeds) {
   EXPECT_THAT(base::read_file(directory_ / "run/loss.png"), testing::StartsWith("\x89PNG"));
 }
 
+TEST_F(ReportPicture, TwoProcessesDoNotMakeOnePng) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n");
+  const std::string command = fmt::format("$UT report {} --no-model --png loss", directory_ / "run");
+  // Instead of the program that draws; the first time, another report begins meanwhile.
+  directory_.write("rsvg-convert", fmt::format("#!/bin/sh\n[ -e {0} ] || {{ >{0}; {1}; }}; echo drawn >$5\n",
+                                               directory_ / "began", command));
+  const Outcome outcome =
+      run_shell(fmt::format("cd {0}; chmod +x rsvg-convert; PATH={0}:$PATH; {1}", directory_.path().string(), command));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.errors, HasSubstr("another process is making it"));
+  EXPECT_EQ(base::read_file(directory_ / "run/loss.png"), "drawn\n");
+}
+
 }  // namespace
 }  // namespace ut::tests
