@@ -68,6 +68,7 @@ struct Start {
 };
 
 Start read_start(const std::vector<std::string>& arguments, const RankEnvironment& environment) {
+  check_stack();
   Start start{parse_options(arguments)};
   const Options& options = start.options;
   if (!commands_on_ranks().contains(options.command)) return start;

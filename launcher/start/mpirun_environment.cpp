@@ -40,6 +40,14 @@ std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
 /// The threads that OpenMP's variable asks for; the first of its numbers counts.
 std::int64_t threads_of(const char* variable) { return std::max(1L, std::strtol(variable, nullptr, 10)); }
 
+/// Throws base::BadInput with the message, which has a place each for the limit and for what is needed.
+void check_limit(decltype(RLIMIT_AS) resource, rlim_t needed, const char* message) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur >= needed) return;
+  const auto bytes = [](rlim_t amount) { return readable(static_cast<double>(amount), "B"); };
+  throw base::BadInput(fmt::format(fmt::runtime(message), bytes(limit.rlim_cur), bytes(needed)));
+}
+
 }  // namespace
 
 std::int64_t threads_per_rank(std::int64_t cores, std::int64_t ranks) {
@@ -123,17 +131,16 @@ void allow_open_files(const SpawnRequest& request) {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
+void check_stack() {
+  check_limit(RLIMIT_STACK, 256'000,  // with 131 kB small models have been trained, with less a thread crashed
+              "stack: a process may have {} (ulimit -s), ut needs {}");
+}
+
 void check_memory_and_file_size() {
-  const auto check = [](auto resource, rlim_t needed, const char* message) {
-    rlimit limit{};
-    if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur >= needed) return;
-    const auto bytes = [](rlim_t amount) { return readable(static_cast<double>(amount), "B"); };
-    throw base::BadInput(fmt::format(fmt::runtime(message), bytes(limit.rlim_cur), bytes(needed)));
-  };
-  check(RLIMIT_AS, 1'100'000'000,  // what a small model's rank takes
-        "address space: a process may have {} (ulimit -v), a rank needs {} and room for its model");
-  check(RLIMIT_FSIZE, 16'000'000,  // with less, mpirun waits for ever for ranks that could not start
-        "file size: a process may write {} (ulimit -f), a rank needs {} and room for its checkpoints");
+  check_limit(RLIMIT_AS, 1'100'000'000,  // what a small model's rank takes
+              "address space: a process may have {} (ulimit -v), a rank needs {} and room for its model");
+  check_limit(RLIMIT_FSIZE, 16'000'000,  // with less, mpirun waits for ever for ranks that could not start
+              "file size: a process may write {} (ulimit -f), a rank needs {} and room for its checkpoints");
 }
 
 void check_room_to_start(const Environment& get) {

@@ -36,6 +36,9 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores);
 /// base::BadInput if it may not: mpirun would wait for ever, without a useful message.
 void allow_open_files(const SpawnRequest& request);
 
+/// Throws base::BadInput if the process may not have the stack that it and its threads need: they would crash.
+void check_stack();
+
 /// Throws base::BadInput if ranks may not have the address space, or write files of the size, that they need: mpirun
 /// and MPI would not name the cause, or hang.
 void check_memory_and_file_size();

@@ -348,6 +348,14 @@ TEST_F(BadInput, OtherRanksThanWereStartedAreRefused) {
   expect_nothing_written();
 }
 
+TEST_F(BadInput, TooSmallAStackIsReported) {
+  for (const std::string ranks : {"1", "2"})
+    expect_refused(
+        run_shell(fmt::format("ulimit -s 64; $UT train {} --ranks {} --run-dir {}", tiny, ranks, run_directory())),
+        HasSubstr("stack: a process may have 65.5 kB (ulimit -s), ut needs 256 kB"));
+  expect_nothing_written();
+}
+
 /// With only a few MB left in TMPDIR mpirun waits for ever and says nothing.
 TEST_F(BadInput, MissingRoomForMpirunIsReported) {
   for (const auto& [place, message] :
