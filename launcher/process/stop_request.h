@@ -17,8 +17,8 @@ void catch_stop_requests(std::span<const int> signals);
 /// which takes most of a second, so that a job's warning in that time becomes a request once requests are caught.
 void release_stop_requests();
 
-/// Whether this rank was asked to stop. The ranks agree on stopping at the end of an update and before a batch of an
-/// evaluation.
+/// Whether this rank was asked to stop. The ranks agree on stopping before the first update, at the end of an update
+/// and before a batch of an evaluation.
 bool stop_requested();
 
 }  // namespace ut::launcher

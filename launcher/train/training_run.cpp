@@ -62,6 +62,7 @@ TrainingRun::TrainingRun(Session& session)
   if (resumed_.best_is_of_others) score_best_again();
   if (const std::string reached = limit(); !reached.empty()) log_->say(nothing_left(update(), reached));
   if (evaluation_is_due()) evaluate();  // a stop came before it could be made
+  if (!stop_) stop_ = is_so_on_any(world, stop_requested());
   log_->start();
 }
 
