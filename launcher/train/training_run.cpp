@@ -104,15 +104,19 @@ std::string TrainingRun::limit() const {
 
 void TrainingRun::score_best_again() {
   const std::int64_t newest = update();
-  if (best_->update != newest) load_on_all_ranks(best_->update);
+  log_->say(
+      fmt::format("the validation examples or the scoring have changed; update {}, the best so far, is scored again",
+                  best_->update));
+  if (best_->update == newest) {
+    best_.reset();
+    return evaluate();
+  }
+  load_on_all_ranks(best_->update);
   const std::optional<Evaluation> result = score(datasets::Split::validation);
-  if (best_->update != newest) load_on_all_ranks(newest);
+  load_on_all_ranks(newest);
   if (!result) return;
   best_ = {result->steering_score(), result->loss, best_->update};
-  log_->say(
-      fmt::format("the validation examples or the scoring have changed; update {}, the best so far, was scored again: "
-                  "validation {}",
-                  best_->update, describe_in_a_line(*result, *session_.task)));
+  log_->say(fmt::format("update {}: validation {}", best_->update, describe_in_a_line(*result, *session_.task)));
 }
 
 void TrainingRun::load_on_all_ranks(std::int64_t update) {
