@@ -174,7 +174,7 @@ int run(const std::vector<std::string>& arguments) {
 int main(int count, char** values) {
   const auto say = [](const std::string& message) {
     // If the ranks cannot reach one another, only one of them says why.
-    if (ut::launcher::rank_environment().rank == 0) ut::launcher::say(message);
+    if (ut::launcher::rank_environment().speaks()) ut::launcher::say(message);
   };
   try {
     const int code = ut::launcher::run({values + 1, values + count});

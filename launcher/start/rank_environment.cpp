@@ -38,14 +38,15 @@ RankEnvironment find_rank_environment(const Environment& get) {
     if (found.is_rank || !rank) return;
     found = {true, *rank, number_in(get, world_name).value_or(0), find_local_rank(get)};
   };
-  see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+  // Open MPI's mpirun sets PMIX_RANK, too; alone, its own variables are left from something else.
+  if (get("PMIX_RANK") != nullptr) see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (is_slurm_shell(get)) return found;
   see("PMI_RANK", "PMI_SIZE");
   see("PMIX_RANK", "SLURM_STEP_NUM_TASKS");
   // A batch script's shell has a SLURM_PROCID too; only a step of srun has the number of its tasks.
   const auto tasks = number_in(get, "SLURM_STEP_NUM_TASKS");
   if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
-  found.can_meet = !tasks || get("OMPI_COMM_WORLD_RANK") != nullptr || get("PMIX_RANK") != nullptr;
+  found.can_meet = !tasks || get("PMIX_RANK") != nullptr;
   if (!found.can_meet && *tasks == 1) return {};  // a single task meets nobody
   return found;
 }

@@ -131,7 +131,7 @@ int run_in_mesh(Options options, std::unique_ptr<dist::Communicator>& world, std
 
 /// Ranks that an MPI of another kind started each believe they are rank 0; only one of them speaks.
 void say_agreed(const AgreedBadInput& error, int rank, const RankEnvironment& environment) {
-  if (rank == 0 && (environment.rank == 0 || environment.world <= 1)) say(error.what());
+  if (rank == 0 && environment.speaks()) say(error.what());
 }
 
 }  // namespace

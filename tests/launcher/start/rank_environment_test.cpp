@@ -27,7 +27,7 @@ TEST(RankEnvironment, SaysTheNumberAmongTheRanksOfAHost) {
   const auto local = [](std::map<std::string, std::string> variables) {
     return find_rank_environment(environment_of(std::move(variables))).local_rank;
   };
-  EXPECT_EQ(local({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}), 1);
+  EXPECT_EQ(local({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"PMIX_RANK", "5"}}), 1);
   EXPECT_EQ(local({{"PMIX_RANK", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_LOCALID", "3"}}), 3);
   EXPECT_EQ(local({{"PMI_RANK", "5"}, {"MPI_LOCALRANKID", "2"}}), 2);
   EXPECT_EQ(local({{"PMI_RANK", "5"}}), 0);
@@ -42,6 +42,13 @@ TEST(RankEnvironment, IsThatOfMpirunOrSrun) {
   expect_rank({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "3"}}, 1, 2);
 }
 
+TEST(RankEnvironment, IsNotThatOfVariablesLeftFromSomethingElse) {
+  EXPECT_FALSE(
+      find_rank_environment(environment_of({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}})).is_rank);
+  EXPECT_TRUE(find_rank_environment(environment_of({{"PMIX_RANK", "1"}})).speaks()) << "there may be no rank 0";
+  EXPECT_FALSE(find_rank_environment(environment_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}})).speaks());
+}
+
 TEST(RankEnvironment, CannotMeetOthersUnderSrunWithoutPmix) {
   const auto can_meet = [](std::map<std::string, std::string> variables) {
     variables.insert({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_ID", "0"}});
@@ -50,7 +57,6 @@ TEST(RankEnvironment, CannotMeetOthersUnderSrunWithoutPmix) {
   EXPECT_FALSE(can_meet({}));
   EXPECT_FALSE(can_meet({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}));
   EXPECT_TRUE(can_meet({{"PMIX_RANK", "1"}}));
-  EXPECT_TRUE(can_meet({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
   EXPECT_TRUE(find_rank_environment(environment_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}})).can_meet);
   const std::map<std::string, std::string> alone = {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}};
   EXPECT_FALSE(find_rank_environment(environment_of(alone)).is_rank);
