@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -19,8 +20,18 @@
 
 namespace ut::launcher::option_groups {
 
-// Makers of options by the kind of value, and modifiers of any option. `field` returns a reference to the value in
-// Options, const or not.
+// Makers of options by the kind of value, and modifiers of any option. `field` says where in Options the value is: a
+// pointer to a member, or what in() returns.
+
+/// The field inside a part of the options: in(&Options::task, &TaskOptions::data).
+template <typename... Members>
+auto in(Members... members) {
+  return [=](auto& options) -> auto& { return (options.*....*members); };
+}
+
+/// The type of a field's value.
+template <typename Field>
+using ValueOf = std::remove_cvref_t<std::invoke_result_t<Field, Options&>>;
 
 inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -72,16 +83,16 @@ OptionEntry whole(std::string name, std::string description, Field field, std::i
   OptionEntry entry = entry_named(std::move(name), "N", std::move(description),
                                   high == unbounded ? fmt::format("a whole number of at least {}", low)
                                                     : fmt::format("a whole number from {} to {}", low, high));
-  using Number = std::remove_reference_t<decltype(field(std::declval<Options&>()))>;
+  using Number = ValueOf<Field>;
   if (high == unbounded) entry.most = fmt::format("{}", std::numeric_limits<Number>::max());
   entry.set = [=](Options& options, const std::string& text) {
     const auto number = base::parse_number<Number>(text);
     if (!number || std::cmp_less(*number, low)) return false;
     if (high != unbounded && std::cmp_greater(*number, high)) return false;
-    field(options) = *number;
+    std::invoke(field, options) = *number;
     return true;
   };
-  entry.get = [=](const Options& options) { return fmt::format("{}", field(options)); };
+  entry.get = [=](const Options& options) { return fmt::format("{}", std::invoke(field, options)); };
   return entry;
 }
 
@@ -92,10 +103,10 @@ OptionEntry real(std::string name, std::string description, Field field, std::st
   entry.set = [=](Options& options, const std::string& text) {
     const auto number = base::parse_number<double>(text);
     if (!number || !(std::abs(*number) <= largest_real) || !fits(*number)) return false;
-    field(options) = *number;
+    std::invoke(field, options) = *number;
     return true;
   };
-  entry.get = [=](const Options& options) { return fmt::format("{}", field(options)); };
+  entry.get = [=](const Options& options) { return fmt::format("{}", std::invoke(field, options)); };
   return entry;
 }
 
@@ -119,9 +130,9 @@ OptionEntry share(std::string name, std::string description, Field field) {
 }
 
 /// One of several names, each of which stands for a value.
-template <typename Value, typename Field>
+template <typename Field>
 OptionEntry choice(std::string name, std::string description, Field field,
-                   const std::vector<std::pair<std::string, Value>>& values) {
+                   const std::vector<std::pair<std::string, ValueOf<Field>>>& values) {
   std::vector<std::string> names;
   for (const auto& [text, value] : values) names.push_back(text);
   OptionEntry entry =
@@ -130,12 +141,12 @@ OptionEntry choice(std::string name, std::string description, Field field,
   entry.set = [=](Options& options, const std::string& text) {
     const auto found = std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.first == text; });
     if (found == values.end()) return false;
-    field(options) = found->second;
+    std::invoke(field, options) = found->second;
     return true;
   };
   entry.get = [=](const Options& options) {
-    const auto found =
-        std::find_if(values.begin(), values.end(), [&](const auto& pair) { return pair.second == field(options); });
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& pair) { return pair.second == std::invoke(field, options); });
     return found == values.end() ? std::string() : found->first;
   };
   return entry;
@@ -146,7 +157,7 @@ template <typename Field>
 OptionEntry one_of(std::string name, std::string description, Field field, const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const auto& text : names) values.emplace_back(text, text);
-  return choice<std::string>(std::move(name), std::move(description), field, values);
+  return choice(std::move(name), std::move(description), field, values);
 }
 
 /// A path or a name, kept as given.
@@ -154,10 +165,10 @@ template <typename Field>
 OptionEntry path(std::string name, std::string placeholder, std::string description, Field field) {
   OptionEntry entry = entry_named(std::move(name), std::move(placeholder), std::move(description), "a path");
   entry.set = [=](Options& options, const std::string& text) {
-    field(options) = text;
+    std::invoke(field, options) = text;
     return !text.empty();
   };
-  entry.get = [=](const Options& options) { return std::string(field(options)); };
+  entry.get = [=](const Options& options) { return std::string(std::invoke(field, options)); };
   return entry;
 }
 
@@ -169,7 +180,8 @@ OptionEntry absolute_path(std::string name, std::string placeholder, std::string
     if (text.empty()) return false;
     const std::filesystem::path path = std::filesystem::absolute(text);
     const bool goes_up = std::ranges::count(path, "..") > 0;  // from where a link before it leads
-    field(options) = (goes_up ? std::filesystem::weakly_canonical(path) : path.lexically_normal()).string();
+    std::invoke(field, options) =
+        (goes_up ? std::filesystem::weakly_canonical(path) : path.lexically_normal()).string();
     return true;
   };
   return without_default(entry);
@@ -182,10 +194,10 @@ OptionEntry paths(std::string name, std::string placeholder, std::string descrip
   entry.shows_default = false;
   entry.repeatable = true;
   entry.set = [=](Options& options, const std::string& text) {
-    field(options).push_back(text);
+    std::invoke(field, options).push_back(text);
     return !text.empty();
   };
-  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(std::invoke(field, options), ",")); };
   return entry;
 }
 
@@ -197,14 +209,14 @@ OptionEntry names(std::string name, std::string description, Field field) {
   entry.shows_default = false;
   entry.set = [=](Options& options, const std::string& text) {
     std::istringstream list(text);
-    field(options).clear();
+    std::invoke(field, options).clear();
     for (std::string part; std::getline(list, part, ',');) {
       if (part.empty()) return false;
-      field(options).push_back(part);
+      std::invoke(field, options).push_back(part);
     }
-    return !field(options).empty();
+    return !std::invoke(field, options).empty();
   };
-  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(field(options), ",")); };
+  entry.get = [=](const Options& options) { return fmt::format("{}", fmt::join(std::invoke(field, options), ",")); };
   return entry;
 }
 
@@ -214,10 +226,10 @@ OptionEntry flag(std::string name, std::string description, Field field) {
   OptionEntry entry = entry_named(std::move(name), "", std::move(description), "true or false");
   entry.shows_default = false;
   entry.set = [=](Options& options, const std::string& text) {
-    field(options) = text == "true";
+    std::invoke(field, options) = text == "true";
     return text == "true" || text == "false";
   };
-  entry.get = [=](const Options& options) { return std::string(field(options) ? "true" : "false"); };
+  entry.get = [=](const Options& options) { return std::string(std::invoke(field, options) ? "true" : "false"); };
   return entry;
 }
 
@@ -229,10 +241,10 @@ OptionEntry checkpoint(std::string description, Field field) {
     const std::string prefix = "update-";
     const bool numbered = text.starts_with(prefix) && base::parse_number<std::uint32_t>(text.substr(prefix.size()));
     if (text != "latest" && text != "best" && !numbered) return false;
-    field(options) = text;
+    std::invoke(field, options) = text;
     return true;
   };
-  entry.get = [=](const Options& options) { return field(options); };
+  entry.get = [=](const Options& options) { return std::invoke(field, options); };
   return entry;
 }
 

@@ -5,6 +5,8 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+using dist::ExchangeOptions;
+
 constexpr unsigned model_using_commands = command_evaluate | command_decode;  // those that use a trained model
 
 /// Adds options that depend on the machine. A run records them, but commands that use its model do not go by that
@@ -15,32 +17,28 @@ void add_machine_options(Table& table, unsigned commands, const std::vector<Opti
 }
 
 OptionEntry sequence_parallel(const std::string& otherwise) {
-  return none_if_zero(may_change_on_resume(whole(
-      "sequence-parallel", "ranks that share a sequence's positions, a divisor of --ranks; " + otherwise,
-      [](auto& o) -> auto& { return o.sequence_parallel; }, 1, 1 << 20)));
+  return none_if_zero(may_change_on_resume(
+      whole("sequence-parallel", "ranks that share a sequence's positions, a divisor of --ranks; " + otherwise,
+            &Options::sequence_parallel, 1, 1 << 20)));
 }
 
 void add_devices(Table& table) {
   add_machine_options(
       table, rank_commands,
-      {may_change_on_resume(choice<DeviceChoice>(
-           "device", "where the ranks compute; each rank gets a GPU of its own",
-           [](auto& o) -> auto& { return o.device; },
-           {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
-       may_change_on_resume(choice<CommunicatorChoice>("communicator", "what carries the ranks' messages",
-                                                       [](auto& o) -> auto& { return o.communicator; },
-                                                       {{"auto", CommunicatorChoice::automatic},
-                                                        {"mpi", CommunicatorChoice::mpi},
-                                                        {"nccl", CommunicatorChoice::nccl}})),
-       may_change_on_resume(flag(
-           "share-gpus", "let ranks share a GPU: slow, only for trying things out",
-           [](auto& o) -> auto& { return o.share_gpus; }))});
+      {may_change_on_resume(
+           choice("device", "where the ranks compute; each rank gets a GPU of its own", &Options::device,
+                  {{"auto", DeviceChoice::automatic}, {"cpu", DeviceChoice::cpu}, {"cuda", DeviceChoice::cuda}})),
+       may_change_on_resume(choice("communicator", "what carries the ranks' messages", &Options::communicator,
+                                   {{"auto", CommunicatorChoice::automatic},
+                                    {"mpi", CommunicatorChoice::mpi},
+                                    {"nccl", CommunicatorChoice::nccl}})),
+       may_change_on_resume(
+           flag("share-gpus", "let ranks share a GPU: slow, only for trying things out", &Options::share_gpus))});
 }
 
 OptionEntry exchange_form() {
-  return may_change_on_resume(choice<dist::ExchangeForm>(
-      "exchange", "how keys and values reach the ranks of a sequence", [](auto& o) -> auto& { return o.exchange.form; },
-      exchange_forms()));
+  return may_change_on_resume(choice("exchange", "how keys and values reach the ranks of a sequence",
+                                     in(&Options::exchange, &ExchangeOptions::form), exchange_forms()));
 }
 
 /// auto is the plan for updates, so commands that use a trained model do not take it.
@@ -59,32 +57,29 @@ OptionEntry exchange_form_or_auto() {
 }  // namespace
 
 void add_ranks(Table& table) {
-  auto ranks = none_if_zero(may_change_on_resume(whole(
-      "ranks", "number of processes; the program starts them itself, unless mpirun or srun has",
-      [](auto& o) -> auto& { return o.ranks; }, 1, 1 << 20)));
+  auto ranks = none_if_zero(may_change_on_resume(
+      whole("ranks", "number of processes; the program starts them itself, unless mpirun or srun has", &Options::ranks,
+            1, 1 << 20)));
   add_machine_options(table, rank_commands | command_plan | command_doctor, {ranks});
   table.add("Ranks", rank_commands & ~model_using_commands, true,
             {sequence_parallel("default: as ut plan chooses"), exchange_form_or_auto()});
   table.add("Ranks", model_using_commands, false, {sequence_parallel("default: 1")});
   table.add("Ranks", model_using_commands, true, {exchange_form()});
   table.add("Ranks", rank_commands, true,
-            {may_change_on_resume(choice<dist::Sent>(
-                 "exchange-sends", "what is sent for a row: 2d numbers, or d",
-                 [](auto& o) -> auto& { return o.exchange.sent; }, exchange_sends())),
-             may_change_on_resume(choice<dist::Cut>(
-                 "shards", "which positions a rank holds in the decoder",
-                 [](auto& o) -> auto& { return o.exchange.cut; }, exchange_cuts()))});
+            {may_change_on_resume(choice("exchange-sends", "what is sent for a row: 2d numbers, or d",
+                                         in(&Options::exchange, &ExchangeOptions::sent), exchange_sends())),
+             may_change_on_resume(choice("shards", "which positions a rank holds in the decoder",
+                                         in(&Options::exchange, &ExchangeOptions::cut), exchange_cuts()))});
   add_machine_options(table, rank_commands | command_plan | command_doctor,
                       {may_change_on_resume(whole(
                            "threads", "threads per rank; 0: OMP_NUM_THREADS, or cores / ranks if ut starts the ranks",
-                           [](auto& o) -> auto& { return o.threads; }, 0, 4096)),
+                           &Options::threads, 0, 4096)),
                        may_change_on_resume(absolute_path(
                            "hostfile", "FILE", "hosts to start the ranks on with ssh, one line each: HOST slots=N",
-                           [](auto& o) -> auto& { return o.hostfile; }))});
+                           &Options::hostfile))});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
-            {may_change_on_resume(whole(
-                "timeout", "seconds that ranks wait for one another before they end the job",
-                [](auto& o) -> auto& { return o.timeout; }, 10, 1 << 20))});
+            {may_change_on_resume(whole("timeout", "seconds that ranks wait for one another before they end the job",
+                                        &Options::timeout, 10, 1 << 20))});
   add_devices(table);
 }
 

@@ -11,14 +11,17 @@
 namespace ut::launcher::option_groups {
 namespace {
 
+using core::OptimizerOptions;
+using core::ScheduleOptions;
+
 constexpr std::int64_t largest_offset = std::int64_t{1} << 40;  // far below where positions would overflow
 
 OptionEntry schedule() {
-  auto entry = choice<core::ScheduleKind>("schedule", "schedule of the learning rate",
-                                          [](auto& o) -> auto& { return o.optimizer.schedule.kind; },
-                                          {{"inverse-square-root", core::ScheduleKind::inverse_square_root},
-                                           {"constant", core::ScheduleKind::constant},
-                                           {"cosine", core::ScheduleKind::cosine}});
+  auto entry = choice("schedule", "schedule of the learning rate",
+                      in(&Options::optimizer, &OptimizerOptions::schedule, &ScheduleOptions::kind),
+                      {{"inverse-square-root", core::ScheduleKind::inverse_square_root},
+                       {"constant", core::ScheduleKind::constant},
+                       {"cosine", core::ScheduleKind::cosine}});
   entry.set = [set = entry.set](Options& options, const std::string& text) {
     auto& chosen = options.optimizer.schedule;
     const bool was_factor = chosen.kind == core::ScheduleKind::inverse_square_root;
@@ -39,27 +42,21 @@ void add_optimizer(Table& table) {
   table.add(
       "Training", command_train, true,
       {schedule(),
-       may_change_on_resume(positive(
-           "learning-rate", "learning rate; with inverse-square-root the constant factor, by default 2",
-           [](auto& o) -> auto& { return o.optimizer.schedule.learning_rate; })),
-       whole(
-           "warmup", "updates until the full learning rate; with inverse-square-root by default 8000",
-           [](auto& o) -> auto& { return o.optimizer.schedule.warmup; }, 0),
-       share(
-           "beta1", "Adam: decay of the gradient's running mean", [](auto& o) -> auto& { return o.optimizer.beta1; }),
-       share(
-           "beta2", "Adam: decay of the squared gradient's running mean",
-           [](auto& o) -> auto& { return o.optimizer.beta2; }),
-       real(
-           "epsilon", "Adam: added to the root in the denominator",
-           [](auto& o) -> auto& { return o.optimizer.epsilon; }, "a number from 1e-30 to 1e15",
-           [](double x) { return x >= 1e-30; }),
-       not_negative(
-           "weight-decay", "weight decay, decoupled from the gradient",
-           [](auto& o) -> auto& { return o.optimizer.weight_decay; }),
-       not_negative(
-           "clip-norm", "clip the gradient to this global norm; 0: no clipping",
-           [](auto& o) -> auto& { return o.optimizer.clip_norm; })});
+       may_change_on_resume(
+           positive("learning-rate", "learning rate; with inverse-square-root the constant factor, by default 2",
+                    in(&Options::optimizer, &OptimizerOptions::schedule, &ScheduleOptions::learning_rate))),
+       whole("warmup", "updates until the full learning rate; with inverse-square-root by default 8000",
+             in(&Options::optimizer, &OptimizerOptions::schedule, &ScheduleOptions::warmup), 0),
+       share("beta1", "Adam: decay of the gradient's running mean", in(&Options::optimizer, &OptimizerOptions::beta1)),
+       share("beta2", "Adam: decay of the squared gradient's running mean",
+             in(&Options::optimizer, &OptimizerOptions::beta2)),
+       real("epsilon", "Adam: added to the root in the denominator",
+            in(&Options::optimizer, &OptimizerOptions::epsilon), "a number from 1e-30 to 1e15",
+            [](double x) { return x >= 1e-30; }),
+       not_negative("weight-decay", "weight decay, decoupled from the gradient",
+                    in(&Options::optimizer, &OptimizerOptions::weight_decay)),
+       not_negative("clip-norm", "clip the gradient to this global norm; 0: no clipping",
+                    in(&Options::optimizer, &OptimizerOptions::clip_norm))});
 }
 
 const std::vector<std::pair<std::string, int>>& signal_names() {
@@ -98,89 +95,72 @@ OptionEntry stop_signals() {
 void add_batches(Table& table) {
   table.add(
       "Training", command_train, true,
-      {whole(
-           "batch", "sequences per micro-batch, over all ranks", [](auto& o) -> auto& { return o.batch; }, 1, 1 << 24),
-       whole(
-           "batch-rows",
-           "instead of --batch: rows per micro-batch, source and target together, over all ranks; 0: use --batch",
-           [](auto& o) -> auto& { return o.batch_rows; }, 0, 1 << 30),
-       whole(
-           "batch-window",
-           "with --batch-rows: number of successive examples that are sorted by length; 0: enough for some 16 "
-           "micro-batches",
-           [](auto& o) -> auto& { return o.batch_window; }, 0, 1 << 20),
-       whole(
-           "accumulate", "micro-batches per update", [](auto& o) -> auto& { return o.accumulate; }, 1, 1 << 20),
-       share(
-           "label-smoothing", "probability that is shared among all other symbols",
-           [](auto& o) -> auto& { return o.label_smoothing; }),
-       whole(
-           "random-offset", "largest random offset of a sequence's positions; 0: none",
-           [](auto& o) -> auto& { return o.random_offset; }, 0, largest_offset),
-       whole(
-           "seed", "seed of parameters, dropout and the order of examples", [](auto& o) -> auto& { return o.seed; },
-           0)});
+      {whole("batch", "sequences per micro-batch, over all ranks", &Options::batch, 1, 1 << 24),
+       whole("batch-rows",
+             "instead of --batch: rows per micro-batch, source and target together, over all ranks; 0: use --batch",
+             &Options::batch_rows, 0, 1 << 30),
+       whole("batch-window",
+             "with --batch-rows: number of successive examples that are sorted by length; 0: enough for some 16 "
+             "micro-batches",
+             &Options::batch_window, 0, 1 << 20),
+       whole("accumulate", "micro-batches per update", &Options::accumulate, 1, 1 << 20),
+       share("label-smoothing", "probability that is shared among all other symbols", &Options::label_smoothing),
+       whole("random-offset", "largest random offset of a sequence's positions; 0: none", &Options::random_offset, 0,
+             largest_offset),
+       whole("seed", "seed of parameters, dropout and the order of examples", &Options::seed, 0)});
 }
 
 void add_ends(Table& table) {
   table.add("Training", command_train, true,
-            {may_change_on_resume(whole(
-                 "max-updates", "end after this many updates", [](auto& o) -> auto& { return o.max_updates; }, 1)),
-             may_change_on_resume(not_negative(
-                 "max-hours", "end after this many hours of training; 0: no limit",
-                 [](auto& o) -> auto& { return o.max_hours; })),
+            {may_change_on_resume(whole("max-updates", "end after this many updates", &Options::max_updates, 1)),
+             may_change_on_resume(
+                 not_negative("max-hours", "end after this many hours of training; 0: no limit", &Options::max_hours)),
              may_change_on_resume(not_negative(
                  "target-score",
                  "end once the best validation has this score, such as 0.98 (decoded translations: BLEU / 100); 0: no "
                  "limit",
-                 [](auto& o) -> auto& { return o.target_score; })),
-             may_change_on_resume(whole(
-                 "patience", "end after this many evaluations in a row without a new best; 0: no limit",
-                 [](auto& o) -> auto& { return o.patience; }, 0))});
+                 &Options::target_score)),
+             may_change_on_resume(whole("patience",
+                                        "end after this many evaluations in a row without a new best; 0: no limit",
+                                        &Options::patience, 0))});
 }
 
 /// Options on what is evaluated, logged and kept.
 void add_monitoring(Table& table) {
   table.add(
       "Training", command_train, true,
-      {may_change_on_resume(whole(
-           "log-every", "updates between lines of metrics.jsonl", [](auto& o) -> auto& { return o.log_every; }, 1)),
-       may_change_on_resume(whole(
-           "evaluate-every", "updates between evaluations; 0: only at the end",
-           [](auto& o) -> auto& { return o.evaluate_every; }, 0)),
+      {may_change_on_resume(whole("log-every", "updates between lines of metrics.jsonl", &Options::log_every, 1)),
        may_change_on_resume(
-           choice<Scoring>("evaluation-scoring",
-                           "what evaluations score: each symbol given the right ones before it, or greedily "
-                           "decoded outputs (translations by BLEU); also decides the best and --target-score",
-                           [](auto& o) -> auto& { return o.evaluation_scoring; },
-                           {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
-       may_change_on_resume(whole(
-           "checkpoint-every", "updates between checkpoints; 0: only for a new best and at the end",
-           [](auto& o) -> auto& { return o.checkpoint_every; }, 0)),
-       may_change_on_resume(not_negative(
-           "checkpoint-minutes", "minutes after the newest checkpoint until another; 0: none by the clock",
-           [](auto& o) -> auto& { return o.checkpoint_minutes; })),
-       may_change_on_resume(whole(
-           "keep-checkpoints", "how many of the newest checkpoints are kept, besides the best",
-           [](auto& o) -> auto& { return o.keep_checkpoints; }, 1)),
-       may_change_on_resume(whole(
-           "keep-every", "updates between checkpoints that are kept for good; 0: none are",
-           [](auto& o) -> auto& { return o.keep_every; }, 0))});
+           whole("evaluate-every", "updates between evaluations; 0: only at the end", &Options::evaluate_every, 0)),
+       may_change_on_resume(choice("evaluation-scoring",
+                                   "what evaluations score: each symbol given the right ones before it, or greedily "
+                                   "decoded outputs (translations by BLEU); also decides the best and --target-score",
+                                   &Options::evaluation_scoring,
+                                   {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
+       may_change_on_resume(whole("checkpoint-every",
+                                  "updates between checkpoints; 0: only for a new best and at the end",
+                                  &Options::checkpoint_every, 0)),
+       may_change_on_resume(not_negative("checkpoint-minutes",
+                                         "minutes after the newest checkpoint until another; 0: none by the clock",
+                                         &Options::checkpoint_minutes)),
+       may_change_on_resume(whole("keep-checkpoints", "how many of the newest checkpoints are kept, besides the best",
+                                  &Options::keep_checkpoints, 1)),
+       may_change_on_resume(whole("keep-every", "updates between checkpoints that are kept for good; 0: none are",
+                                  &Options::keep_every, 0))});
 }
 
 /// Options on what may go wrong.
 void add_checks(Table& table) {
-  table.add("Training", command_train, true,
-            {may_change_on_resume(
-                 choice<OnNonFinite>("on-nonfinite", "what to do with an update whose loss or gradients are not finite",
-                                     [](auto& o) -> auto& { return o.on_nonfinite; },
-                                     {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
-             may_change_on_resume(whole(
-                 "nonfinite-limit", "how many such updates in a row are skipped; one more ends the run",
-                 [](auto& o) -> auto& { return o.nonfinite_limit; }, 1)),
-             may_change_on_resume(whole(
-                 "check-ranks", "updates between checks that all ranks' parameters are the same bits; 0: none",
-                 [](auto& o) -> auto& { return o.check_ranks; }, 0))});
+  table.add(
+      "Training", command_train, true,
+      {may_change_on_resume(choice("on-nonfinite", "what to do with an update whose loss or gradients are not finite",
+                                   &Options::on_nonfinite, {{"skip", OnNonFinite::skip}, {"stop", OnNonFinite::stop}})),
+       may_change_on_resume(whole("nonfinite-limit",
+                                  "how many such updates in a row are skipped; one more ends the run",
+                                  &Options::nonfinite_limit, 1)),
+       may_change_on_resume(whole("check-ranks",
+                                  "updates between checks that all ranks' parameters are the same bits; 0: none",
+                                  &Options::check_ranks, 0))});
 }
 
 }  // namespace
@@ -195,38 +175,27 @@ void add_training(Table& table) {
 
 void add_model_files(Table& table) {
   table.add("Model files", command_export, false,
-            {path(
-                 "out", "DIR", "directory to create, for model.safetensors, config.json and vocabulary.txt",
-                 [](auto& o) -> auto& { return o.model_files.out; }),
-             whole(
-                 "examples", "number of test examples whose symbols and logits are written to examples.safetensors",
-                 [](auto& o) -> auto& { return o.model_files.examples; }, 0)});
+            {path("out", "DIR", "directory to create, for model.safetensors, config.json and vocabulary.txt",
+                  in(&Options::model_files, &ModelExchangeOptions::out)),
+             whole("examples", "number of test examples whose symbols and logits are written to examples.safetensors",
+                   in(&Options::model_files, &ModelExchangeOptions::examples), 0)});
   table.add("Model files", command_import, false,
-            {path(
-                "from", "DIR", "directory made by ut export or another program",
-                [](auto& o) -> auto& { return o.model_files.from; })});
+            {path("from", "DIR", "directory made by ut export or another program",
+                  in(&Options::model_files, &ModelExchangeOptions::from))});
 }
 
 void add_run(Table& table) {
   table.add("Run", run_commands | model_file_commands, false,
-            {path(
-                "run-dir", "DIR", "directory of the run: options, metrics, checkpoints",
-                [](auto& o) -> auto& { return o.run_dir; })});
-  table.add("Run", command_doctor, false,
-            {path(
-                "run-dir", "DIR", "directory of runs, which every rank should be able to write to",
-                [](auto& o) -> auto& { return o.run_dir; })});
+            {path("run-dir", "DIR", "directory of the run: options, metrics, checkpoints", &Options::run_dir)});
+  table.add(
+      "Run", command_doctor, false,
+      {path("run-dir", "DIR", "directory of runs, which every rank should be able to write to", &Options::run_dir)});
   table.add("Run", command_train, true, {stop_signals()});
   table.add("Run", command_train, false,
-            {flag(
-                 "resume", "continue the run in --run-dir from its latest checkpoint",
-                 [](auto& o) -> auto& { return o.resume; }),
-             checkpoint(
-                 "with --resume: continue from latest, best or update-N; what came after it is done again",
-                 [](auto& o) -> auto& { return o.resume_from; })});
-  table.add("Run", every_command, false,
-            {flag(
-                "quiet", "print only errors and results", [](auto& o) -> auto& { return o.quiet; })});
+            {flag("resume", "continue the run in --run-dir from its latest checkpoint", &Options::resume),
+             checkpoint("with --resume: continue from latest, best or update-N; what came after it is done again",
+                        &Options::resume_from)});
+  table.add("Run", every_command, false, {flag("quiet", "print only errors and results", &Options::quiet)});
 }
 
 }  // namespace ut::launcher::option_groups
