@@ -56,7 +56,7 @@ std::string origin_of(const Published& data, const Archive& archive) {
 
 /// The message for a failed program, with the first line of its error output.
 std::string failure(const std::string& program, const ProgramEnd& end) {
-  std::string_view message = end.errors;
+  std::string_view message = end.text;
   message = message.substr(0, message.find('\n'));
   if (message.starts_with(program + ": ")) message.remove_prefix(program.size() + 2);
   return fmt::format("{}: failed{}{}", program, end.code < 0 ? "" : fmt::format(" with {}", end.code),

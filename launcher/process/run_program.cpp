@@ -28,14 +28,6 @@ class StreamActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// Returns 0, or the errno if the program cannot be started.
-int start_program(std::vector<std::string>& words, StreamActions& actions, pid_t& process) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  return ::posix_spawnp(&process, arguments.front(), actions.get(), nullptr, arguments.data(), environ);
-}
-
 int wait_for_end(pid_t process) {
   int status = 0;
   pid_t ended = 0;
@@ -63,13 +55,23 @@ void write_output_to(const std::filesystem::path& file, StreamActions& actions) 
                                        as_the_umask_says);
 }
 
+/// `heard`, if given: the pipe that the program writes to.
+ProgramEnd run(std::vector<std::string>& words, StreamActions& actions, Pipe* heard = nullptr) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  const int failure = ::posix_spawnp(&process, arguments.front(), actions.get(), nullptr, arguments.data(), environ);
+  if (failure != 0) return {failure, 0, ""};
+  std::string text = heard == nullptr ? "" : read_to_end(*heard);
+  return {0, wait_for_end(process), std::move(text)};
+}
+
 }  // namespace
 
 ProgramEnd run_program(std::vector<std::string> words) {
   StreamActions actions;
-  pid_t process = 0;
-  if (const int failure = start_program(words, actions, process); failure != 0) return {failure, 0, ""};
-  return {0, wait_for_end(process), ""};
+  return run(words, actions);
 }
 
 ProgramEnd run_silent_program(std::vector<std::string> words, const std::filesystem::path& output) {
@@ -77,21 +79,14 @@ ProgramEnd run_silent_program(std::vector<std::string> words, const std::filesys
   write_output_to(output, actions);
   Pipe errors;
   write_to(errors, STDERR_FILENO, actions);
-  pid_t process = 0;
-  if (const int failure = start_program(words, actions, process); failure != 0) return {failure, 0, ""};
-  std::string error_output = read_to_end(errors);
-  return {0, wait_for_end(process), std::move(error_output)};
+  return run(words, actions, &errors);
 }
 
 std::string output_of(std::vector<std::string> words) {
-  Pipe output;
   StreamActions actions;
+  Pipe output;
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) write_to(output, stream, actions);
-  pid_t process = 0;
-  if (start_program(words, actions, process) != 0) return "";
-  std::string text = read_to_end(output);
-  wait_for_end(process);
-  return text;
+  return run(words, actions, &output).text;
 }
 
 }  // namespace ut::launcher
