@@ -87,7 +87,6 @@ std::vector<std::vector<std::string>> sentences_of(const std::string& line) {
 
 Babi::Babi(const TaskOptions& options) : task_(options.babi_task), memory_(options.babi_memory), vocabulary_({}) {
   if (!is_joint()) tasks_ = {task_number(task_)};
-  if (memory_ < 0) throw base::BadInput(fmt::format("--babi-memory {}: it is 1 or more, or 0 to keep all", memory_));
   directory_ = find_babi_directory(options.data, options.babi_size);
   if (is_joint()) tasks_ = babi_tasks(directory_);
   WordTable table;

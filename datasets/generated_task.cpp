@@ -11,10 +11,7 @@
 namespace ut::datasets {
 
 GeneratedTask::GeneratedTask(std::string name, Vocabulary vocabulary, const TaskOptions& options)
-    : name_(std::move(name)), vocabulary_(std::move(vocabulary)), options_(options) {
-  check_range("--train-examples", options.train_examples, 1, INT64_MAX);
-  check_range("--evaluation-examples", options.evaluation_examples, 1, INT64_MAX);
-}
+    : name_(std::move(name)), vocabulary_(std::move(vocabulary)), options_(options) {}
 
 std::int64_t GeneratedTask::size(Split split) const {
   return split == Split::train ? options_.train_examples : options_.evaluation_examples;

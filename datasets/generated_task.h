@@ -28,7 +28,7 @@ class GeneratedTask : public Task {
     std::int64_t target;
   };
 
-  /// Uses the seed and the numbers of examples. Throws base::BadInput naming the option that is out of range.
+  /// Uses the seed and the numbers of examples.
   GeneratedTask(std::string name, Vocabulary vocabulary, const TaskOptions& options);
 
   virtual Example draw(Split split, base::Random& random) const = 0;

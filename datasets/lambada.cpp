@@ -68,10 +68,6 @@ Lambada::Lambada(const TaskOptions& options)
                   options.lambada_form == LambadaForm::language_model
                       ? RepeatedWords()
                       : RepeatedWords{options.lambada_context, options.lambada_common}) {
-  check_range("--vocabulary-size", options.vocabulary_size, 1, 1 << 24);
-  check_range("--lambada-names", options.lambada_names, 0, 1 << 16);
-  check_range("--lambada-context", options.lambada_context, 0, 1 << 20);
-  check_range("--lambada-common", options.lambada_common, 0, 1 << 24);
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
   for (const auto& [split, file] : lambada_files(directory)) {

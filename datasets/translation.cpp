@@ -105,7 +105,6 @@ Translation::Translation(const TaskOptions& options)
       longest_pair_(options.longest_pair),
       splits_(options.splits),
       subwords_(read_subwords(options)) {
-  check_range("--longest-pair", options.longest_pair, 1, 1 << 20);
   check_splits(*this, splits_);  // before their files are looked for
   for (const Split split : splits_)
     for (const ParallelFiles& files : translation_files(options, split)) read_set(split, files, options);

@@ -73,8 +73,6 @@ TEST_F(BabiFiles, MemoryKeepsTheNewestFacts) {
   EXPECT_EQ(rows(babi, Split::train, 1), (Rows{"Who slept ?", "Ada left ."}));
   EXPECT_EQ(babi.parse("Ada left. Bo slept. Who sat?").source.size(), 2u);
   EXPECT_EQ(babi.vocabulary().text(), vocabulary);
-  options_.babi_memory = -1;
-  EXPECT_EQ(tests::bad_input([&] { read(); }).find("--babi-memory -1"), 0u);
 }
 
 TEST_F(BabiFiles, VocabularyIsByDescendingCountThenAlphabetically) {

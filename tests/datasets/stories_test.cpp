@@ -326,21 +326,6 @@ TEST_P(StoriesOfThings, AskAboutCandidatesUniformly) {
 INSTANTIATE_TEST_SUITE_P(Facts, Stories, testing::Values(1, 2, 3));
 INSTANTIATE_TEST_SUITE_P(Facts, StoriesOfThings, testing::Values(2, 3));
 
-TEST(StoryOptionsTest, OutOfRangeIsNamed) {
-  const tests::TemporaryDirectory directory;
-  const auto message = [&](auto change) {
-    StoryOptions options;
-    options.out = directory.path();
-    change(options);
-    return tests::bad_input([&] { write_stories(options); });
-  };
-  EXPECT_EQ(message([](StoryOptions& o) { o.facts = 4; }), "--facts 4: out of range; it is 1 to 3");
-  EXPECT_EQ(message([](StoryOptions& o) { o.facts = 0; }), "--facts 0: out of range; it is 1 to 3");
-  EXPECT_EQ(message([](StoryOptions& o) { o.train = 0; }), "--train 0: out of range; it is 1 to 100000");
-  EXPECT_EQ(message([](StoryOptions& o) { o.validation = -1; }), "--validation -1: out of range; it is 0 to 100000");
-  EXPECT_EQ(message([](StoryOptions& o) { o.test = 100001; }), "--test 100001: out of range; it is 1 to 100000");
-}
-
 TEST(StoryOptionsTest, DirectoryThatCannotBeMadeIsNamed) {
   const tests::TemporaryDirectory directory;
   StoryOptions options;
