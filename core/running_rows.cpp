@@ -40,22 +40,18 @@ class RunningStepRows final : public StepRows {
   RunningStepRows(std::shared_ptr<const dist::RunningStep> step, std::int64_t number,
                   std::shared_ptr<StackContext> kept)
       : step_(std::move(step)), number_(number), kept_(std::move(kept)), new_slots_(step_->numbers_of_sent()) {
-    const auto lay_out = [this](const dist::Rows& queries, const dist::Rows& seen, const dist::RowNumbers& slots) {
-      layout_.emplace(queries, seen, kept_->causal, device(), slots);
-    };
     if (by_heads()) {
       running_ = step_->running_of_all();
       place_of_running_ = dist::inverse_permutation(running_.order);
-      lay_out(running_.rows, running_.seen, running_.seen_numbers);
-    } else {
-      lay_out(local(), step_->seen(), step_->seen_numbers());
     }
+    const dist::RunningRowSet& attending = by_heads() ? running_ : step_->local();
+    layout_.emplace(attending.rows, attending.seen, kept_->causal, device(), attending.seen_numbers);
     if (kept_->memory == nullptr) return;
-    const auto [rows, places] = dist::rows_of_sequences(*kept_->memory, step_->local_sequences());
+    const auto [rows, places] = dist::rows_of_sequences(*kept_->memory, step_->local().sequences);
     memory_layout_.emplace(local(), rows, false, device(), places);
   }
 
-  const dist::Rows& local() const override { return step_->local(); }
+  const dist::Rows& local() const override { return step_->local().rows; }
   const AttentionLayout& memory_layout() const override { return *memory_layout_; }
   dist::Sent sent_kind() const override { return kept_->sent; }
 
@@ -69,7 +65,8 @@ class RunningStepRows final : public StepRows {
   Windows windows(std::size_t layer, const at::Tensor& x, const Reach& first, const Reach& second) override {
     const dist::KnownRows known =
         step_->neighbours(x, kept_->of(layer).states, first.before + second.before, first.after + second.after);
-    return windows_over(known, device(), local(), step_->seen(), step_->seen_numbers(), first, second);
+    const dist::RunningRowSet& mine = step_->local();
+    return windows_over(known, device(), mine.rows, mine.seen, mine.seen_numbers, first, second);
   }
 
   at::Tensor mean_over_sequence(const at::Tensor& values) const override {

@@ -25,41 +25,35 @@ RunningStep::RunningStep(std::shared_ptr<RunningGroup> group, HeldRows held)
   for (std::size_t r = 0; r < held_.running.size(); ++r)
     counts_.push_back(std::ssize(held_.running[r]) + std::ssize(held_.just_halted[r]));
   const RowNumbers& mine = held_.running[static_cast<std::size_t>(this->group().rank())];
-  local_ = rows_numbered(mine);
-  local_sequences_ = sequences_of(mine);
-  std::tie(seen_, seen_numbers_) = rows_of_sequences(group_->all, local_sequences_);
+  local_ = set_of(mine);
   for (const std::int64_t row : mine) sequence_index_.push_back(group_->sequence_of(row));
 }
 
-Rows RunningStep::rows_numbered(const RowNumbers& numbers) const {
+RunningRowSet RunningStep::set_of(const RowNumbers& numbers) const {
   const at::Tensor index = at::tensor(numbers, at::kLong);
-  Rows rows{group_->all.sequence.index_select(0, index), group_->all.position.index_select(0, index), {0}};
-  for (std::size_t row = 1; row <= numbers.size(); ++row)
-    if (row == numbers.size() || group_->sequence_of(numbers[row]) != group_->sequence_of(numbers[row - 1]))
-      rows.offsets.push_back(static_cast<std::int64_t>(row));
-  return rows;
-}
-
-RowNumbers RunningStep::sequences_of(const RowNumbers& rows) const {
-  RowNumbers sequences;
-  for (const std::int64_t row : rows)
-    if (const std::int64_t sequence = group_->sequence_of(row); sequences.empty() || sequences.back() != sequence)
-      sequences.push_back(sequence);
-  return sequences;
+  RunningRowSet set;
+  set.rows = {group_->all.sequence.index_select(0, index), group_->all.position.index_select(0, index), {}};
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
+    const std::int64_t sequence = group_->sequence_of(numbers[row]);
+    if (!set.sequences.empty() && set.sequences.back() == sequence) continue;
+    set.sequences.push_back(sequence);
+    set.rows.offsets.push_back(static_cast<std::int64_t>(row));
+  }
+  set.rows.offsets.push_back(std::ssize(numbers));
+  std::tie(set.seen, set.seen_numbers) = rows_of_sequences(group_->all, set.sequences);
+  return set;
 }
 
 RunningOfAll RunningStep::running_of_all() const {
-  RunningOfAll result;
+  std::vector<std::int64_t> counts;
   RowNumbers rows;
   for (const RowNumbers& running : held_.running) {
-    result.counts.push_back(std::ssize(running));
+    counts.push_back(std::ssize(running));
     rows.insert(rows.end(), running.begin(), running.end());
   }
-  result.order = on_device(argsort(rows), group().device());
+  const at::Tensor order = on_device(argsort(rows), group().device());
   std::ranges::sort(rows);
-  result.rows = rows_numbered(rows);
-  std::tie(result.seen, result.seen_numbers) = rows_of_sequences(group_->all, sequences_of(rows));
-  return result;
+  return {set_of(rows), counts, order};
 }
 
 PendingTensor RunningStep::start_gather(const at::Tensor& rows) const {

@@ -14,13 +14,18 @@
 
 namespace ut::dist {
 
-/// The running rows of all ranks of a group, in the order of sequence and position.
-struct RunningOfAll {
-  std::vector<std::int64_t> counts;  // [ranks]: running rows of each
-  Rows rows;
-  Rows seen;                // all positions of the sequences of `rows`
+/// Running rows in the order of sequence and position, and what they may attend to.
+struct RunningRowSet {
+  Rows rows;                // sequences without any are left out
+  RowNumbers sequences;     // their numbers in the exchange
+  Rows seen;                // all positions of those sequences, halted ones included
   RowNumbers seen_numbers;  // [seen rows]: their numbers in the exchange
-  at::Tensor order;         // [rows] int64: the place of each when the ranks' rows follow one another
+};
+
+/// The running rows of all ranks of a group.
+struct RunningOfAll : RunningRowSet {
+  std::vector<std::int64_t> counts;  // [ranks]: running rows of each
+  at::Tensor order;                  // [rows] int64: the place of each when the ranks' rows follow one another
 };
 
 /// What all steps of an exchange among running rows share.
@@ -46,13 +51,8 @@ class RunningStep {
   ExchangeForm form() const { return group_->form; }
   const HeldRows& held() const { return held_; }
 
-  /// This rank's running rows; sequences without any are left out.
-  const Rows& local() const { return local_; }
-  /// The numbers of these rows' sequences in the exchange.
-  const std::vector<std::int64_t>& local_sequences() const { return local_sequences_; }
-  /// All positions of those sequences, halted ones included, and their numbers in the exchange.
-  const Rows& seen() const { return seen_; }
-  const RowNumbers& seen_numbers() const { return seen_numbers_; }
+  /// This rank's running rows.
+  const RunningRowSet& local() const { return local_; }
   /// [local rows]: each row's sequence, counted in the exchange.
   const std::vector<std::int64_t>& sequence_index() const { return sequence_index_; }
   std::int64_t sequences() const { return group_->all.sequences(); }
@@ -73,18 +73,13 @@ class RunningStep {
                        std::int64_t after) const;
 
  private:
-  /// The identities of the rows with these numbers, which ascend. Sequences without any are left out.
-  Rows rows_numbered(const RowNumbers& numbers) const;
-  /// The sequences of these rows, which ascend.
-  RowNumbers sequences_of(const RowNumbers& rows) const;
+  /// The rows with these numbers, which ascend.
+  RunningRowSet set_of(const RowNumbers& numbers) const;
 
   std::shared_ptr<RunningGroup> group_;
   HeldRows held_;
   std::vector<std::int64_t> counts_;
-  Rows local_;
-  std::vector<std::int64_t> local_sequences_;
-  RowNumbers seen_numbers_;
-  Rows seen_;
+  RunningRowSet local_;
   std::vector<std::int64_t> sequence_index_;
   mutable std::optional<RunningNeighbours::Step> beside_;  // made when it is first asked for
 };

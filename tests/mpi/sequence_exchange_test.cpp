@@ -191,12 +191,12 @@ TEST(RunningExchange, BringsHomeRowsThatNeverMovedWithoutWaiting) {
   const at::Tensor values = values_of(exchange->local(), 1);
   std::vector<at::Tensor> halted;
   const auto part = [&](const at::Tensor& goes_on) {
-    const at::Tensor rows = values_of(running->step()->local(), 1);
+    const at::Tensor rows = values_of(running->step()->local().rows, 1);
     running->start_compaction(goes_on);
     halted.push_back(rows.index_select(0, running->finish_compaction().stopped));
   };
   part(exchange->local().position.remainder(2).eq(1));
-  part(at::zeros({running->step()->local().count()}, at::kBool));
+  part(at::zeros({running->step()->local().rows.count()}, at::kBool));
   const auto waited = [&] { return group->waited_seconds().at(static_cast<std::size_t>(Purpose::exchange)); };
   const double before = waited();
   EXPECT_TRUE(running->home(at::cat(halted)).equal(values));
