@@ -6,9 +6,9 @@
 
 namespace ut::launcher {
 
-std::string limit_reached(const Options& options, const Progressed& run) {
-  if (run.update >= options.max_updates) return fmt::format("--max-updates above {}", run.update);
-  if (run.time_is_over) return fmt::format("--max-hours above {:.3g}", run.hours);
+std::string limit_reached(const Options& options, std::int64_t update, const RunState& run, bool time_is_over) {
+  if (update >= options.max_updates) return fmt::format("--max-updates above {}", update);
+  if (time_is_over) return fmt::format("--max-hours above {:.3g}", run.hours);
   if (options.patience > 0 && run.evaluations_since_best >= options.patience)
     return fmt::format("--patience above {}, or 0", run.evaluations_since_best);
   if (options.target_score == 0 || !run.best || run.best->score < options.target_score) return "";

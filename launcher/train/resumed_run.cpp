@@ -50,12 +50,10 @@ std::vector<std::string> what_changes(const Session& session, const core::StateR
 
 /// Forgets the best so far if its checkpoint is gone or damaged, and says so.
 void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run) {
-  if (!run.best) return;
-  const std::int64_t best = run.best->update;
+  if (!run.state.best) return;
+  const std::int64_t best = run.state.best->update;
   if (best == update || core::is_whole(directory / core::checkpoint_name(best))) return;
-  run.best.reset();
-  run.evaluations_since_best = 0;
-  run.best_is_of_others = false;
+  run.state.forget_best();
   const bool is_newest = core::all_checkpoints(directory).front().filename() == core::checkpoint_name(update);
   // Otherwise one of the updates that are now done again had a better score.
   if (is_newest || core::has_checkpoint(directory, best))
@@ -65,17 +63,20 @@ void check_best(const fs::path& directory, std::int64_t update, ResumedRun& run)
 }
 
 /// Adds a message on what is dropped of later updates. Throws base::BadInput if checkpoints are and nothing would come.
-void check_that_something_comes(const Options& options, const Progressed& run, std::vector<std::string>& messages) {
+void check_that_something_comes(const Options& options, std::int64_t update, const RunState& run,
+                                std::vector<std::string>& messages) {
   const auto checkpoints = core::all_checkpoints(checkpoint_directory(options.run_dir));
   const std::int64_t newest = core::update_of(checkpoints.front().filename().string()).value();
   const std::int64_t recorded = newest_update(metrics_file(options.run_dir)).value_or(0);
   const std::int64_t last = std::max(newest, recorded);
-  if (last <= run.update) return;
-  if (const std::string limit = limit_reached(options, run); newest > run.update && !limit.empty())
+  if (last <= update) return;
+  const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
+  const std::string limit = limit_reached(options, update, run, time_is_over);
+  if (newest > update && !limit.empty())
     throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
-                                     options.resume_from, nothing_left(run.update, limit)));
+                                     options.resume_from, nothing_left(update, limit)));
   messages.push_back(fmt::format("goes on after update {}: the records of later updates, up to {}, are dropped{}",
-                                 run.update, last, newest > run.update ? ", and so are their checkpoints" : ""));
+                                 update, last, newest > update ? ", and so are their checkpoints" : ""));
 }
 
 }  // namespace
@@ -96,27 +97,24 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
     throw base::BadInput(
         fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update));
   ResumedRun run;
-  run.cursor = {read.whole("samples", 0), read.whole("part_of_window", 0)};
-  run.hours = read.number("hours", 0);
-  run.left_out_in_a_row = read.whole("left_out_in_a_row", 0);
+  run.state = RunState::from_json(read);
   const std::string usual = options.evaluation_scoring == Scoring::teacher_forced ? scored_on : "";
   // A checkpoint that does not say was scored as usual.
-  const bool is_of_others = read.text("scored_on", usual) != scored_on;
-  run.evaluated_at = is_of_others ? -1 : read.whole("evaluated_at", -1, -1);
-  run.best = best_score_in(read);
-  run.evaluations_since_best = is_of_others ? 0 : read.whole("evaluations_since_best", 0);
-  run.best_is_of_others = is_of_others && run.best;
+  run.was_scored_otherwise = read.text("scored_on", usual) != scored_on;
+  if (run.was_scored_otherwise) {
+    run.state.evaluated_at = -1;
+    run.state.evaluations_since_best = 0;
+  }
   run.messages = what_changes(session, read, checkpoint, update);
-  run.state = state.dump();
+  run.recorded = state.dump();
   return run;
 }
 
 void check_later_and_best_checkpoints(const Options& options, std::int64_t update, ResumedRun& run) {
   check_best(checkpoint_directory(options.run_dir), update, run);
-  const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
-  const std::optional<BestScore> best = run.best_is_of_others ? std::nullopt : run.best;  // to be scored again
-  check_that_something_comes(options, {update, run.hours, time_is_over, best, run.evaluations_since_best},
-                             run.messages);
+  RunState state = run.state;
+  if (run.was_scored_otherwise) state.best.reset();  // to be scored again
+  check_that_something_comes(options, update, state, run.messages);
 }
 
 }  // namespace ut::launcher

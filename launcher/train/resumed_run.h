@@ -1,30 +1,22 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/model.h"
 #include "core/optimizer.h"
-#include "datasets/training_batches.h"
-#include "launcher/run/best_score.h"
+#include "launcher/run/run_state.h"
 #include "launcher/run/session.h"
 
 namespace ut::launcher {
 
-/// The state of a resumed run at its checkpoint, beside model and optimizer.
+/// A resumed run at its checkpoint, beside model and optimizer.
 struct ResumedRun {
-  datasets::Cursor cursor;  // of the next update
-  double hours = 0;
-  std::int64_t left_out_in_a_row = 0;  // updates just before the checkpoint that were not finite
-  std::optional<BestScore> best;       // its checkpoint is there, as rank 0 has seen
-  std::int64_t evaluations_since_best = 0;
-  // Scored on other examples than those to come, or otherwise: not to be compared.
-  bool best_is_of_others = false;
-  std::int64_t evaluated_at = -1;     // the update that was evaluated last; -1: none
+  RunState state;
+  bool was_scored_otherwise = false;  // or on other examples: its best score cannot be compared with those to come
   std::vector<std::string> messages;  // messages for a person
-  std::string state;                  // tells the state from others: the files' digests are in it
+  std::string recorded;               // tells the state from others: the files' digests are in it
 };
 
 /// Loads the checkpoint that the options name. `scored_on`: on which examples evaluations are made from now on, and

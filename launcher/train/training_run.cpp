@@ -45,7 +45,7 @@ TrainingRun::TrainingRun(Session& session)
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   if (session.options.resume) resume();
-  agree(world, [&] { input_.emplace(session, update(), cursor_); });
+  agree(world, [&] { input_.emplace(session, update(), state_.cursor); });
   agree(world, [&] {
     if (session.speaks()) {
       Options used = session.options;
@@ -59,7 +59,7 @@ TrainingRun::TrainingRun(Session& session)
     if (session.speaks()) say_what_is_trained();
   });
   session.update = update();
-  if (resumed_.best_is_of_others) score_best_again();
+  if (resumed_.was_scored_otherwise && state_.best) score_best_again();
   if (const std::string reached = limit(); !reached.empty()) log_->say(nothing_left(update(), reached));
   if (evaluation_is_due()) evaluate();  // a stop came before it could be made
   if (!stop_) stop_ = is_so_on_any(world, stop_requested());
@@ -69,20 +69,13 @@ TrainingRun::TrainingRun(Session& session)
 void TrainingRun::resume() {
   const Options& options = session_.options;
   agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_, *model_, optimizer_); });
-  check_same_state(resumed_.state, options, session_.mesh.world());
+  check_same_state(resumed_.recorded, options, session_.mesh.world());
   run_on_first_or_refuse(session_.mesh.world(), [&] { check_later_and_best_checkpoints(options, update(), resumed_); });
-  if (!is_so_on_first(session_.mesh.world(), resumed_.best.has_value())) {
-    resumed_.best.reset();
-    resumed_.evaluations_since_best = 0;
-    resumed_.best_is_of_others = false;
-  }
-  cursor_ = resumed_.cursor;
-  best_ = resumed_.best;
-  evaluations_since_best_ = resumed_.evaluations_since_best;
-  evaluated_at_ = resumed_.evaluated_at;
+  state_ = resumed_.state;
+  if (!is_so_on_first(session_.mesh.world(), state_.best.has_value())) state_.forget_best();
   written_at_ = update();
-  non_finite_.resume(resumed_.left_out_in_a_row);
-  time_is_over_ = options.max_hours > 0 && resumed_.hours >= options.max_hours;
+  non_finite_.resume(state_.left_out_in_a_row);
+  time_is_over_ = options.max_hours > 0 && state_.hours >= options.max_hours;
 }
 
 void TrainingRun::say_what_is_trained() {
@@ -98,25 +91,23 @@ void TrainingRun::say_what_is_trained() {
   log_->note(record);
 }
 
-std::string TrainingRun::limit() const {
-  return limit_reached(session_.options, {update(), hours(), time_is_over_, best_, evaluations_since_best_});
-}
+std::string TrainingRun::limit() const { return limit_reached(session_.options, update(), state(), time_is_over_); }
 
 void TrainingRun::score_best_again() {
   const std::int64_t newest = update();
   log_->say(
       fmt::format("the validation examples or the scoring have changed; update {}, the best so far, is scored again",
-                  best_->update));
-  if (best_->update == newest) {
-    best_.reset();
+                  state_.best->update));
+  if (state_.best->update == newest) {
+    state_.best.reset();
     return evaluate();
   }
-  load_on_all_ranks(best_->update);
+  load_on_all_ranks(state_.best->update);
   const std::optional<Evaluation> result = score(datasets::Split::validation);
   load_on_all_ranks(newest);
   if (!result) return;
-  best_ = {result->steering_score(), result->loss, best_->update};
-  log_->say(fmt::format("update {}: validation {}", best_->update, describe_in_a_line(*result, *session_.task)));
+  state_.best = {result->steering_score(), result->loss, state_.best->update};
+  log_->say(fmt::format("update {}: validation {}", state_.best->update, describe_in_a_line(*result, *session_.task)));
 }
 
 void TrainingRun::load_on_all_ranks(std::int64_t update) {
@@ -136,15 +127,15 @@ void TrainingRun::load_on_all_ranks(std::int64_t update) {
 /// and later checkpoints are made again.
 void TrainingRun::point_at_checkpoints() const {
   core::point_at(directory_->checkpoints(), "latest", update());
-  if (best_)
-    core::point_at(directory_->checkpoints(), "best", best_->update);
+  if (state_.best)
+    core::point_at(directory_->checkpoints(), "best", state_.best->update);
   else
     std::filesystem::remove(directory_->checkpoints() / "best");
 }
 
 Input TrainingRun::next_input() {
   Input input = input_->next();
-  cursor_ = input.next;
+  state_.cursor = input.next;
   return input;
 }
 
@@ -174,7 +165,7 @@ void TrainingRun::report(const UpdateResult& result) {
   shown.loss = sums[0].item<double>();
   shown.learning_rate = result.learning_rate;
   shown.gradient_norm = gradient_norm;
-  if (best_) shown.score = best_->score;
+  if (state_.best) shown.score = state_.best->score;
   if (options.max_hours > 0) shown.seconds_allowed = 3600 * (options.max_hours - hours());
   const auto without_norm = sums[3].item<double>();  // ranks that have left the update out
   if (without_norm > 0 && without_norm < session_.mesh.world().size()) check_ranks();
@@ -207,7 +198,7 @@ void TrainingRun::check_ranks() {
 }
 
 bool TrainingRun::evaluation_is_due() const {
-  return !stop_ && update() > 0 && evaluated_at_ != update() && is_due(update(), session_.options.evaluate_every);
+  return !stop_ && update() > 0 && state_.evaluated_at != update() && is_due(update(), session_.options.evaluate_every);
 }
 
 bool TrainingRun::checkpoint_is_due() const {
@@ -249,12 +240,12 @@ void TrainingRun::evaluate() {
   const std::optional<Evaluation> result = score(datasets::Split::validation);
   log_->go_on();
   if (!result) return;
-  evaluated_at_ = update();
+  state_.evaluated_at = update();
   const BestScore found{result->steering_score(), result->loss, update()};
   loss_was_not_finite_ = !std::isfinite(found.loss);
-  const bool is_best = !loss_was_not_finite_ && improves(found, best_, session_.task->is_judged_by_loss());
-  if (is_best) best_ = found;
-  evaluations_since_best_ = is_best ? 0 : evaluations_since_best_ + 1;
+  const bool is_best = !loss_was_not_finite_ && improves(found, state_.best, session_.task->is_judged_by_loss());
+  if (is_best) state_.best = found;
+  state_.evaluations_since_best = is_best ? 0 : state_.evaluations_since_best + 1;
   if (session_.speaks()) {
     log_->record(record_of(datasets::Split::validation, update(), *result));
     log_->say(fmt::format("update {}: validation {}{}", update(), describe_in_a_line(*result, *session_.task),
@@ -267,27 +258,28 @@ void TrainingRun::evaluate() {
   if (is_best && session_.speaks()) core::point_at(directory_->checkpoints(), "best", update());
 }
 
-nlohmann::json TrainingRun::state() const {
-  nlohmann::json state{{"vocabulary", session_.task->vocabulary().digest()},
-                       {"samples", cursor_.sample},
-                       {"training_examples", session_.task->size(datasets::Split::train)},
-                       {"part_of_window", cursor_.part},
-                       {"seed", session_.options.seed},
-                       {"encoder_steps", model_->steps().encoder},
-                       {"decoder_steps", model_->steps().decoder},
-                       {"options", to_config(session_.options)},
-                       {"hours", hours()},
-                       {"evaluated_at", evaluated_at_},
-                       {"evaluations_since_best", evaluations_since_best_},
-                       {"scored_on", scored_on_},
-                       {"left_out_in_a_row", non_finite_.in_a_row()}};
-  if (best_) add_best_score(state, *best_);
-  return state;
+RunState TrainingRun::state() const {
+  RunState now = state_;
+  now.hours = hours();
+  now.left_out_in_a_row = non_finite_.in_a_row();
+  return now;
+}
+
+nlohmann::json TrainingRun::record_of_state() const {
+  nlohmann::json record = state().to_json();
+  record.update({{"vocabulary", session_.task->vocabulary().digest()},
+                 {"training_examples", session_.task->size(datasets::Split::train)},
+                 {"seed", session_.options.seed},
+                 {"encoder_steps", model_->steps().encoder},
+                 {"decoder_steps", model_->steps().decoder},
+                 {"options", to_config(session_.options)},
+                 {"scored_on", scored_on_}});
+  return record;
 }
 
 void TrainingRun::replace_state() const {
   if (!session_.speaks()) return;
-  core::replace_state(directory_->checkpoints() / core::checkpoint_name(update()), state());
+  core::replace_state(directory_->checkpoints() / core::checkpoint_name(update()), record_of_state());
 }
 
 void TrainingRun::write_checkpoint() {
@@ -299,7 +291,7 @@ void TrainingRun::write_checkpoint() {
   checkpoint_is_old_ = false;
   log_->pause();
   run_on_first(session_.mesh.world(), [&] {
-    core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, state());
+    core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, record_of_state());
     if (loss_was_not_finite_ || non_finite_.in_a_row() > 0) return;  // older ones stay: this one may be spoilt
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,
                                  session_.options.keep_every);
@@ -311,9 +303,9 @@ bool TrainingRun::finished() const { return stop_ || !limit().empty(); }
 
 int TrainingRun::end() {
   if (log_->is_behind()) record_updates();  // an evaluation has ended training
-  if (!stop_ && (evaluated_at_ != update() || (!best_ && !loss_was_not_finite_))) evaluate();
+  if (!stop_ && (state_.evaluated_at != update() || (!state_.best && !loss_was_not_finite_))) evaluate();
   if (written_at_ != update()) write_checkpoint();
-  if (!stop_ && !best_)
+  if (!stop_ && !state_.best)
     throw FailureOfRank(0, text_of_rank(host_name(), 0, session_.mesh.world()),
                         "the validation loss is not finite, so there is no model to test; a smaller --learning-rate "
                         "may help");
@@ -327,10 +319,10 @@ int TrainingRun::end() {
 void TrainingRun::score_test_split() {
   const double seconds = since_start_.seconds();
   dist::Communicator& world = session_.mesh.world();
-  if (best_->update != update()) load_on_all_ranks(best_->update);
+  if (state_.best->update != update()) load_on_all_ranks(state_.best->update);
   const std::optional<Evaluation> result = score(datasets::Split::test);
   if (!result || !session_.speaks()) return;
-  const nlohmann::ordered_json record = record_of(datasets::Split::test, best_->update, *result);
+  const nlohmann::ordered_json record = record_of(datasets::Split::test, state_.best->update, *result);
   // A run that had ended before has recorded this already.
   nlohmann::ordered_json known;
   for (const char* name : {"update", "sequences", "test_loss", "accuracy", "sequence_accuracy", "scoring", "bleu"})
@@ -338,10 +330,10 @@ void TrainingRun::score_test_split() {
   const bool is_known = log_->has_newest({{"split", "test"}}, known);
   if (!is_known) log_->record(record);
   log_->result(fmt::format("run directory {}", session_.options.run_dir));
-  log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", best_->update,
+  log_->result(fmt::format("update {}: test {}, {}, {:.0f} s", state_.best->update,
                            describe_in_a_line(*result, *session_.task), base::counted(world.size(), "rank"), seconds));
 }
 
-double TrainingRun::hours() const { return resumed_.hours + since_start_.seconds() / 3600; }
+double TrainingRun::hours() const { return state_.hours + since_start_.seconds() / 3600; }
 
 }  // namespace ut::launcher

@@ -12,11 +12,11 @@
 #include "dist/gradient_synchronisation.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/non_finite_updates.h"
-#include "launcher/run/best_score.h"
 #include "launcher/run/evaluation.h"
 #include "launcher/run/input.h"
 #include "launcher/run/ponder_histogram.h"
 #include "launcher/run/run_directory.h"
+#include "launcher/run/run_state.h"
 #include "launcher/run/session.h"
 #include "launcher/train/resumed_run.h"
 #include "launcher/train/training_log.h"
@@ -81,8 +81,9 @@ class TrainingRun {
   void say_what_is_trained();
   /// The option that ends training here; empty if none does.
   std::string limit() const;
+  RunState state() const;
   /// What a checkpoint records beside the model.
-  nlohmann::json state() const;
+  nlohmann::json record_of_state() const;
   /// Replaces the state in this update's checkpoint, which is there already, as after a stop, and does not tell of what
   /// came after it.
   void replace_state() const;
@@ -96,19 +97,16 @@ class TrainingRun {
   Session& session_;
   std::unique_ptr<core::Model> model_;
   core::Adam optimizer_;
-  Scoring scoring_;          // of evaluations
-  std::string scored_on_;    // on which examples they are made, and how
-  ResumedRun resumed_;       // empty for a new run
-  datasets::Cursor cursor_;  // of the next update
+  Scoring scoring_;        // of evaluations
+  std::string scored_on_;  // on which examples they are made, and how
+  ResumedRun resumed_;     // empty for a new run
+  RunState state_;         // the hours and the updates left out are those at the start; see state()
   std::optional<InputAhead> input_;
   std::optional<RunDirectory> directory_;  // rank 0 only
   std::optional<TrainingLog> log_;
 
   Stopwatch since_start_;
-  std::optional<BestScore> best_;  // of validation; its checkpoint exists
-  std::int64_t evaluations_since_best_ = 0;
-  std::int64_t evaluated_at_ = -1;
-  bool loss_was_not_finite_ = false;  // in that evaluation
+  bool loss_was_not_finite_ = false;  // in the last evaluation
   std::int64_t written_at_ = -1;      // update of the newest checkpoint
   Stopwatch since_written_;
   bool checkpoint_is_old_ = false;  // by rank 0's clock

@@ -1,4 +1,4 @@
-#include "launcher/run/best_score.h"
+#include "launcher/run/run_state.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,9 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-std::optional<BestScore> best_in(const nlohmann::json& state) { return best_score_in(core::StateReader(state, "run")); }
+std::optional<BestScore> best_in(const nlohmann::json& state) {
+  return RunState::from_json(core::StateReader(state, "run")).best;
+}
 
 TEST(BestScore, IsTheHighestAndAmongEqualOnesThatOfTheLeastLoss) {
   const BestScore best{0.5, 2, 10};
@@ -36,15 +38,14 @@ TEST(BestScore, IsThatOfTheLeastLossIfJudgedByLoss) {
   EXPECT_TRUE(improves({0.4, 9, 20}, BestScore{0.5, infinite, 10}, true));
 }
 
-TEST(BestScore, IsReadAsItWasWritten) {
+TEST(RunState, IsReadAsItWasWritten) {
   for (const double loss : {1.25, infinite}) {
-    nlohmann::json state{{"update", 9}};
-    add_best_score(state, {0.75, loss, 7});
-    const auto read = best_in(state);
-    ASSERT_TRUE(read);
-    EXPECT_EQ(read->score, 0.75);
-    EXPECT_EQ(read->loss, loss);
-    EXPECT_EQ(read->update, 7);
+    const nlohmann::json written = RunState{{3, 2}, 1.5, 4, 8, 6, BestScore{0.75, loss, 7}}.to_json();
+    const RunState read = RunState::from_json(core::StateReader(written, "run"));
+    EXPECT_EQ(read.to_json(), written);
+    ASSERT_TRUE(read.best);
+    EXPECT_EQ(read.best->loss, loss);
+    EXPECT_EQ(read.evaluated_at, 8);
   }
 }
 
