@@ -34,8 +34,8 @@ std::string killed_why(int signal) {
 std::string why_it_failed(int code, const MpirunEnd& end) {
   if (code == 0 || code == stopped_on_request) return "";
   if (end.told_to_end) return code == 1 ? "stopped before it could finish" : "";
-  if (end.mpi_has_given_up) return "MPI has failed, as its own lines here say; ut doctor may find the cause";
-  return end.a_rank_has_ended ? "" : fmt::format("mpirun ended with {} before its ranks did", code);
+  if (end.told.has_given_up) return "MPI has failed, as its own lines here say; ut doctor may find the cause";
+  return end.told.rank_has_ended ? "" : fmt::format("mpirun ended with {} before its ranks did", code);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
   const int code = WIFEXITED(end.status) ? WEXITSTATUS(end.status) : signal_base + WTERMSIG(end.status);
   const int signal = code - signal_base;
   if (signal <= 0) {
-    if (const std::string why = why_it_failed(code, end); !why.empty() && !end.cause_is_told) say(why);
+    if (const std::string why = why_it_failed(code, end); !why.empty() && !end.told.cause) say(why);
     return code;
   }
   if (signal >= NSIG) {  // mpirun's own code: what it runs on the other hosts has failed
@@ -54,15 +54,16 @@ int exit_code(const MpirunEnd& end, const SpawnRequest& request) {
                               : "lost a host: it or the link to it is down, or ssh could not start ranks there");
     return 1;
   }
+  const std::optional<MpirunErrors::Ended>& rank = end.told.ended_by_signal;
   // For a training, a stop is no failure.
   if (end.asked_to_stop && signal == SIGUSR1 && trains) return stopped_before_training();  // no rank could take it
-  if (end.asked_to_stop && (end.told_to_end || !trains || !end.rank))  // a rank may fail while it stops
+  if (end.asked_to_stop && (end.told_to_end || !trains || !rank))  // a rank may fail while it stops
     say("stopped before it could finish");
-  else if (!end.rank && WIFEXITED(end.status))
+  else if (!rank && WIFEXITED(end.status))
     say(fmt::format("mpirun could not start the ranks: it ended with {}", code));
   else
-    say(fmt::format("{}ended by signal {} ({}){}", end.rank ? who_and_when(*end.rank, request.metrics) : "mpirun was ",
-                    signal, ::strsignal(signal), killed_why(signal)));
+    say(fmt::format("{}ended by signal {} ({}){}", rank ? who_and_when(*rank, request.metrics) : "mpirun was ", signal,
+                    ::strsignal(signal), killed_why(signal)));
   return 1;
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "launcher/start/mpirun_errors.h"
 #include "launcher/start/spawn_request.h"
 
@@ -11,11 +9,8 @@ namespace ut::launcher {
 struct MpirunEnd {
   int status;  // as wait() gives it
   bool asked_to_stop;
-  bool told_to_end;                              // to end at once
-  std::optional<MpirunErrors::Ended> rank = {};  // that a signal ended, if mpirun has said so
-  bool cause_is_told = false;                    // in a line on standard error, by a rank or by this program
-  bool mpi_has_given_up = false;                 // and has said so
-  bool a_rank_has_ended = false;                 // by itself, with an exit code other than 0
+  bool told_to_end;              // to end at once
+  MpirunErrors::Told told = {};  // on standard error
 };
 
 /// The exit code of this program after that end. If it is a failure and nobody has said why, says why.

@@ -49,7 +49,7 @@ std::string MpirunErrors::pass_on(std::string_view bytes) {
 
 std::string MpirunErrors::rest() {
   std::string passed = in_paragraph_ ? end_paragraph() : std::string();
-  if (!told_ && !ended_) passed += held_back_;
+  if (!told_.cause && !told_.ended_by_signal) passed += held_back_;
   held_back_.clear();
   return passed + std::exchange(line_, {});
 }
@@ -66,9 +66,9 @@ std::string MpirunErrors::take_line(const std::string& line) {
   }
   if (line.starts_with("mpirun: Forwarding signal")) return {};
   if (line.starts_with("ut: rank ") && std::exchange(rank_told_, true)) return {};  // all have failed at once
-  if (line.starts_with("ut: ") && !is_warning(line)) told_ = true;
+  if (line.starts_with("ut: ") && !is_warning(line)) told_.cause = true;
   for (const char* end : {"MPI_ERRORS_ARE_FATAL", "PMIX ERROR: OUT-OF-RESOURCE"})
-    if (line.find(end) != std::string::npos) has_given_up_ = true;
+    if (line.find(end) != std::string::npos) told_.has_given_up = true;
   return is_of_open_mpi(line) ? hold_back(line) : line;
 }
 
@@ -83,8 +83,9 @@ std::string MpirunErrors::end_paragraph() {
   const std::string text = std::exchange(paragraph_, {});
   static const std::regex ended("process rank ([0-9]{1,9}) with PID [0-9]+ on node (\\S+) exited on signal");
   std::smatch found;
-  if (!ended_ && std::regex_search(text, found, ended)) ended_ = {std::stoi(found[1]), found[2]};
-  rank_has_ended_ = rank_has_ended_ || text.starts_with("Primary job  terminated");
+  if (!told_.ended_by_signal && std::regex_search(text, found, ended))
+    told_.ended_by_signal = {std::stoi(found[1]), found[2]};
+  told_.rank_has_ended = told_.rank_has_ended || text.starts_with("Primary job  terminated");
   return is_about_the_end(text) ? std::string() : text;
 }
 

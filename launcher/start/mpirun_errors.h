@@ -16,20 +16,20 @@ class MpirunErrors {
     int rank;
     std::string host;
   };
+  /// What has been said of the end.
+  struct Told {
+    std::optional<Ended> ended_by_signal = {};
+    bool cause = false;           // why the job ends, in a line of ours
+    bool has_given_up = false;    // Open MPI cannot go on; it does not always end then
+    bool rank_has_ended = false;  // by itself, with an exit code other than 0
+  };
 
   /// Takes bytes as they come; returns those to be passed on.
   std::string pass_on(std::string_view bytes);
   /// At the end: what still waited for the end of its line or paragraph, and what was held back if nobody told the
   /// cause.
   std::string rest();
-  /// The rank that a signal ended, if mpirun has said so.
-  const std::optional<Ended>& ended_by_signal() const { return ended_; }
-  /// Whether Open MPI has said that it cannot go on. It does not always end then.
-  bool has_given_up() const { return has_given_up_; }
-  /// Whether mpirun has said that a rank ended by itself, with an exit code other than 0.
-  bool a_rank_has_ended() const { return rank_has_ended_; }
-  /// Whether a rank has said why the job ends.
-  bool has_told_cause() const { return told_; }
+  const Told& told() const { return told_; }
 
  private:
   std::string take_line(const std::string& line);
@@ -40,11 +40,8 @@ class MpirunErrors {
   bool in_paragraph_ = false;
   std::string paragraph_;
   std::string held_back_;
-  bool told_ = false;       // the cause, in a line of ours
   bool rank_told_ = false;  // what happened to a rank
-  bool has_given_up_ = false;
-  bool rank_has_ended_ = false;
-  std::optional<Ended> ended_;
+  Told told_;
 };
 
 }  // namespace ut::launcher

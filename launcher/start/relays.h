@@ -55,10 +55,7 @@ class ErrorRelay {
   OutputQueue& queue() { return queue_; }
   /// Takes all that has come so far into the queue.
   void take();
-  const std::optional<MpirunErrors::Ended>& ended_by_signal() const { return errors_.ended_by_signal(); }
-  bool has_given_up() const { return errors_.has_given_up(); }
-  bool a_rank_has_ended() const { return errors_.a_rank_has_ended(); }
-  bool has_told_cause() const { return errors_.has_told_cause(); }
+  const MpirunErrors::Told& told() const { return errors_.told(); }
 
  private:
   Pipe pipe_;

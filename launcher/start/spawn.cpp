@@ -82,7 +82,7 @@ MpirunEnd attend(pid_t mpirun, std::chrono::seconds patience, const WaitingSigna
     if (streams[3].revents != 0) errors.take();
     if (streams[4].revents != 0) output.queue().write_some();
     if (streams[5].revents != 0) errors.queue().write_some();
-    if (errors.has_given_up()) reminders.mpirun_has_given_up();
+    if (errors.told().has_given_up) reminders.mpirun_has_given_up();
     if (streams[0].revents == 0) continue;
     const int signal = signals.next();
     if (signal == SIGCHLD) {
@@ -133,10 +133,7 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   output.pipe().close_writing_end();
   errors.pipe().close_writing_end();
   MpirunEnd end = attend(mpirun, std::chrono::seconds(request.timeout), signals, relay, output, errors);
-  end.rank = errors.ended_by_signal();
-  end.cause_is_told = errors.has_told_cause();
-  end.mpi_has_given_up = errors.has_given_up();
-  end.a_rank_has_ended = errors.a_rank_has_ended();
+  end.told = errors.told();
   const int code = exit_code(end, request);
   if (code == 0) output.check();
   return code;

@@ -14,10 +14,10 @@ const std::string killed = rule + "Primary job  terminated normally, but 1 proce
 TEST(MpirunErrors, TellWhichRankASignalEnded) {
   MpirunErrors errors;
   EXPECT_EQ(errors.pass_on("ut: one\n" + killed + "ut: two\n"), "ut: one\nut: two\n");
-  ASSERT_TRUE(errors.ended_by_signal());
-  EXPECT_EQ(errors.ended_by_signal()->rank, 3);
-  EXPECT_EQ(errors.ended_by_signal()->host, "n2");
-  EXPECT_TRUE(errors.a_rank_has_ended());
+  ASSERT_TRUE(errors.told().ended_by_signal);
+  EXPECT_EQ(errors.told().ended_by_signal->rank, 3);
+  EXPECT_EQ(errors.told().ended_by_signal->host, "n2");
+  EXPECT_TRUE(errors.told().rank_has_ended);
   EXPECT_EQ(errors.rest(), "");
 }
 
@@ -29,7 +29,7 @@ TEST(MpirunErrors, ComeInAnyPieces) {
     for (std::size_t begin = 0; begin < text.size(); begin += size)
       passed += errors.pass_on(std::string_view(text).substr(begin, size));
     EXPECT_EQ(passed + errors.rest(), "ut: one\nnot the end of a line");
-    EXPECT_TRUE(errors.ended_by_signal());
+    EXPECT_TRUE(errors.told().ended_by_signal);
   }
 }
 
@@ -39,16 +39,16 @@ TEST(MpirunErrors, ArePassedOnIfOfOtherKinds) {
   EXPECT_EQ(errors.pass_on(rule + slots + rule), slots);
   EXPECT_EQ(errors.pass_on(rule + "cut short\n"), "");
   EXPECT_EQ(errors.rest(), "cut short\n");
-  EXPECT_FALSE(errors.ended_by_signal());
-  EXPECT_FALSE(errors.a_rank_has_ended());
+  EXPECT_FALSE(errors.told().ended_by_signal);
+  EXPECT_FALSE(errors.told().rank_has_ended);
 }
 
 TEST(MpirunErrors, TellThatMpirunHasGivenUp) {
   MpirunErrors errors;
   errors.pass_on("[vm:1] An error\n");
-  EXPECT_FALSE(errors.has_given_up());
+  EXPECT_FALSE(errors.told().has_given_up);
   errors.pass_on("[vm:1] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n");
-  EXPECT_TRUE(errors.has_given_up());
+  EXPECT_TRUE(errors.told().has_given_up);
 }
 
 TEST(MpirunErrors, KeepOneIfSeveralRanksFailAtOnce) {
