@@ -1,8 +1,11 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ut::base {
 
@@ -16,6 +19,10 @@ class BadInput : public std::runtime_error {
  public:
   /// Escapes the message with printable_line(), since it may quote anything from a file.
   explicit BadInput(std::string_view message) : std::runtime_error(printable_line(message)) {}
+  /// The same for the message that fmt::format() makes.
+  template <typename First, typename... Others>
+  BadInput(fmt::format_string<First, Others...> format, First&& first, Others&&... others)
+      : BadInput(fmt::format(format, std::forward<First>(first), std::forward<Others>(others)...)) {}
 };
 
 }  // namespace ut::base

@@ -46,7 +46,7 @@ bool path_exists(const std::filesystem::path& path) {
 bool path_exists_checked(const std::filesystem::path& path) {
   std::error_code failure;
   const bool exists = std::filesystem::exists(path, failure);
-  if (failure) throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), failure.message()));
+  if (failure) throw BadInput("{}: cannot be read: {}", path.string(), failure.message());
   return exists;
 }
 
@@ -56,21 +56,19 @@ std::string describe(const std::filesystem::filesystem_error& error) {
 
 std::string read_file(const std::filesystem::path& path) {
   std::error_code code;
-  if (!path_exists_checked(path)) throw BadInput(fmt::format("{}: no such file", path.string()));
-  if (std::filesystem::is_directory(path, code))
-    throw BadInput(fmt::format("{}: is a directory, a file is needed", path.string()));
+  if (!path_exists_checked(path)) throw BadInput("{}: no such file", path.string());
+  if (std::filesystem::is_directory(path, code)) throw BadInput("{}: is a directory, a file is needed", path.string());
   // Opening a named pipe could wait for ever. A pipe that a shell has opened already (`<(command)`) has no path of its
   // own, so that canonical() fails.
   if (std::filesystem::is_fifo(path, code) && !std::filesystem::canonical(path, code).empty() && !code)
-    throw BadInput(fmt::format("{}: is a named pipe, a file is needed", path.string()));
+    throw BadInput("{}: is a named pipe, a file is needed", path.string());
   std::ifstream stream(path, std::ios::binary);
   std::string content;
   if (const auto size = std::filesystem::file_size(path, code); !code) content.reserve(size);  // 0 for a pipe
   std::array<char, 1 << 16> piece{};
   while (stream.read(piece.data(), piece.size()), stream.gcount() > 0)
     content.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
-  if (!stream.is_open() || stream.bad())
-    throw BadInput(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+  if (!stream.is_open() || stream.bad()) throw BadInput("{}: cannot be read: {}", path.string(), std::strerror(errno));
   return content;
 }
 
@@ -78,9 +76,9 @@ std::string read_file(const std::filesystem::path& path, const std::string& opti
   try {
     if (path_exists_checked(path)) return read_file(path);
   } catch (const BadInput& refused) {
-    throw BadInput(fmt::format("{} {}", option, refused.what()));
+    throw BadInput("{} {}", option, refused.what());
   }
-  throw BadInput(fmt::format("{} {}: no such file, needs {}", option, path.string(), needed));
+  throw BadInput("{} {}: no such file, needs {}", option, path.string(), needed);
 }
 
 void sync_to_disk(const std::filesystem::path& path) {
@@ -99,7 +97,7 @@ std::filesystem::path unfinished_beside(const std::filesystem::path& file) {
 void write_file_whole(const std::filesystem::path& given, const std::string& content) {
   std::error_code ignored;
   if (std::filesystem::is_directory(given, ignored))
-    throw BadInput(fmt::format("{}: is a directory, a file is needed", given.string()));
+    throw BadInput("{}: is a directory, a file is needed", given.string());
   const auto path = where_it_leads(given);
   const auto beside = unfinished_beside(path);
   const auto cannot_be_written = [&path](int cause) {

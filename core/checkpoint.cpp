@@ -50,18 +50,18 @@ void fill(const std::vector<Parameter>& targets, const Safetensors& content, con
   for (const auto& [name, target] : targets) {
     const auto found = content.tensors.find(prefix + name);
     if (found == content.tensors.end())
-      throw base::BadInput(fmt::format("{}: has no tensor {}{}, which the model needs", path.string(), prefix, name));
+      throw base::BadInput("{}: has no tensor {}{}, which the model needs", path.string(), prefix, name);
     if (found->second.sizes() != target.sizes() || found->second.scalar_type() != target.scalar_type())
-      throw base::BadInput(fmt::format("{}: tensor {}{} is {} {}, the model needs {} {}", path.string(), prefix, name,
-                                       toString(found->second.scalar_type()), fmt::join(found->second.sizes(), "x"),
-                                       toString(target.scalar_type()), fmt::join(target.sizes(), "x")));
+      throw base::BadInput("{}: tensor {}{} is {} {}, the model needs {} {}", path.string(), prefix, name,
+                           toString(found->second.scalar_type()), fmt::join(found->second.sizes(), "x"),
+                           toString(target.scalar_type()), fmt::join(target.sizes(), "x"));
     at::Tensor(target).detach().copy_(found->second);
   }
   for (const auto& entry : content.tensors) {
     const std::string& name = entry.first;
     const auto is_its = [&](const Parameter& target) { return prefix + target.name == name; };
     if (name.starts_with(prefix) && std::ranges::none_of(targets, is_its))
-      throw base::BadInput(fmt::format("{}: has a tensor {}, which the model does not", path.string(), name));
+      throw base::BadInput("{}: has a tensor {}, which the model does not", path.string(), name);
   }
 }
 
@@ -117,8 +117,8 @@ json state_of(const fs::path& checkpoint) {
     throw Damaged(fmt::format("{}: altered since it was written (its digest differs)", path.string()));
   const std::int64_t format = StateReader(state, checkpoint).whole("format", 0);
   if (format != format_version)
-    throw base::BadInput(fmt::format("{}: written in checkpoint format {}, this program reads format {}", path.string(),
-                                     format, format_version));
+    throw base::BadInput("{}: written in checkpoint format {}, this program reads format {}", path.string(), format,
+                         format_version);
   return state;
 }
 
@@ -155,7 +155,7 @@ auto with_advice(const std::vector<fs::path>& checkpoints, const Read& read) {
     const std::string then = checkpoints.size() == 1
                                  ? advice(checkpoints.front())
                                  : "give a smaller --average, or a whole checkpoint with --checkpoint update-N";
-    throw base::BadInput(fmt::format("{}; {}", damage.what(), then));
+    throw base::BadInput("{}; {}", damage.what(), then);
   }
 }
 
@@ -201,7 +201,7 @@ void load_model_file(const fs::path& file, Model& model) {
   fill(model.parameters().all(), read_safetensors(file), "", file);
   for (const auto& [name, tensor] : model.parameters().all())
     if (!tensor.isfinite().all().item<bool>())
-      throw base::BadInput(fmt::format("{}: tensor {} has values that are not finite", file.string(), name));
+      throw base::BadInput("{}: tensor {} has values that are not finite", file.string(), name);
 }
 
 void write_checkpoint(const fs::path& directory, const Model& model, const Adam& optimizer, const json& state) {

@@ -132,7 +132,7 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   const bool is_pointer = std::ranges::find(pointers, which) != pointers.end();
   if (is_pointer) {
     if (!base::path_exists_checked(directory / which))
-      throw base::BadInput(fmt::format("{}: no checkpoint is called {} here", directory.string(), which));
+      throw base::BadInput("{}: no checkpoint is called {} here", directory.string(), which);
     name = named_by(directory / which);
   } else if (const auto update = update_of(which)) {
     name = checkpoint_name(*update);
@@ -140,17 +140,16 @@ fs::path find_checkpoint(const fs::path& directory, const std::string& which) {
   const fs::path checkpoint = checkpoint_called(directory, name);
   if (!checkpoint.empty()) return checkpoint;
   if (is_pointer)
-    throw base::BadInput(fmt::format("{}: names \"{}\", which is no checkpoint here; {}", (directory / which).string(),
-                                     name, suggestions(directory)));
-  throw base::BadInput(fmt::format("{}: no checkpoint {} here; {}", directory.string(), name, suggestions(directory)));
+    throw base::BadInput("{}: names \"{}\", which is no checkpoint here; {}", (directory / which).string(), name,
+                         suggestions(directory));
+  throw base::BadInput("{}: no checkpoint {} here; {}", directory.string(), name, suggestions(directory));
 }
 
 std::vector<fs::path> newest_checkpoints(const fs::path& directory, std::int64_t count) {
   std::vector<fs::path> found = all_checkpoints(directory);
   if (std::cmp_less(found.size(), count))
-    throw base::BadInput(
-        fmt::format("--average {}: {} has {}; give at most that many, or train with a larger --keep-checkpoints", count,
-                    directory.string(), base::counted(std::ssize(found), "checkpoint")));
+    throw base::BadInput("--average {}: {} has {}; give at most that many, or train with a larger --keep-checkpoints",
+                         count, directory.string(), base::counted(std::ssize(found), "checkpoint"));
   found.resize(static_cast<std::size_t>(count));
   return found;
 }

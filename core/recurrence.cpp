@@ -1,7 +1,6 @@
 #include "core/recurrence.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,8 +59,8 @@ at::Tensor Recurrence::step_signals(std::int64_t steps, const at::Tensor& like) 
     return sinusoid(at::arange(steps, like.options().dtype(at::kLong)), options_.d_model, options_.signal)
         .to(like.options());
   if (steps > step_table_.size(0))
-    throw base::BadInput(fmt::format("--steps {}: the model's learned step signal has {} steps; give at most that many",
-                                     steps, step_table_.size(0)));
+    throw base::BadInput("--steps {}: the model's learned step signal has {} steps; give at most that many", steps,
+                         step_table_.size(0));
   return step_table_.narrow(0, 0, steps) * std::sqrt(static_cast<double>(options_.d_model));
 }
 

@@ -112,7 +112,7 @@ std::map<std::string, std::string> metadata_of(const json& entry) {
 
 const at::Tensor& Safetensors::at(const std::string& name) const {
   const auto found = tensors.find(name);
-  if (found == tensors.end()) throw base::BadInput(fmt::format("no tensor named {}", name));
+  if (found == tensors.end()) throw base::BadInput("no tensor named {}", name);
   return found->second;
 }
 
@@ -144,7 +144,7 @@ Safetensors parse_safetensors(const std::string& bytes, const std::string& name)
     for (const Entry& entry : entries) content.tensors[entry.name] = tensor_of(entry);
     return content;
   } catch (const std::exception& error) {
-    throw base::BadInput(fmt::format("{}: not a whole safetensors file: {}: {}", name, tensor, error.what()));
+    throw base::BadInput("{}: not a whole safetensors file: {}: {}", name, tensor, error.what());
   }
 }
 

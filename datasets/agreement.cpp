@@ -37,8 +37,8 @@ void read_prefixes(const fs::path& file, const Take& take) {
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     check_line(line, file.string(), number);
     const auto fail = [&](std::string_view what) {
-      throw base::BadInput(fmt::format("{}:{}: {}; a line is VBZ or VBP, a tab, and the words before the verb",
-                                       file.string(), number, what));
+      throw base::BadInput("{}:{}: {}; a line is VBZ or VBP, a tab, and the words before the verb", file.string(),
+                           number, what);
     };
     const std::size_t tab = line.find('\t');
     if (tab == std::string_view::npos) fail("no tab");
@@ -77,9 +77,9 @@ std::vector<Verb> read_verbs(const fs::path& file, std::string_view content) {
     const auto attractors = has_all ? base::parse_number<std::uint8_t>(columns[3]) : std::nullopt;
     if (place.value_or(0) == 0 || attractors.value_or(unknown_attractors) > most_attractors)
       throw base::BadInput(
-          fmt::format("{}:{}: '{}'; a line is the verb's place (at least 1; words are counted from 0), its right form, "
-                      "its wrong form and the number of attractors (at most {})",
-                      file.string(), number, line, most_attractors));
+          "{}:{}: '{}'; a line is the verb's place (at least 1; words are counted from 0), its right form, its wrong "
+          "form and the number of attractors (at most {})",
+          file.string(), number, line, most_attractors);
     check_words(columns, file.string(), number);
     verbs.push_back({*place, columns[1], columns[2], *attractors});
   });
@@ -146,9 +146,8 @@ void Agreement::read_table(const fs::path& file) {
   });
   for (const auto& [split, share] : {std::pair(Split::train, 9), std::pair(Split::validation, 1)})
     if (size(split) == 0)
-      throw base::BadInput(
-          fmt::format("{}: none of its lines is a {} example; {} of 100 lines are, so more lines are needed",
-                      file.string(), name_of(split), share));
+      throw base::BadInput("{}: none of its lines is a {} example; {} of 100 lines are, so more lines are needed",
+                           file.string(), name_of(split), share);
 }
 
 void Agreement::read_numbers(const fs::path& directory, double train_share) {
@@ -160,9 +159,9 @@ void Agreement::read_training(const fs::path& directory) {
   const fs::path validation = directory / numbers_to_validate;
   if (!base::path_exists_checked(validation))
     throw base::BadInput(
-        fmt::format("{}: no such file; --data needs a directory with it and numpred.test.0 to numpred.test.{}, or with "
-                    "{}, unpacked, or, for --agreement-form language-model, with {} and {}",
-                    validation.string(), most_attractors, dependencies_table, agreement_sentences, agreement_verbs));
+        "{}: no such file; --data needs a directory with it and numpred.test.0 to numpred.test.{}, or with {}, "
+        "unpacked, or, for --agreement-form language-model, with {} and {}",
+        validation.string(), most_attractors, dependencies_table, agreement_sentences, agreement_verbs);
   const fs::path train = directory / numbers_to_learn;
   const bool has_train = base::path_exists(train);
   if (has_train) {
@@ -179,9 +178,9 @@ void Agreement::read_training(const fs::path& directory) {
   for (const Split split : {Split::train, Split::validation})
     if (!has_train && size(split) == 0)
       throw base::BadInput(
-          fmt::format("{}: none of its lines is a {} example; without {}, one line in ten, by its hash, is for "
-                      "validation and the others are for training, so more different lines are needed",
-                      validation.string(), name_of(split), numbers_to_learn));
+          "{}: none of its lines is a {} example; without {}, one line in ten, by its hash, is for validation and the "
+          "others are for training, so more different lines are needed",
+          validation.string(), name_of(split), numbers_to_learn);
 }
 
 void Agreement::read_tests(const fs::path& directory, double train_share) {
@@ -204,8 +203,8 @@ void Agreement::read_sentences(const fs::path& directory) {
   const std::string content = base::read_file(file);
   const fs::path verbs_file = directory / agreement_verbs;
   if (!base::path_exists_checked(verbs_file))
-    throw base::BadInput(fmt::format("{}: no such file; it says where the verb is in each line of {}",
-                                     verbs_file.string(), agreement_sentences));
+    throw base::BadInput("{}: no such file; it says where the verb is in each line of {}", verbs_file.string(),
+                         agreement_sentences);
   const std::string verbs_content = base::read_file(verbs_file);
   const std::vector<Verb> verbs = read_verbs(verbs_file, verbs_content);
   std::size_t lines = 0;
@@ -217,8 +216,8 @@ void Agreement::read_sentences(const fs::path& directory) {
     std::vector<std::string_view> words = split_at_spaces(line);
     if (!words.empty() && words.back() == "<eos>") words.pop_back();
     if (verb.place >= words.size())
-      throw base::BadInput(fmt::format("{}:{}: {} words, but {} has the verb at {}, counted from 0", file.string(),
-                                       number, words.size(), verbs_file.filename().string(), verb.place));
+      throw base::BadInput("{}:{}: {} words, but {} has the verb at {}, counted from 0", file.string(), number,
+                           words.size(), verbs_file.filename().string(), verb.place);
     words[verb.place] = verb.right;
     check_words(words, file.string(), number);
     const std::uint64_t tenth = text_hash(line) % 10;
@@ -229,8 +228,8 @@ void Agreement::read_sentences(const fs::path& directory) {
     add(split, words, last, verb.attractors, split == Split::train ? std::string_view() : verb.wrong);
   });
   if (lines != verbs.size())
-    throw base::BadInput(fmt::format("{}: {} sentences, but {} has {} lines; needs one for each", file.string(), lines,
-                                     verbs_file.filename().string(), verbs.size()));
+    throw base::BadInput("{}: {} sentences, but {} has {} lines; needs one for each", file.string(), lines,
+                         verbs_file.filename().string(), verbs.size());
 }
 
 std::string Agreement::description() const {

@@ -112,10 +112,10 @@ Digits read_digits(std::string_view text, std::string_view line, std::string_vie
   Digits digits;
   for (const char character : text) {
     if (is_blank(character)) continue;
-    if (character < '0' || character > '9') throw base::BadInput(fmt::format("'{}': {} is needed", line, wanted));
+    if (character < '0' || character > '9') throw base::BadInput("'{}': {} is needed", line, wanted);
     digits.push_back(character - '0');
   }
-  if (digits.empty()) throw base::BadInput(fmt::format("'{}': {} is needed", line, wanted));
+  if (digits.empty()) throw base::BadInput("'{}': {} is needed", line, wanted);
   return digits;
 }
 
@@ -171,8 +171,7 @@ Example Algorithmic::draw(Split split, base::Random& random) const {
 Example Algorithmic::parse(const std::string& line) const {
   if (kind_ != Kind::addition) return example_of({read_digits(line, line, "a line of decimal digits")});
   const std::size_t plus = line.find('+');
-  if (plus == std::string::npos)
-    throw base::BadInput(fmt::format("'{}': a sum of two whole numbers like 12+7 is needed", line));
+  if (plus == std::string::npos) throw base::BadInput("'{}': a sum of two whole numbers like 12+7 is needed", line);
   const std::string_view text = line;
   return example_of({read_number(text.substr(0, plus), line), read_number(text.substr(plus + 1), line)});
 }

@@ -20,15 +20,14 @@ namespace {
 std::int64_t task_number(const std::string& text) {
   const auto number = base::parse_number<std::int64_t>(text);
   if (!number || *number < 1 || *number > babi_task_count)
-    throw base::BadInput(fmt::format("--babi-task {}: it is 1 to {}, or all", text, babi_task_count));
+    throw base::BadInput("--babi-task {}: it is 1 to {}, or all", text, babi_task_count);
   return *number;
 }
 
 /// Moves the last tenth of the stories, at least one, out of `train`.
 std::vector<BabiStory> take_last_tenth(std::vector<BabiStory>& train, const std::string& file) {
   if (train.size() < 2)
-    throw base::BadInput(
-        fmt::format("{}: one story only; give a validation file beside it, or two stories or more", file));
+    throw base::BadInput("{}: one story only; give a validation file beside it, or two stories or more", file);
   const auto taken = std::max<std::ptrdiff_t>(1, std::ssize(train) / 10);
   const auto first = train.end() - taken;
   std::vector<BabiStory> last(std::make_move_iterator(first), std::make_move_iterator(train.end()));
@@ -78,8 +77,7 @@ std::vector<std::vector<std::string>> sentences_of(const std::string& line) {
   sentences.pop_back();
   const auto asks = [](const auto& sentence) { return sentence.back() == "?"; };
   if (!complete || std::count_if(sentences.begin(), sentences.end(), asks) != 1 || !asks(sentences.back()))
-    throw base::BadInput(
-        fmt::format("'{}': needs facts that end with '.', then one question that ends with '?'", line));
+    throw base::BadInput("'{}': needs facts that end with '.', then one question that ends with '?'", line);
   return sentences;
 }
 
@@ -102,8 +100,8 @@ void Babi::read_task(std::int64_t task, WordTable& table) {
     if (!file.empty()) return read_babi_stories(base::read_file(file), file.string(), commas, table);
     const std::string expected = expected_babi_file(directory_, task, split);
     if (!is_joint())
-      throw base::BadInput(fmt::format("{}: no such file; it holds the {} stories of bAbI task {}",
-                                       (directory_ / expected).string(), split, task));
+      throw base::BadInput("{}: no such file; it holds the {} stories of bAbI task {}",
+                           (directory_ / expected).string(), split, task);
     missing_.push_back(expected);
     return {};
   };
@@ -206,12 +204,12 @@ ExampleSize Babi::example_size(Split split, std::int64_t index) const {
 
 std::vector<std::int64_t> Babi::ids_of(const std::vector<std::string>& words) const {
   if (static_cast<std::int64_t>(words.size()) > words_per_row_)
-    throw base::BadInput(fmt::format("'{}': {} words; a sentence of this data set has at most {}",
-                                     fmt::join(words, " "), words.size(), words_per_row_));
+    throw base::BadInput("'{}': {} words; a sentence of this data set has at most {}", fmt::join(words, " "),
+                         words.size(), words_per_row_);
   std::vector<std::int64_t> ids;
   for (const std::string& word : words) {
     ids.push_back(vocabulary_.id(word));
-    if (ids.back() < 0) throw base::BadInput(fmt::format("'{}': not a word of this data set", word));
+    if (ids.back() < 0) throw base::BadInput("'{}': not a word of this data set", word);
   }
   return ids;
 }

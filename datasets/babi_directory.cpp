@@ -23,7 +23,7 @@ std::vector<fs::directory_entry> entries(const fs::path& directory) {
   std::vector<fs::directory_entry> found;
   for (fs::directory_iterator entry(directory, code), end; !code && entry != end; entry.increment(code))
     found.push_back(*entry);
-  if (code) throw base::BadInput(fmt::format("{}: cannot be listed: {}", directory.string(), code.message()));
+  if (code) throw base::BadInput("{}: cannot be listed: {}", directory.string(), code.message());
   return found;
 }
 
@@ -35,15 +35,15 @@ void check_size(const fs::path& directory, const std::string& size) {
   const bool large = name == "en-10k" || name == "en-valid-10k";
   const bool small = name == "en" || name == "en-valid";
   if ((large && size == "1k") || (small && size == "10k"))
-    throw base::BadInput(fmt::format("--babi-size {}: --data {} holds the {} files; leave the size out, or give {}",
-                                     size, directory.string(), large ? "10k" : "1k", "the directory above it"));
+    throw base::BadInput("--babi-size {}: --data {} holds the {} files; leave the size out, or give {}", size,
+                         directory.string(), large ? "10k" : "1k", "the directory above it");
 }
 
 std::vector<std::string> candidates(const std::string& size) {
   if (size == "1k") return {"en-valid", "en"};
   if (size == "10k") return {"en-valid-10k", "en-10k"};
   if (size == "auto") return {"en-valid-10k", "en-10k", "en-valid", "en"};
-  throw base::BadInput(fmt::format("--babi-size {}: it is 1k, 10k or auto", size));
+  throw base::BadInput("--babi-size {}: it is 1k, 10k or auto", size);
 }
 
 }  // namespace
@@ -59,9 +59,8 @@ fs::path find_babi_directory(const std::string& data, const std::string& size) {
   for (const fs::path& parent : {directory, directory / "tasks_1-20_v1-2"})
     for (const std::string& name : names)
       if (fs::is_directory(parent / name, code) && holds_task_files(parent / name)) return parent / name;
-  throw base::BadInput(
-      fmt::format("--data {}: no bAbI files; it needs files such as qa1_…_train.txt, or a directory {}", data,
-                  fmt::join(names, " or ")));
+  throw base::BadInput("--data {}: no bAbI files; it needs files such as qa1_…_train.txt, or a directory {}", data,
+                       fmt::join(names, " or "));
 }
 
 fs::path find_babi_file(const fs::path& directory, std::int64_t task, const std::string& split) {
@@ -69,9 +68,9 @@ fs::path find_babi_file(const fs::path& directory, std::int64_t task, const std:
   for (const fs::directory_entry& entry : entries(directory)) {
     if (!is_file_of(entry.path().filename().string(), fmt::format("qa{}_", task), split)) continue;
     if (!found.empty())
-      throw base::BadInput(fmt::format("{}: two {} files of task {}, {} and {}; one is needed", directory.string(),
-                                       split, task, std::min(found, entry.path()).filename().string(),
-                                       std::max(found, entry.path()).filename().string()));
+      throw base::BadInput("{}: two {} files of task {}, {} and {}; one is needed", directory.string(), split, task,
+                           std::min(found, entry.path()).filename().string(),
+                           std::max(found, entry.path()).filename().string());
     found = entry.path();
   }
   return found;

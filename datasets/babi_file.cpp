@@ -34,14 +34,13 @@ class Reader {
     });
     const bool asked =
         std::any_of(stories_.begin(), stories_.end(), [](const auto& s) { return !s.questions.empty(); });
-    if (!asked)
-      throw base::BadInput(fmt::format("{}: no questions; a question is a line 'NUMBER QUESTION<tab>ANSWER'", name_));
+    if (!asked) throw base::BadInput("{}: no questions; a question is a line 'NUMBER QUESTION<tab>ANSWER'", name_);
     return std::move(stories_);
   }
 
  private:
   [[noreturn]] void fail(std::int64_t line, std::string_view what) const {
-    throw base::BadInput(fmt::format("{}:{}: {}", name_, line, what));
+    throw base::BadInput("{}:{}: {}", name_, line, what);
   }
 
   void read_line(std::string_view line) {

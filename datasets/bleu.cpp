@@ -41,7 +41,7 @@ Tokens tokens_of(const std::string& line, const BleuOptions& options, const std:
   try {
     return bleu_tokens(line, options.tokens, options.lower_cased);
   } catch (const base::BadInput& error) {
-    throw base::BadInput(fmt::format("{}, line {}: {}", name, number + 1, error.what()));
+    throw base::BadInput("{}, line {}: {}", name, number + 1, error.what());
   }
 }
 
@@ -107,8 +107,8 @@ Bleu corpus_bleu(const std::vector<std::string>& lines, const std::vector<std::v
                  const BleuOptions& options) {
   for (std::size_t reference = 0; reference < references.size(); ++reference)
     if (references[reference].size() != lines.size())
-      throw base::BadInput(fmt::format("reference {}: {} lines, but there are {} hypotheses; a line for each is needed",
-                                       reference + 1, references[reference].size(), lines.size()));
+      throw base::BadInput("reference {}: {} lines, but there are {} hypotheses; a line for each is needed",
+                           reference + 1, references[reference].size(), lines.size());
   BleuCounts counts;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     std::vector<Tokens> right;

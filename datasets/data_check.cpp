@@ -348,10 +348,10 @@ std::vector<std::string> tasks_of_files(const TaskOptions& options) {
   if (tasks.empty()) {
     const std::string training_alone = lambada_training_alone(options.data);
     throw base::BadInput(
-        fmt::format("{}: no files of a known task ({}){}{}; for parallel text, give the languages and the names: "
-                    "--source-language, --target-language, --train-set{}",
-                    options.data, fmt::join(file_task_names(), ", "), training_alone.empty() ? "" : "; ",
-                    training_alone, where_data_is(options)));
+        "{}: no files of a known task ({}){}{}; for parallel text, give the languages and the names: "
+        "--source-language, --target-language, --train-set{}",
+        options.data, fmt::join(file_task_names(), ", "), training_alone.empty() ? "" : "; ", training_alone,
+        where_data_is(options));
   }
   return tasks;
 }

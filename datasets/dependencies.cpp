@@ -86,9 +86,7 @@ class Fields {
     if (!count) fail(fmt::format("{} is '{}', not a count", needed_columns[column], field(column)));
     return *count;
   }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw base::BadInput(fmt::format("{}:{}: {}", file_, number_, what));
-  }
+  [[noreturn]] void fail(const std::string& what) const { throw base::BadInput("{}:{}: {}", file_, number_, what); }
 
   std::string file_;
   std::size_t number_ = 0;

@@ -25,15 +25,15 @@ constexpr const char* test_name = "lambada_test_plain_text.txt";
 
 void check_is_there(const fs::path& directory, const char* name) {
   if (!base::path_exists_checked(directory / name))
-    throw base::BadInput(fmt::format("{}: no such file; --data needs a directory with {}, {} and a training text",
-                                     (directory / name).string(), development_name, test_name));
+    throw base::BadInput("{}: no such file; --data needs a directory with {}, {} and a training text",
+                         (directory / name).string(), development_name, test_name);
 }
 
 fs::path find_training(const fs::path& directory) {
   for (const std::string& name : training_names())
     if (base::path_exists(directory / name)) return directory / name;
-  throw base::BadInput(fmt::format("--data {}: no training text; needs one of {}, with a passage on each line",
-                                   directory.string(), fmt::join(training_names(), ", ")));
+  throw base::BadInput("--data {}: no training text; needs one of {}, with a passage on each line", directory.string(),
+                       fmt::join(training_names(), ", "));
 }
 
 /// The training text itself or, if it is a folder, the .txt files below it, in the order of their paths.
@@ -50,8 +50,7 @@ std::vector<fs::path> text_files_of(const fs::path& training) {
 /// The same. Throws base::BadInput if there are none.
 std::vector<fs::path> training_files(const fs::path& training) {
   std::vector<fs::path> files = text_files_of(training);
-  if (files.empty())
-    throw base::BadInput(fmt::format("{}: no .txt files; the training text is read from these", training.string()));
+  if (files.empty()) throw base::BadInput("{}: no .txt files; the training text is read from these", training.string());
   return files;
 }
 
@@ -90,9 +89,8 @@ void Lambada::read_passages(Split split, const fs::path& file) {
       return;
     }
     if (words.size() < 2)
-      throw base::BadInput(
-          fmt::format("{}:{}: {} words; a passage has at least two, the last of which is to be predicted",
-                      file.string(), number, words.size()));
+      throw base::BadInput("{}:{}: {} words; a passage has at least two, the last of which is to be predicted",
+                           file.string(), number, words.size());
     check_words(words, file.string(), number);
     const std::string_view answer = words.back();
     words.pop_back();

@@ -59,9 +59,9 @@ std::vector<Operation> operations(Kind kind) {
 
 bool source_is_zaremba(Kind kind, ProgramSource source) {
   if (source == ProgramSource::zaremba && kind != Kind::program)
-    throw base::BadInput(fmt::format(
+    throw base::BadInput(
         "--execute-source zaremba: makes programs with all operations, for --task execute-program; not for {}",
-        name_of(kind)));
+        name_of(kind));
   return source == ProgramSource::zaremba;
 }
 
@@ -77,10 +77,10 @@ LearningToExecute::LearningToExecute(Kind kind, const TaskOptions& options)
   check_range("--execute-length", length_, 1, is_memorization() ? longest_memorized : longest_literal);
   check_range("--execute-nesting", nesting_, 1, deepest_nesting);
   if (zaremba_ && !zaremba_fits(length_, nesting_))
-    throw base::BadInput(fmt::format(
-        "--execute-nesting {}: with --execute-length {} programs of --execute-source zaremba need more than "
-        "ten variables or results of more than 64 bits; give less of one of the two",
-        nesting_, length_));
+    throw base::BadInput(
+        "--execute-nesting {}: with --execute-length {} programs of --execute-source zaremba need more than ten "
+        "variables or results of more than 64 bits; give less of one of the two",
+        nesting_, length_);
 }
 
 bool LearningToExecute::is_memorization() const {
@@ -135,8 +135,8 @@ std::vector<std::int64_t> LearningToExecute::ids_of(const std::string& text) con
   for (const char character : text) {
     ids.push_back(vocabulary().id(std::string(1, character)));
     if (ids.back() < 0)
-      throw base::BadInput(
-          fmt::format("'{}': a program of {} is made of the characters {}", text, name(), characters(kind_, zaremba_)));
+      throw base::BadInput("'{}': a program of {} is made of the characters {}", text, name(),
+                           characters(kind_, zaremba_));
   }
   ids.push_back(end_of_sequence_id);
   return ids;
@@ -145,7 +145,7 @@ std::vector<std::int64_t> LearningToExecute::ids_of(const std::string& text) con
 Example LearningToExecute::parse(const std::string& line) const {
   std::string text = line;
   std::erase_if(text, [&](char character) { return character == '\r' || (character == ' ' && !zaremba_); });
-  if (text.empty()) throw base::BadInput(fmt::format("'{}': a program of {} is needed", line, name()));
+  if (text.empty()) throw base::BadInput("'{}': a program of {} is needed", line, name());
   Example example;
   for (const std::int64_t id : ids_of(text)) example.source.push_back({id});
   return example;

@@ -1,7 +1,5 @@
 #include "datasets/lines.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 
 namespace ut::datasets {
@@ -14,10 +12,10 @@ std::vector<std::string> raw_lines(std::string_view content) {
 
 void check_line(std::string_view line, std::string_view file, std::size_t number) {
   if (line.size() > most_line_bytes)
-    throw base::BadInput(fmt::format("{}:{}: a line of {} bytes; a text file is needed, with lines of {} bytes at most",
-                                     file, number, line.size(), most_line_bytes));
+    throw base::BadInput("{}:{}: a line of {} bytes; a text file is needed, with lines of {} bytes at most", file,
+                         number, line.size(), most_line_bytes);
   if (line.find('\0') != std::string_view::npos)
-    throw base::BadInput(fmt::format("{}:{}: a NUL byte; a text file is needed", file, number));
+    throw base::BadInput("{}:{}: a NUL byte; a text file is needed", file, number);
 }
 
 }  // namespace ut::datasets

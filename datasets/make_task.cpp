@@ -59,8 +59,8 @@ std::unique_ptr<Task> make_task(const TaskOptions& options) {
       check_splits(*task, options.splits);
       return task;
     }
-  throw base::BadInput(
-      fmt::format("--task {}: there is no such task; it is one of {}", options.task, fmt::join(task_names(), ", ")));
+  throw base::BadInput("--task {}: there is no such task; it is one of {}", options.task,
+                       fmt::join(task_names(), ", "));
 }
 
 }  // namespace ut::datasets

@@ -60,7 +60,7 @@ void MissingWord::check_splits_have_examples(const std::string& source) const {
   for (const auto& [split, name] : {std::pair(Split::train, "training"), std::pair(Split::validation, "validation"),
                                     std::pair(Split::test, "test")})
     if (size(split) == 0 && part(split).words.words().empty())
-      throw base::BadInput(fmt::format("{}: no {} examples; one line at least is needed", source, name));
+      throw base::BadInput("{}: no {} examples; one line at least is needed", source, name);
 }
 
 std::vector<std::string> MissingWord::training_words() const {
@@ -100,11 +100,11 @@ void MissingWord::number_words(std::int64_t most, const std::string& source) {
     drop_unanswerable();
   if (size(Split::train) == 0)
     throw base::BadInput(
-        fmt::format("{}: no training example has an answer that the model can give; {}", source,
-                    repeats_.context > 0
-                        ? "needs a word that is among those before it and not one of the --lambada-common commonest"
-                    : points() ? "needs at least one whose last word also stands earlier in it"
-                               : "needs a larger --vocabulary-size"));
+        "{}: no training example has an answer that the model can give; {}", source,
+        repeats_.context > 0
+            ? "needs a word that is among those before it and not one of the --lambada-common commonest"
+        : points() ? "needs at least one whose last word also stands earlier in it"
+                   : "needs a larger --vocabulary-size");
   table_ = WordTable();
 }
 
@@ -235,7 +235,7 @@ Example MissingWord::parse(const std::string& line) const {
     const std::int64_t id = vocabulary_.id(word);
     numbers.push_back(static_cast<std::int32_t>(id < 0 ? vocabulary_.size() + unknown.number(word) : id));
   }
-  if (numbers.empty()) throw base::BadInput(fmt::format("'{}': needs the words before the missing one", line));
+  if (numbers.empty()) throw base::BadInput("'{}': needs the words before the missing one", line);
   if (has_source()) return source_of(numbers, 0);
   Example example = target_of(numbers);
   example.first_label = std::ssize(example.target);

@@ -51,13 +51,13 @@ ParallelFiles find_parallel_files(const fs::path& directory, const std::string& 
     const bool has_source = base::path_exists(files.source);
     if (has_source && base::path_exists(files.target)) return files;
     if (has_source)
-      throw base::BadInput(fmt::format("{}: no such file, but {} is there; each needs the other", files.target.string(),
-                                       files.source.filename().string()));
+      throw base::BadInput("{}: no such file, but {} is there; each needs the other", files.target.string(),
+                           files.source.filename().string());
   }
-  throw base::BadInput(fmt::format(
+  throw base::BadInput(
       "{}: no such file; the set {} needs {} and {} (the endings are --source-language and --target-language)",
       (directory / language_last(name, source_language)).string(), name, language_last(name, source_language),
-      language_last(name, target_language)));
+      language_last(name, target_language));
 }
 
 std::vector<std::string> parallel_sets(const fs::path& directory, std::string_view name,
@@ -80,10 +80,10 @@ ParallelLines::ParallelLines(const ParallelFiles& files)
       target_text_(base::read_file(files.target)),
       source_(lines_of(source_text_, files.source)),
       target_(lines_of(target_text_, files.target)) {
-  if (source_.empty()) throw base::BadInput(fmt::format("{}: no lines; one at least is needed", files.source.string()));
+  if (source_.empty()) throw base::BadInput("{}: no lines; one at least is needed", files.source.string());
   if (source_.size() != target_.size())
-    throw base::BadInput(fmt::format("{}: {} lines, but {} has {}; needs a line for each", files.target.string(),
-                                     target_.size(), files.source.filename().string(), source_.size()));
+    throw base::BadInput("{}: {} lines, but {} has {}; needs a line for each", files.target.string(), target_.size(),
+                         files.source.filename().string(), source_.size());
 }
 
 }  // namespace ut::datasets

@@ -74,8 +74,8 @@ std::vector<std::string> published_names() {
 const Published& find_published(const std::string& name) {
   for (const Published& data : published_data())
     if (data.name == name) return data;
-  throw base::BadInput(fmt::format("ut data fetch {}: no such data set is known; it is one of {}", name,
-                                   fmt::join(published_names(), ", ")));
+  throw base::BadInput("ut data fetch {}: no such data set is known; it is one of {}", name,
+                       fmt::join(published_names(), ", "));
 }
 
 }  // namespace ut::datasets

@@ -108,8 +108,7 @@ void write(const std::map<std::filesystem::path, std::string>& files, const std:
 /// A file that is there already may be what a run was trained on.
 void check_nothing_is_lost(const std::filesystem::path& file, const std::string& text) {
   if (base::path_exists(file) && base::read_file(file) != text)
-    throw base::BadInput(
-        fmt::format("{}: is there already, with other stories; remove it, or give another --out", file.string()));
+    throw base::BadInput("{}: is there already, with other stories; remove it, or give another --out", file.string());
 }
 
 }  // namespace
@@ -118,11 +117,10 @@ void write_stories(const StoryOptions& options) {
   std::error_code code;
   const bool is_new = std::filesystem::create_directories(options.out, code);
   if (std::error_code ignored; !std::filesystem::is_directory(options.out, ignored))
-    throw base::BadInput(
-        fmt::format("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message()));
+    throw base::BadInput("--out {}: cannot be made: {}; a directory is needed", options.out.string(), code.message());
   if (::access(options.out.c_str(), W_OK) != 0)
-    throw base::BadInput(fmt::format("--out {}: cannot be written to: {}; needs a directory that you may write to",
-                                     options.out.string(), std::strerror(errno)));
+    throw base::BadInput("--out {}: cannot be written to: {}; needs a directory that you may write to",
+                         options.out.string(), std::strerror(errno));
   struct SplitFile {
     std::string_view name;
     StorySplit split;

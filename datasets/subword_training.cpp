@@ -85,8 +85,8 @@ void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
   for (std::size_t line = 0; line < lines.size(); ++line)
     for (const bool source : {true, false})
       if (!is_utf8(source ? lines.source(line) : lines.target(line)))
-        throw base::BadInput(fmt::format("{}:{}: is not UTF-8; text in UTF-8 is needed",
-                                         (source ? files.source : files.target).string(), line + 1));
+        throw base::BadInput("{}:{}: is not UTF-8; text in UTF-8 is needed",
+                             (source ? files.source : files.target).string(), line + 1);
 }
 
 }  // namespace
@@ -94,15 +94,14 @@ void check_utf8(const ParallelLines& lines, const ParallelFiles& files) {
 std::string train_subwords(const TaskOptions& files, const SubwordTraining& training) {
   if (training.vocabulary_size <= ids_without_piece)  // the library refuses it without saying why
     throw base::BadInput(
-        fmt::format("--vocabulary-size {}: needs more than {}, the number that padding, end and unknown take; each "
-                    "character of the text takes one more",
-                    training.vocabulary_size, ids_without_piece));
+        "--vocabulary-size {}: needs more than {}, the number that padding, end and unknown take; each character of "
+        "the text takes one more",
+        training.vocabulary_size, ids_without_piece);
   std::deque<ParallelLines> texts;
   for (const ParallelFiles& set : translation_files(files, Split::train)) check_utf8(texts.emplace_back(set), set);
   PairLines lines(texts);
   const std::size_t longest = lines.longest();
-  if (longest == 0)
-    throw base::BadInput(fmt::format("{}: the training files have no text, all their lines are empty", files.data));
+  if (longest == 0) throw base::BadInput("{}: the training files have no text, all their lines are empty", files.data);
   const bool has_soft_limit = training.kind == "word" || training.kind == "char";
   // The reserved ids are those of every task's vocabulary.
   std::unordered_map<std::string, std::string> settings = {
@@ -123,8 +122,8 @@ std::string train_subwords(const TaskOptions& files, const SubwordTraining& trai
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &lines, &model);
   if (!status.ok())
-    throw base::BadInput(fmt::format("--vocabulary-size {}: no model of that size can be made of {}: {}",
-                                     training.vocabulary_size, files.data, reason(status.ToString())));
+    throw base::BadInput("--vocabulary-size {}: no model of that size can be made of {}: {}", training.vocabulary_size,
+                         files.data, reason(status.ToString()));
   return model;
 }
 

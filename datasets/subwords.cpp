@@ -1,6 +1,5 @@
 #include "datasets/subwords.h"
 
-#include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ Subwords::Subwords(std::string model, const std::string& name)
       piece_of_id_(reserved_ids, -1),
       vocabulary_({}) {
   if (model_.empty() || !processor_->LoadFromSerializedProto(model_).ok())
-    throw base::BadInput(fmt::format("{}: is no SentencePiece model; ut data sentencepiece makes one", name));
+    throw base::BadInput("{}: is no SentencePiece model; ut data sentencepiece makes one", name);
   std::vector<std::string> words;
   for (int piece = 0; piece < processor_->GetPieceSize(); ++piece) {
     const bool is_text = !processor_->IsControl(piece);
@@ -43,7 +42,7 @@ Subwords::Subwords(std::string model, const std::string& name)
   try {
     vocabulary_ = Vocabulary(words, base::digest(model_.data(), model_.size()));
   } catch (const std::invalid_argument& error) {
-    throw base::BadInput(fmt::format("{}: cannot be used: {}", name, error.what()));
+    throw base::BadInput("{}: cannot be used: {}", name, error.what());
   }
 }
 

@@ -8,7 +8,7 @@
 namespace ut::datasets {
 
 std::filesystem::path data_directory(const std::string& data, std::string_view files) {
-  if (data.empty()) throw base::BadInput(fmt::format("--data is needed: the directory of the {}", files));
+  if (data.empty()) throw base::BadInput("--data is needed: the directory of the {}", files);
   std::error_code code;
   if (!std::filesystem::is_directory(data, code))
     throw base::BadInput(base::path_exists(data)
@@ -19,7 +19,7 @@ std::filesystem::path data_directory(const std::string& data, std::string_view f
 
 void check_range(std::string_view option, std::int64_t value, std::int64_t low, std::int64_t high) {
   if (value < low || value > high)
-    throw base::BadInput(fmt::format("{} {}: out of range; it is {} to {}", option, value, low, high));
+    throw base::BadInput("{} {}: out of range; it is {} to {}", option, value, low, high);
 }
 
 }  // namespace ut::datasets

@@ -43,9 +43,9 @@ Subwords read_subwords(const TaskOptions& options) {
   const fs::path file = is_given ? fs::path(options.sentencepiece) : parallel_directory(options) / subword_model_name;
   if (!base::path_exists(file)) {
     translation_files(options, Split::train);  // throws if the files that the model is made of are missing
-    throw base::BadInput(fmt::format("{}: no such file; make it with: ut data sentencepiece --data {}{}{}",
-                                     file.string(), base::shell_word(options.data), parallel_options(options, false),
-                                     is_given ? " --out " + base::shell_word(file.string()) : ""));
+    throw base::BadInput("{}: no such file; make it with: ut data sentencepiece --data {}{}{}", file.string(),
+                         base::shell_word(options.data), parallel_options(options, false),
+                         is_given ? " --out " + base::shell_word(file.string()) : "");
   }
   return {base::read_file(file), file.string()};
 }
@@ -86,14 +86,13 @@ std::vector<ParallelFiles> translation_files(const TaskOptions& options, Split s
     if (names.exact_alone && std::ranges::count(sets, name) > 0) sets = {name};
   }
   if (sets.empty())
-    throw base::BadInput(fmt::format("--data {}: no file {}.{}; give {} NAME for the files NAME.{} and NAME.{}",
-                                     directory.string(), fmt::join(names.usual, ", "), options.source_language,
-                                     names.option, options.source_language, options.target_language));
+    throw base::BadInput("--data {}: no file {}.{}; give {} NAME for the files NAME.{} and NAME.{}", directory.string(),
+                         fmt::join(names.usual, ", "), options.source_language, names.option, options.source_language,
+                         options.target_language);
   std::vector<ParallelFiles> files;
   for (const std::string& set : sets) {
     if (std::ranges::count(sets, set) > 1)
-      throw base::BadInput(
-          fmt::format("{} {}: {} is given twice; give it once", names.option, fmt::join(sets, ","), set));
+      throw base::BadInput("{} {}: {} is given twice; give it once", names.option, fmt::join(sets, ","), set);
     files.push_back(find_parallel_files(directory, set, options.source_language, options.target_language));
   }
   return files;
@@ -109,8 +108,8 @@ Translation::Translation(const TaskOptions& options)
   for (const Split split : splits_)
     for (const ParallelFiles& files : translation_files(options, split)) read_set(split, files, options);
   if (std::ranges::count(splits_, Split::train) > 0 && size(Split::train) == 0)
-    throw base::BadInput(fmt::format("--longest-pair {}: no training pairs are left; {} are longer and {} empty",
-                                     longest_pair_, part(Split::train).too_long, part(Split::train).empty));
+    throw base::BadInput("--longest-pair {}: no training pairs are left; {} are longer and {} empty", longest_pair_,
+                         part(Split::train).too_long, part(Split::train).empty);
 }
 
 void Translation::read_set(Split split, const ParallelFiles& files, const TaskOptions& options) {
@@ -123,7 +122,7 @@ void Translation::read_set(Split split, const ParallelFiles& files, const TaskOp
     try {
       return subwords_.ids(line);
     } catch (const base::BadInput& error) {
-      throw base::BadInput(fmt::format("{}:{}: {}", file.string(), number + 1, error.what()));
+      throw base::BadInput("{}:{}: {}", file.string(), number + 1, error.what());
     }
   };
   // Texts of train are many, and needed only if it is scored. It is then the only split that is asked for.

@@ -1,6 +1,5 @@
 #include "datasets/unicode.h"
 
-#include <fmt/format.h>
 #include <unicode/locid.h>
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
@@ -36,15 +35,14 @@ std::u32string from_utf8(std::string_view text) {
   std::u32string characters;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   if (text.size() > std::numeric_limits<int32_t>::max())
-    throw base::BadInput(fmt::format("{} bytes of text in one line; fewer are needed", text.size()));
+    throw base::BadInput("{} bytes of text in one line; fewer are needed", text.size());
   const auto size = static_cast<int32_t>(text.size());
   for (int32_t place = 0; place < size;) {
     UChar32 character = 0;
     const int32_t begin = place;
     U8_NEXT(bytes, place, size, character);  // NOLINT(bugprone-inc-dec-in-conditions): inside the macro
     if (character < 0)
-      throw base::BadInput(
-          fmt::format("byte {} (0x{:02x}) is not UTF-8; text in UTF-8 is needed", begin + 1, bytes[begin]));
+      throw base::BadInput("byte {} (0x{:02x}) is not UTF-8; text in UTF-8 is needed", begin + 1, bytes[begin]);
     characters += static_cast<char32_t>(character);
   }
   return characters;

@@ -21,8 +21,7 @@ constexpr std::string_view reserved[] = {"<pad>", "<EOS>"};
 void check_words(const std::vector<std::string_view>& words, std::string_view file, std::size_t number) {
   for (const std::string_view word : words)
     if (std::ranges::find(reserved, word) != std::end(reserved))
-      throw base::BadInput(
-          fmt::format("{}:{}: the word {}; it is reserved for the vocabulary, use another", file, number, word));
+      throw base::BadInput("{}:{}: the word {}; it is reserved for the vocabulary, use another", file, number, word);
 }
 
 Vocabulary::Vocabulary(const std::vector<std::string>& words, std::string rules)

@@ -1,7 +1,6 @@
 #include "dist/heads.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <utility>
 
@@ -70,9 +69,8 @@ class HeadCut {
 base::Span my_heads(std::int64_t heads, const Communicator& group) {
   if (heads < group.size())
     throw base::BadInput(
-        fmt::format("{} heads cannot be shared by {} ranks of a sequence; at most one rank a head, or "
-                    "another form of exchange",
-                    heads, group.size()));
+        "{} heads cannot be shared by {} ranks of a sequence; at most one rank a head, or another form of exchange",
+        heads, group.size());
   return base::share(heads, group.rank(), group.size());
 }
 

@@ -1,6 +1,5 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -31,8 +30,7 @@ constexpr std::size_t longest_line = 1'000'000;
 datasets::Example parse_line(const std::string& line, const datasets::Task& task) {
   datasets::Example example = task.parse(line);
   const std::size_t symbols = example.source.size() + example.target.size();
-  if (symbols > longest_line)
-    throw base::BadInput(fmt::format("{} symbols, needs at most {} in a line", symbols, longest_line));
+  if (symbols > longest_line) throw base::BadInput("{} symbols, needs at most {} in a line", symbols, longest_line);
   return example;
 }
 
@@ -40,7 +38,7 @@ void check_line(const std::string& line, std::size_t number, const datasets::Tas
   try {
     parse_line(line, task);
   } catch (const base::BadInput& error) {
-    throw base::BadInput(fmt::format("standard input, line {}: {}", number, error.what()));
+    throw base::BadInput("standard input, line {}: {}", number, error.what());
   }
 }
 

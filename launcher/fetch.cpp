@@ -34,17 +34,16 @@ struct Archive {
 /// none.
 Archive find_archive(const Published& data, const std::string& from) {
   if (from.empty() && data.address.empty())
-    throw base::BadInput(fmt::format("ut data fetch {}: has no address to download from; give --from, a folder with {}",
-                                     data.name, data.mirrored));
+    throw base::BadInput("ut data fetch {}: has no address to download from; give --from, a folder with {}", data.name,
+                         data.mirrored);
   if (from.empty()) return {data.address, false};
   if (!fs::is_directory(from))
-    throw base::BadInput(fmt::format("--from {}: {}; needs a folder with {}", from,
-                                     base::path_exists(from) ? "not a directory" : "no such directory", data.mirrored));
+    throw base::BadInput("--from {}: {}; needs a folder with {}", from,
+                         base::path_exists(from) ? "not a directory" : "no such directory", data.mirrored);
   const std::string published = fs::path(data.address).filename();
   for (const std::string& name : {data.mirrored, published})
     if (!name.empty() && fs::is_regular_file(fs::path(from) / name)) return {from + "/" + name, name == data.mirrored};
-  throw base::BadInput(
-      fmt::format("--from {}: has no {}{}", from, data.mirrored, published.empty() ? "" : " and no " + published));
+  throw base::BadInput("--from {}: has no {}{}", from, data.mirrored, published.empty() ? "" : " and no " + published);
 }
 
 /// Where the archive comes from, and its licence.
@@ -65,8 +64,8 @@ std::string failure(const std::string& program, const ProgramEnd& end) {
 
 void check_started(const std::string& program, const ProgramEnd& end) {
   if (end.not_started != 0)
-    throw base::BadInput(fmt::format("{}: cannot be run: {}; ut data fetch needs this program", program,
-                                     std::strerror(end.not_started)));
+    throw base::BadInput("{}: cannot be run: {}; ut data fetch needs this program", program,
+                         std::strerror(end.not_started));
 }
 
 /// Throws std::runtime_error if the device is full: the program's own message for that depends on the language.
@@ -100,8 +99,8 @@ std::string sha256_of(const fs::path& file, const UnfinishedDirectory& unfinishe
 std::string compare_sum(const fs::path& archive, const std::string& expected, const UnfinishedDirectory& unfinished) {
   const std::string sum = sha256_of(archive, unfinished);
   if (sum != expected)
-    throw base::BadInput(fmt::format("{}: SHA-256 is {}, but should be {}; the file is another one, or incomplete",
-                                     archive.string(), sum, expected));
+    throw base::BadInput("{}: SHA-256 is {}, but should be {}; the file is another one, or incomplete",
+                         archive.string(), sum, expected);
   return fmt::format("SHA-256 {}: as expected\n", sum);
 }
 
@@ -114,8 +113,8 @@ std::string compare_files(const Published& data, const fs::path& directory, cons
     const std::string sum = sha256_of(directory / file.name, unfinished);
     if (sum != file.sha256)
       throw base::BadInput(
-          fmt::format("{}, unpacked: SHA-256 of {} is {}, but should be {}; the file differs from the published one",
-                      data.name, file.name, sum, file.sha256));
+          "{}, unpacked: SHA-256 of {} is {}, but should be {}; the file differs from the published one", data.name,
+          file.name, sum, file.sha256);
     ++compared;
   }
   return compared == 0 ? "" : fmt::format("{} of its files compared: as published\n", compared);
@@ -175,8 +174,8 @@ fs::path laid_out(const Published& data, const fs::path& unpacked, const Unfinis
   fs::path taken =
       data.archive_subdirectory.empty() ? innermost(unpacked) : innermost(unpacked) / data.archive_subdirectory;
   if (!fs::is_directory(taken))
-    throw base::BadInput(fmt::format("{}: has no directory {}; the archive differs from the published one",
-                                     data.address, data.archive_subdirectory));
+    throw base::BadInput("{}: has no directory {}; the archive differs from the published one", data.address,
+                         data.archive_subdirectory);
   if (data.unpacked_path.empty()) return taken;
   fs::path whole = unfinished / "laid-out";
   fs::create_directories((whole / data.unpacked_path).parent_path());
@@ -192,7 +191,7 @@ int data_fetch(const Options& options) {
   const fs::path out = fs::path(given.out.empty() ? data.name : given.out).lexically_normal();
   const fs::path directory = out.has_filename() ? out : out.parent_path();
   if (base::path_exists(directory))
-    throw base::BadInput(fmt::format("{}: is there already; remove it, or give another --out", directory.string()));
+    throw base::BadInput("{}: is there already; remove it, or give another --out", directory.string());
   const auto say = [&options](const std::string& text) {
     if (options.quiet) return;
     print(text);

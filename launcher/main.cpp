@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -103,9 +102,9 @@ int run_with_ranks(const Start& start, const RankEnvironment& environment, const
 /// reads from a terminal counts as alone, whatever the shell's environment says.
 void check_alone(const std::string& command, const RankEnvironment& environment) {
   if (environment.is_rank && environment.world > 1 && ::isatty(STDIN_FILENO) == 0)
-    throw base::BadInput(fmt::format(
+    throw base::BadInput(
         "ut {}: mpirun or srun has started {} processes, but this command runs in one; start it without them", command,
-        environment.world));
+        environment.world);
 }
 
 /// Opens closed standard streams: otherwise a file opened later could get a stream's number, and what is printed.

@@ -62,8 +62,8 @@ void check_description(const fs::path& file, const core::ModelOptions& model) {
   const nlohmann::ordered_json made = describe_model(model);
   for (const auto& [name, value] : made.items())
     if (const auto& said = config["model"]; !said.is_object() || said.value(name, value) != value)
-      throw base::BadInput(fmt::format("{}: \"model\": {} is {}, but {} by the \"options\" and the data", file.string(),
-                                       name, said.is_object() ? said[name].dump() : said.dump(), value.dump()));
+      throw base::BadInput("{}: \"model\": {} is {}, but {} by the \"options\" and the data", file.string(), name,
+                           said.is_object() ? said[name].dump() : said.dump(), value.dump());
 }
 
 std::string config_of(const core::ModelOptions& model, const Options& options) {
@@ -112,7 +112,7 @@ std::string examples_of(const core::Model& model, const datasets::Task& task, co
 int export_model(const Options& options) {
   const fs::path out = fs::path(options.model_files.out).lexically_normal();
   if (fs::symlink_status(out).type() != fs::file_type::not_found)
-    throw base::BadInput(fmt::format("--out {}: is there already; name a new directory", out.string()));
+    throw base::BadInput("--out {}: is there already; name a new directory", out.string());
   const auto task = datasets::make_task(options.task);
   const auto model = load_model(options, *task, chosen_checkpoints(options));
   const fs::path directory = out.has_filename() ? out : out.parent_path();
@@ -135,14 +135,13 @@ int import_model(const Options& options) {
   const fs::path from = options.model_files.from;
   for (const char* name : {vocabulary_name, core::model_file_name})
     if (!base::path_exists(from / name))
-      throw base::BadInput(
-          fmt::format("--from {}: has no {}, needs a directory that ut export wrote", from.string(), name));
+      throw base::BadInput("--from {}: has no {}, needs a directory that ut export wrote", from.string(), name);
   const auto task = datasets::make_task(options.task);
   const fs::path vocabulary = from / vocabulary_name;
   if (base::read_file(vocabulary) != task->vocabulary().text())
-    throw base::BadInput(fmt::format(
+    throw base::BadInput(
         "{}: has other symbols than this task and data, which have {}; give the --data the model was trained on",
-        vocabulary.string(), task->vocabulary().size()));
+        vocabulary.string(), task->vocabulary().size());
   const core::ModelOptions described = model_options(options, *task);
   check_description(from / model_config_name, described);
   check_size(described, from / core::model_file_name);

@@ -60,8 +60,8 @@ void add_model(ordered_json& run, const std::string& run_dir, const Options& opt
       run["model"] = look_inside(evaluated, options.report);
   } catch (const base::BadInput& error) {
     const bool is_page = options.report.picture().empty();
-    throw base::BadInput(fmt::format("{}{}", about_run(run_dir, error.what()),
-                                     is_page ? "; --no-model leaves the model at work out" : ""));
+    throw base::BadInput("{}{}", about_run(run_dir, error.what()),
+                         is_page ? "; --no-model leaves the model at work out" : "");
   }
 }
 
@@ -96,8 +96,8 @@ std::string file_to_write(const ReportOptions& given, const std::string& name, s
     const fs::path run = given.runs.front();
     std::error_code ignored;
     if (fs::is_directory(run, ignored) && ::access(run.c_str(), W_OK | X_OK) != 0)
-      throw base::BadInput(fmt::format("{}: cannot be written to: {}; needs --out, a file in another directory",
-                                       run.string(), std::strerror(errno)));
+      throw base::BadInput("{}: cannot be written to: {}; needs --out, a file in another directory", run.string(),
+                           std::strerror(errno));
     return (run / name).string();
   }
   check_output_file("--out", given.out, begins);
@@ -142,14 +142,13 @@ int write_picture(const Options& options) {
   const bool as_png = !given.png.empty();
   const std::string extension = as_png ? "png" : "svg";
   if (given.no_model && shows_model(picture))
-    throw base::BadInput(fmt::format("--{} {}: needs the model; leave --no-model out", extension, picture));
+    throw base::BadInput("--{} {}: needs the model; leave --no-model out", extension, picture);
   const std::string file = file_to_write(given, picture + "." + extension, as_png ? "\x89PNG" : "<svg");
   ordered_json report = collect(options, shows_model(picture));
   report["chosen"] = {{"stack", given.stack}, {"step", given.step}, {"layer", given.layer}, {"head", given.head}};
   const std::string svg = report_picture(report, picture);
   if (svg.empty())
-    throw base::BadInput(
-        fmt::format("--{} {}: nothing to draw: {}", extension, picture, what_is_missing(given, picture, report)));
+    throw base::BadInput("--{} {}: nothing to draw: {}", extension, picture, what_is_missing(given, picture, report));
   if (as_png)
     write_png(svg, file);
   else

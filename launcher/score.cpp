@@ -22,8 +22,8 @@ int score_lines(const Options& options) {
   if (lines.empty()) throw base::BadInput("standard input: no lines, needs the lines to score");
   for (std::size_t index = 0; index < references.size(); ++index)
     if (references[index].size() != lines.size())
-      throw base::BadInput(fmt::format("{}: {} lines, but standard input has {}; needs a line for each",
-                                       given.references[index], references[index].size(), lines.size()));
+      throw base::BadInput("{}: {} lines, but standard input has {}; needs a line for each", given.references[index],
+                           references[index].size(), lines.size());
   const datasets::Bleu bleu = datasets::corpus_bleu(lines, references, given.bleu);
   const std::string signature = datasets::bleu_signature(references.size(), given.bleu);
   if (options.json)

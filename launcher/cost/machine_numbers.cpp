@@ -57,8 +57,8 @@ class Reader {
   explicit Reader(std::string origin) : origin_(std::move(origin)) {}
 
   [[noreturn]] void refuse(const std::string& name, const std::string& needs) const {
-    throw base::BadInput(fmt::format("{}: \"{}\" needs {}; ut plan --save-calibration FILE writes a complete file",
-                                     origin_, name, needs));
+    throw base::BadInput("{}: \"{}\" needs {}; ut plan --save-calibration FILE writes a complete file", origin_, name,
+                         needs);
   }
   double number(const nlohmann::json& from, const std::string& name) const {
     const auto found = from.find(name);
@@ -123,8 +123,7 @@ std::vector<std::string> machine_names() {
 MachineNumbers machine_named(const std::string& name) {
   const auto found = data_sheets().find(name);
   if (found == data_sheets().end())
-    throw base::BadInput(
-        fmt::format("--machine: \"{}\" given, needs one of {}", name, fmt::join(machine_names(), ", ")));
+    throw base::BadInput("--machine: \"{}\" given, needs one of {}", name, fmt::join(machine_names(), ", "));
   const DataSheet& sheet = found->second;
   constexpr double attainable = 0.7;
   constexpr double gpus_per_node = 8;
@@ -174,7 +173,7 @@ nlohmann::ordered_json to_json(const MachineNumbers& numbers) {
 
 MachineNumbers parse_machine_numbers(const std::string& text, const std::string& origin) {
   const auto json = base::parse_json(text);
-  if (!json.is_object()) throw base::BadInput(fmt::format("{}: not a JSON object", origin));
+  if (!json.is_object()) throw base::BadInput("{}: not a JSON object", origin);
   const Reader read(origin);
   MachineNumbers numbers;
   const auto source = json.find("source");

@@ -46,8 +46,8 @@ const CommandEntry& find_command(const std::string& name) {
     if (command.name == name) return command;
     names.push_back(command.name);
   }
-  throw base::BadInput(fmt::format("unknown command \"{}\"{} (commands: {}; see ut --help)", name,
-                                   suggestion(name, names, ""), fmt::join(names, ", ")));
+  throw base::BadInput("unknown command \"{}\"{} (commands: {}; see ut --help)", name, suggestion(name, names, ""),
+                       fmt::join(names, ", "));
 }
 
 bool starts_from_record(const CommandEntry& command) {

@@ -33,8 +33,7 @@ std::string config_value(const std::string& text, const std::string& where) {
   std::getline(stream, rest);
   rest = trimmed(rest);
   if (!closed || (!rest.empty() && !rest.starts_with('#')))
-    throw base::BadInput(
-        fmt::format("{}: the quotes around the value are not closed, or something follows them", where));
+    throw base::BadInput("{}: the quotes around the value are not closed, or something follows them", where);
   return value;
 }
 
@@ -57,7 +56,7 @@ std::vector<ConfigLine> config_lines(const std::string& text, const std::string&
     const auto where = fmt::format("{} line {}", path, number);
     const auto equals = line.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw base::BadInput(fmt::format("{}: \"{}\" is not of the form name = value", where, line));
+      throw base::BadInput("{}: \"{}\" is not of the form name = value", where, line);
     lines.push_back({number, trimmed(line.substr(0, equals)), config_value(trimmed(line.substr(equals + 1)), where)});
   }
   return lines;

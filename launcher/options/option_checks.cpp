@@ -21,7 +21,7 @@ namespace {
 void check_lstm(const Options& options) {
   const core::ModelOptions& model = options.model;
   const auto refuse = [](const char* given, const char* why) {
-    throw base::BadInput(fmt::format("{}: not with --model lstm, {}", given, why));
+    throw base::BadInput("{}: not with --model lstm, {}", given, why);
   };
   if (options.sequence_parallel > 1)
     refuse("--sequence-parallel above 1",
@@ -37,8 +37,8 @@ void check_data_sheet(const Options& options) {
   const std::int64_t usual = machine_named(options.plan.machine).ranks_per_node;
   if (options.ranks > usual && options.ranks % usual != 0)
     throw base::BadInput(
-        fmt::format("--ranks: {} given, needs at most {} (a node of {}) or a multiple of that; or give --gpus-per-node",
-                    options.ranks, usual, options.plan.machine));
+        "--ranks: {} given, needs at most {} (a node of {}) or a multiple of that; or give --gpus-per-node",
+        options.ranks, usual, options.plan.machine);
 }
 
 }  // namespace
@@ -47,9 +47,9 @@ void check_heads_suffice(const Options& options, std::int64_t sequence_parallel)
   const std::int64_t heads = options.model.heads;
   if (options.exchange.form == dist::ExchangeForm::heads && sequence_parallel > heads)
     throw base::BadInput(
-        fmt::format("--exchange heads: {} ranks cannot share the {} heads of a sequence; give "
-                    "--sequence-parallel of at most --heads, or another --exchange",
-                    sequence_parallel, heads));
+        "--exchange heads: {} ranks cannot share the {} heads of a sequence; give --sequence-parallel of at most "
+        "--heads, or another --exchange",
+        sequence_parallel, heads);
 }
 
 void check_together(const Options& options) {
@@ -57,8 +57,7 @@ void check_together(const Options& options) {
   if (model.kind == core::ModelKind::lstm) check_lstm(options);
   const bool has_heads = model.kind == core::ModelKind::universal;
   if (has_heads && model.d_model % model.heads != 0)
-    throw base::BadInput(
-        fmt::format("--heads: is {}, needs a divisor of --d-model, which is {}", model.heads, model.d_model));
+    throw base::BadInput("--heads: is {}, needs a divisor of --d-model, which is {}", model.heads, model.d_model);
   if (options.exchange.form == dist::ExchangeForm::heads) {
     check_heads_suffice(options, options.sequence_parallel);
     if (options.exchange.sent == dist::Sent::states)
@@ -70,33 +69,30 @@ void check_together(const Options& options) {
     throw base::BadInput(
         "--precision bfloat16: not with --dtype float64; products in bfloat16 need float32 around them");
   if (model.kind == core::ModelKind::universal && model.d_model % 2 != 0)
-    throw base::BadInput(fmt::format("--d-model: {} given, needs an even number (sines and cosines)", model.d_model));
+    throw base::BadInput("--d-model: {} given, needs an even number (sines and cosines)", model.d_model);
   const std::string& task = options.task.task;
   if (std::ranges::count(datasets::file_task_names(), task) > 0 && options.task.data.empty())
-    throw base::BadInput(fmt::format("--data: not given, task {} needs the directory of its files{}", task,
-                                     task == "babi" ? " (ut data stories makes some)" : ""));
+    throw base::BadInput("--data: not given, task {} needs the directory of its files{}", task,
+                         task == "babi" ? " (ut data stories makes some)" : "");
   const auto& schedule = options.optimizer.schedule;
   if (schedule.kind == core::ScheduleKind::cosine && schedule.warmup >= options.max_updates)
-    throw base::BadInput(
-        fmt::format("--warmup: {}, needs fewer than --max-updates, which is {}, for the cosine "
-                    "schedule",
-                    schedule.warmup, options.max_updates));
+    throw base::BadInput("--warmup: {}, needs fewer than --max-updates, which is {}, for the cosine schedule",
+                         schedule.warmup, options.max_updates);
 }
 
 void check_training(const Options& options) {
   if (options.target_score > 1)
-    throw base::BadInput(fmt::format("--target-score: {} given, needs a number from 0 to 1", options.target_score));
+    throw base::BadInput("--target-score: {} given, needs a number from 0 to 1", options.target_score);
   if (options.checkpoint_every > 0 && options.keep_every % options.checkpoint_every != 0)
-    throw base::BadInput(fmt::format("--keep-every {}: needs a multiple of --checkpoint-every, which is {}",
-                                     options.keep_every, options.checkpoint_every));
+    throw base::BadInput("--keep-every {}: needs a multiple of --checkpoint-every, which is {}", options.keep_every,
+                         options.checkpoint_every);
 }
 
 void check_bench(const Options& options) {
   const BenchOptions& bench = options.bench;
   check_output_file("--profile", bench.profile, "{\"traceEvents\"");
   if (bench.min_length > bench.length)
-    throw base::BadInput(
-        fmt::format("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length));
+    throw base::BadInput("--min-length: {} given, needs at most --length, which is {}", bench.min_length, bench.length);
   if (bench.encoder_only && bench.decoder_only)
     throw base::BadInput("--encoder-only: given, and --decoder-only too; give one of the two, or none for both stacks");
   if (bench.decode && bench.encoder_only)
@@ -109,37 +105,34 @@ void check_bench(const Options& options) {
   if (halting.encoder != core::Halting::none && !bench.decoder_only) limits.push_back(steps_of(options).encoder);
   if (halting.decoder != core::Halting::none && !bench.encoder_only) limits.push_back(steps_of(options).decoder);
   if (limits.empty())
-    throw base::BadInput(fmt::format(
-        "--bench-ponder: {} given, but no position halts; needs --halting act or --halting act-copy", bench.ponder));
+    throw base::BadInput("--bench-ponder: {} given, but no position halts; needs --halting act or --halting act-copy",
+                         bench.ponder);
   const std::int64_t most = *std::ranges::min_element(limits);
   if (bench.ponder > static_cast<double>(most))
     throw base::BadInput(
-        fmt::format("--bench-ponder: {} given, needs at most the {} steps that a position may take "
-                    "(--max-steps, --steps)",
-                    bench.ponder, most));
+        "--bench-ponder: {} given, needs at most the {} steps that a position may take (--max-steps, --steps)",
+        bench.ponder, most);
   if (bench.ponder * (1 - bench.ponder_skew) < 1 || bench.ponder * (1 + bench.ponder_skew) > static_cast<double>(most))
     throw base::BadInput(
-        fmt::format("--bench-skew: {} given, needs one that gives both halves of a sequence a mean ponder time from 1 "
-                    "to {}, with --bench-ponder {}",
-                    bench.ponder_skew, most, bench.ponder));
+        "--bench-skew: {} given, needs one that gives both halves of a sequence a mean ponder time from 1 to {}, with "
+        "--bench-ponder {}",
+        bench.ponder_skew, most, bench.ponder);
 }
 
 void check_plan(const Options& options) {
   const PlanOptions& plan = options.plan;
   check_output_file("--save-calibration", plan.save_calibration, "{\n  \"source\"");
   if (!plan.machine.empty() && !plan.calibration.empty())
-    throw base::BadInput(
-        fmt::format("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine));
+    throw base::BadInput("--machine: {} given, but --calibration has the numbers; give one of the two", plan.machine);
   if (plan.nodes > 0 && options.ranks % plan.nodes != 0)
-    throw base::BadInput(
-        fmt::format("--ranks: {} given, needs a multiple of --nodes, which is {}", options.ranks, plan.nodes));
+    throw base::BadInput("--ranks: {} given, needs a multiple of --nodes, which is {}", options.ranks, plan.nodes);
   if (plan.gpus_per_node == 0) return check_data_sheet(options);
   if (plan.nodes == 0 && options.ranks % plan.gpus_per_node != 0)
-    throw base::BadInput(fmt::format("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}",
-                                     plan.gpus_per_node, options.ranks));
+    throw base::BadInput("--gpus-per-node: {} given, needs a divisor of --ranks, which is {}", plan.gpus_per_node,
+                         options.ranks);
   if (plan.nodes > 0 && options.ranks > 0 && options.ranks != plan.nodes * plan.gpus_per_node)
-    throw base::BadInput(fmt::format("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out",
-                                     options.ranks, plan.nodes * plan.gpus_per_node));
+    throw base::BadInput("--ranks: {} given, but --nodes and --gpus-per-node make {}; leave --ranks out", options.ranks,
+                         plan.nodes * plan.gpus_per_node);
 }
 
 void check_report(const Options& options) {
@@ -149,11 +142,11 @@ void check_report(const Options& options) {
   if (report.runs.empty() && report.out.empty())
     throw base::BadInput("--out: not given, needs the file to write, because no run directory is given to put it in");
   if (!report.svg.empty() && !report.png.empty())
-    throw base::BadInput(fmt::format("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg));
+    throw base::BadInput("--png: {} given, but --svg is {}; give one of the two", report.png, report.svg);
   for (const auto& [picture, ending, other] : {std::tuple(report.svg, ".svg", ".png"), {report.png, ".png", ".svg"}})
     if (!picture.empty() && report.out.ends_with(other))
-      throw base::BadInput(fmt::format("--out {}: the picture is made as {}; needs another ending, or --{}", report.out,
-                                       ending, other + 1));
+      throw base::BadInput("--out {}: the picture is made as {}; needs another ending, or --{}", report.out, ending,
+                           other + 1);
 }
 
 void check_given(const Options& options, unsigned command) {
@@ -165,8 +158,7 @@ void check_given(const Options& options, unsigned command) {
   if ((command == command_data_sentencepiece || command == command_data_check) && options.task.data.empty())
     throw base::BadInput("--data: not given, needs the directory of the data");
   if (command == command_data_fetch && options.data.name.empty())
-    throw base::BadInput(
-        fmt::format("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", ")));
+    throw base::BadInput("--name: not given, needs a data set: {}", fmt::join(datasets::published_names(), ", "));
   if (command == command_score && options.score.references.empty())
     throw base::BadInput("--reference: not given, needs a file with the right line for each line of standard input");
   check_output_file("--outputs", options.outputs, "{\"number\"");

@@ -1,7 +1,5 @@
 #include "launcher/options/option_effects.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -274,8 +272,7 @@ void check_effects(const Options& options, const std::vector<std::string>& given
     for (const std::string& name : given)
       if (std::ranges::count(effect.options, name) > 0 && !effect.useful(options) && !says_none(name, options) &&
           !is_given(effect.unless))
-        throw base::BadInput(
-            fmt::format("--{}: does nothing here, needs {}; give that, or leave it out", name, effect.needed));
+        throw base::BadInput("--{}: does nothing here, needs {}; give that, or leave it out", name, effect.needed);
   if (is_given("checkpoint") && is_given("average"))
     throw base::BadInput("--checkpoint: given, and --average too, which takes the newest; give one of the two");
   if (is_given("dtype") && is_given("precision") && !options.model.bfloat16_products)

@@ -25,17 +25,17 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
   if (!base::path_exists(path)) {
     if (!core::all_checkpoints(path.parent_path() / "checkpoints").empty())
       throw base::BadInput(
-          fmt::format("--run-dir {}: {}, the record of the run's options, is gone, though the checkpoints are there; "
-                      "put it back, or copy it from a run with the same options",
-                      given.run_dir, config_name));
+          "--run-dir {}: {}, the record of the run's options, is gone, though the checkpoints are there; put it back, "
+          "or copy it from a run with the same options",
+          given.run_dir, config_name);
     const auto advice = command.bit == command_train ? "; to start one leave out --resume" : "; ut train makes one";
-    throw base::BadInput(fmt::format("--run-dir {}: there is no run (no {}){}", given.run_dir, config_name, advice));
+    throw base::BadInput("--run-dir {}: there is no run (no {}){}", given.run_dir, config_name, advice);
   }
   const auto& train = find_command("train");
   Options options;
   apply(options, read_config(path, train), train);
   if (options.task.task.empty())
-    throw base::BadInput(fmt::format("{}: names no task: the file was altered or cut short", path.string()));
+    throw base::BadInput("{}: names no task: the file was altered or cut short", path.string());
   options.recorded_ranks = std::exchange(options.ranks, 0);
   options.recorded_sequence_parallel = std::exchange(options.sequence_parallel, 0);
   if (command.bit != command_train) {
@@ -58,8 +58,8 @@ Options options_of_run(const Options& given, const CommandEntry& command) {
 Options run_options(const Options& given, const std::vector<std::vector<Assignment>>& sources,
                     const CommandEntry& command) {
   if (given.run_dir.empty())
-    throw base::BadInput(fmt::format("--run-dir: not given, needs the directory {}, as --run-dir runs/one",
-                                     starts_from_record(command) ? "of a run" : "to keep the run in"));
+    throw base::BadInput("--run-dir: not given, needs the directory {}, as --run-dir runs/one",
+                         starts_from_record(command) ? "of a run" : "to keep the run in");
   const bool from_record = given.resume || starts_from_record(command);
   const Options base = from_record ? options_of_run(given, command) : Options();
   Options options = base;
@@ -70,10 +70,10 @@ Options run_options(const Options& given, const std::vector<std::vector<Assignme
   }
   if (given.resume) check_unchanged(base, options, assignments);
   if (options.task.task.empty())
-    throw base::BadInput(fmt::format("--task: not given, needs {}{}", find_option("task", command_train)->expected,
-                                     base::path_exists(std::filesystem::path(given.run_dir) / config_name)
-                                         ? "; or --resume, to go on with the run"
-                                         : ""));
+    throw base::BadInput("--task: not given, needs {}{}", find_option("task", command_train)->expected,
+                         base::path_exists(std::filesystem::path(given.run_dir) / config_name)
+                             ? "; or --resume, to go on with the run"
+                             : "");
   check_together(options);
   if ((command.bit & (command_train | command_import)) != 0) check_training(options);
   if (command.bit == command_evaluate) options.task.splits = {options.split};

@@ -23,23 +23,23 @@ namespace program_options = boost::program_options;
 
 [[noreturn]] void refuse_unknown(const std::string& name, const std::string& origin, const CommandEntry& command) {
   if (name == "config")
-    throw base::BadInput(
-        fmt::format("{}: a settings file cannot name another; leave it out, and give both files to --config", origin));
-  if (name == "help") throw base::BadInput(fmt::format("{}: is for the command line alone; leave it out", origin));
+    throw base::BadInput("{}: a settings file cannot name another; leave it out, and give both files to --config",
+                         origin);
+  if (name == "help") throw base::BadInput("{}: is for the command line alone; leave it out", origin);
   if (find_option(name, command_train) && starts_from_record(command))
-    throw base::BadInput(fmt::format("{}: is set when training and cannot be changed by ut {}", origin, command.name));
+    throw base::BadInput("{}: is set when training and cannot be changed by ut {}", origin, command.name);
   std::vector<std::string> names = {"config", "help"};
   for (const auto& entry : option_table())
     if (entry.belongs_to(command.bit)) names.push_back(entry.name);
   const auto prefix = origin.starts_with("--") ? "--" : "";
-  throw base::BadInput(
-      fmt::format("{}: unknown option{} (see ut {} --help)", origin, suggestion(name, names, prefix), command.name));
+  throw base::BadInput("{}: unknown option{} (see ut {} --help)", origin, suggestion(name, names, prefix),
+                       command.name);
 }
 
 [[noreturn]] void refuse_missing_value(const std::string& name, const CommandEntry& command) {
   const auto* entry = find_option(name, command.bit);
   const auto expected = entry == nullptr ? "a value" : entry->expected;
-  throw base::BadInput(fmt::format("--{}: no value given, needs {}", name, expected));
+  throw base::BadInput("--{}: no value given, needs {}", name, expected);
 }
 
 /// What the option needs, with its upper bound if the number may exceed it.
@@ -84,8 +84,8 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
         continue;
       }
       if (option.position_key >= 0)
-        throw base::BadInput(fmt::format("\"{}\": not expected here, options start with -- (see ut {} --help)",
-                                         option.value.front(), command.name));
+        throw base::BadInput("\"{}\": not expected here, options start with -- (see ut {} --help)",
+                             option.value.front(), command.name);
       const bool took_an_option = !option.value.empty() && option.value.front().starts_with("--");
       if (took_an_option && option.original_tokens.size() > 1) refuse_missing_value(option.string_key, command);
       assignments.push_back(
@@ -100,15 +100,14 @@ std::vector<Assignment> read_command_line(const std::vector<std::string>& argume
     auto name = error.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
     const auto* entry = find_option(name, command.bit);
-    if (entry != nullptr && entry->flag()) throw base::BadInput(fmt::format("--{}: takes no value", name));
+    if (entry != nullptr && entry->flag()) throw base::BadInput("--{}: takes no value", name);
     refuse_missing_value(name, command);
   } catch (const program_options::error& error) {
     throw base::BadInput(error.what());
   }
   const auto is_named = [&](const Assignment& given) { return given.origin == "--" + command.unnamed; };
   if (unnamed > 0 && !command.unnamed_many && std::ranges::any_of(assignments, is_named))
-    throw base::BadInput(
-        fmt::format("\"{}\": given, and --{} too; leave one of the two out", unnamed_value, command.unnamed));
+    throw base::BadInput("\"{}\": given, and --{} too; leave one of the two out", unnamed_value, command.unnamed);
   return assignments;
 }
 
@@ -122,8 +121,7 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
     if (entry == nullptr) refuse_unknown(name, origin, command);
     const auto [before, is_new] = lines.emplace(name, number);
     if (!is_new && !entry->repeatable)
-      throw base::BadInput(
-          fmt::format("{}: is set in line {} already; leave one of the two out", origin, before->second));
+      throw base::BadInput("{}: is set in line {} already; leave one of the two out", origin, before->second);
     assignments.push_back({name, value, origin});
   }
   if (path.filename() == config_name)
@@ -135,7 +133,7 @@ std::vector<Assignment> read_model_options(const std::filesystem::path& model, c
   const auto path = model / model_config_name;
   const auto config = base::parse_json(base::read_file(path, "--from", "a directory that ut export wrote"));
   if (!config.is_object() || !config.contains("options") || !config["options"].is_object())
-    throw base::BadInput(fmt::format("{}: not a JSON object that has \"options\"", path.string()));
+    throw base::BadInput("{}: not a JSON object that has \"options\"", path.string());
   std::vector<Assignment> assignments;
   for (const auto& [name, value] : config["options"].items()) {
     const auto origin = fmt::format("{}: {}", path.string(), name);
@@ -152,17 +150,16 @@ void apply(Options& options, const std::vector<Assignment>& assignments, const C
       const auto& entry = *find_option(assignment.name, command.bit);
       if (entry.sets_others != sets_others) continue;
       if (!datasets::is_utf8(assignment.value))  // what a run writes down has to be
-        throw base::BadInput(fmt::format("{}: is not UTF-8, needs UTF-8", assignment.origin));
+        throw base::BadInput("{}: is not UTF-8, needs UTF-8", assignment.origin);
       if (has_line_break(assignment.value) || !entry.set(options, assignment.value))
-        throw base::BadInput(fmt::format("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
-                                         needed_by(entry, assignment.value),
-                                         has_line_break(assignment.value) ? " without line breaks" : ""));
+        throw base::BadInput("{}: \"{}\" given, needs {}{}", assignment.origin, assignment.value,
+                             needed_by(entry, assignment.value),
+                             has_line_break(assignment.value) ? " without line breaks" : "");
       // A relative path is written down as an absolute one.
       const std::string whole = entry.get(options);
       if (!datasets::is_utf8(whole) || has_line_break(whole))
-        throw base::BadInput(fmt::format("{}: the name of the working directory {}; start ut in another",
-                                         assignment.origin,
-                                         has_line_break(whole) ? "has a line break" : "is not UTF-8, needs UTF-8"));
+        throw base::BadInput("{}: the name of the working directory {}; start ut in another", assignment.origin,
+                             has_line_break(whole) ? "has a line break" : "is not UTF-8, needs UTF-8");
     }
   }
 }

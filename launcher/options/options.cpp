@@ -97,7 +97,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   if (is_group(name)) {
     if (rest.empty() || rest.front().starts_with('-')) {
       if (wants_help) return command_only("help", name);
-      throw base::BadInput(fmt::format("ut {}: needs what to do: {}", name, fmt::join(names_below(name), ", ")));
+      throw base::BadInput("ut {}: needs what to do: {}", name, fmt::join(names_below(name), ", "));
     }
     name += " " + rest.front();
     rest.erase(rest.begin());

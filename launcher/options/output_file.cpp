@@ -43,7 +43,7 @@ void check_output_file(const char* option, const std::string& file, std::string_
     problem = fmt::format("{} cannot be written to", directory.string());
   else if (!begins_with_some_of(file, begins))
     problem = "is there and holds something else, which would be lost; give another name, or remove it";
-  if (!problem.empty()) throw base::BadInput(fmt::format("{} {}: {}", option, file, problem));
+  if (!problem.empty()) throw base::BadInput("{} {}: {}", option, file, problem);
 }
 
 }  // namespace ut::launcher

@@ -1,7 +1,5 @@
 #include "launcher/options/record_checks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -34,10 +32,10 @@ void check_unchanged(const Options& recorded, const Options& options, const std:
     const auto now = entry.get(options);
     if (before == now) continue;
     const std::string name = option_that_changes(entry, recorded, given);
-    throw base::BadInput(fmt::format(
-        "--{}: the run in {} has {}{}, which cannot become {} when resuming; leave it out, or start another "
-        "run with another --run-dir",
-        name, options.run_dir, name == entry.name ? "" : "--" + entry.name + " ", before, now));
+    throw base::BadInput(
+        "--{}: the run in {} has {}{}, which cannot become {} when resuming; leave it out, or start another run with "
+        "another --run-dir",
+        name, options.run_dir, name == entry.name ? "" : "--" + entry.name + " ", before, now);
   }
 }
 
@@ -50,9 +48,9 @@ void check_as_in_checkpoint(const std::string& recorded, const Options& options,
     if (command != command_train && entry.belongs_to(command)) continue;
     const std::string was = entry.get(before);
     if (const std::string now = entry.get(options); now != was)
-      throw base::BadInput(fmt::format("{}/{}: {} is {}, but {} in {}: the file was altered; restore that value",
-                                       options.run_dir, config_name, entry.name, now.empty() ? "not set" : now,
-                                       was.empty() ? "not set" : was, checkpoint));
+      throw base::BadInput("{}/{}: {} is {}, but {} in {}: the file was altered; restore that value", options.run_dir,
+                           config_name, entry.name, now.empty() ? "not set" : now, was.empty() ? "not set" : was,
+                           checkpoint);
   }
 }
 
@@ -64,8 +62,8 @@ void check_same_model(const Options& exported, const Options& options, const std
         entry.group == "Model" && entry.recorded && entry.name != "precision" && !entry.name.ends_with("dropout");
     if (!is_of_model && std::ranges::find(of_halting, entry.name) == of_halting.end()) continue;
     if (const std::string was = entry.get(exported), is = entry.get(options); was != is)
-      throw base::BadInput(
-          fmt::format("--{}: {} given, but the model in {} was made with {}; leave it out", entry.name, is, from, was));
+      throw base::BadInput("--{}: {} given, but the model in {} was made with {}; leave it out", entry.name, is, from,
+                           was);
   }
 }
 

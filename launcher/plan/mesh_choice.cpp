@@ -175,8 +175,8 @@ Layout choose_layout(const Workload& work, std::int64_t nodes, std::int64_t rank
   shared.longest = std::max(work.longest, fixed.sequence_parallel.value_or(1));
   for (const Candidate& one : candidates(shared, nodes, ranks_per_node, machine))
     if (satisfies(work, one.layout, fixed)) return one.layout;
-  throw base::BadInput(fmt::format("--sequence-parallel {}: not possible with this exchange, model and {} ranks",
-                                   fixed.sequence_parallel.value_or(1), nodes * ranks_per_node));
+  throw base::BadInput("--sequence-parallel {}: not possible with this exchange, model and {} ranks",
+                       fixed.sequence_parallel.value_or(1), nodes * ranks_per_node);
 }
 
 std::string exchange_name(const Layout& layout) {

@@ -1,7 +1,6 @@
 #include "launcher/process/standard_input.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@ namespace ut::launcher {
 namespace {
 
 base::BadInput unreadable(int cause) {
-  return base::BadInput(fmt::format("standard input: cannot be read: {}", std::strerror(cause)));
+  return base::BadInput("standard input: cannot be read: {}", std::strerror(cause));
 }
 
 /// Waits for input and appends some of it. Returns whether there was any: false at the end.

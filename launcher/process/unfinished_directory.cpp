@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 base::BadInput cannot_be_made(const fs::path& whole, const std::error_code& failure) {
-  return base::BadInput(fmt::format("{}: cannot be made: {}", whole.string(), failure.message()));
+  return base::BadInput("{}: cannot be made: {}", whole.string(), failure.message());
 }
 
 /// Tries again if another process removes the directory before it is opened.
@@ -48,13 +48,12 @@ UnfinishedDirectory::UnfinishedDirectory(const fs::path& whole)
       lock_(
           path_, [&] { return make_and_open(path_, whole); }, std::chrono::seconds(0)) {
   if (lock_.is_held_elsewhere())
-    throw base::BadInput(
-        fmt::format("{}: another process is making it; wait for that, or give another name", whole.string()));
+    throw base::BadInput("{}: another process is making it; wait for that, or give another name", whole.string());
   empty(path_, whole);
   if (!fs::exists(fs::symlink_status(whole))) return;
   std::error_code ignored;
   fs::remove(path_, ignored);
-  throw base::BadInput(fmt::format("{}: is there already; give another name", whole.string()));
+  throw base::BadInput("{}: is there already; give another name", whole.string());
 }
 
 UnfinishedDirectory::~UnfinishedDirectory() {

@@ -41,7 +41,7 @@ RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64
   const std::string problem = missing(gpus);
   if (problem.empty()) return {.cuda = true, .gpu = static_cast<int>(local_rank % gpus.count)};
   if (asked == DeviceChoice::automatic) return {};
-  throw base::BadInput(fmt::format("--device cuda: {}; --device cpu computes without a GPU", problem));
+  throw base::BadInput("--device cuda: {}; --device cpu computes without a GPU", problem);
 }
 
 std::int64_t gpus_of_host() {
@@ -67,16 +67,16 @@ bool check_places(const std::vector<std::string>& places, bool share_gpus) {
     shared = true;
     if (!share_gpus)
       throw base::BadInput(
-          fmt::format("--device: ranks {} and {} would share one GPU ({}); start at most as many ranks on a host as it "
-                      "has GPUs (--ranks, mpirun -n, --ntasks-per-node), or allow it with --share-gpus",
-                      place->second, rank, places[rank]));
+          "--device: ranks {} and {} would share one GPU ({}); start at most as many ranks on a host as it has GPUs "
+          "(--ranks, mpirun -n, --ntasks-per-node), or allow it with --share-gpus",
+          place->second, rank, places[rank]);
   }
   const auto without = ranks.find("");
   if (without != ranks.end() && ranks.size() > 1)
     throw base::BadInput(
-        fmt::format("--device: rank {} has no GPU, but rank {} has one ({}); start no rank on the host without, or "
-                    "give --device cpu",
-                    without->second, std::next(without)->second, std::next(without)->first));
+        "--device: rank {} has no GPU, but rank {} has one ({}); start no rank on the host without, or give --device "
+        "cpu",
+        without->second, std::next(without)->second, std::next(without)->first);
   return shared;
 }
 

@@ -148,9 +148,8 @@ void check_same_options(const Options& options, dist::Communicator& world) {
   for (auto* lines : {&theirs, &others}) lines->resize(std::max(theirs.size(), others.size()), "nothing more");
   const auto [first, other] = std::ranges::mismatch(theirs, others);
   throw AgreedBadInput(
-      fmt::format("rank {} on host {} was given {}, rank {} {}; give all ranks the same options, "
-                  "settings files and run",
-                  odd.rank, text_of_rank(host_name(), odd.rank, world), *first, usual, *other));
+      "rank {} on host {} was given {}, rank {} {}; give all ranks the same options, settings files and run", odd.rank,
+      text_of_rank(host_name(), odd.rank, world), *first, usual, *other);
 }
 
 void check_same_data(const datasets::Task& task, dist::Communicator& world) {

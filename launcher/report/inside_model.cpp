@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -140,8 +139,8 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
   const datasets::Task& task = model.task();
   ordered_json shown{{"checkpoint", used.checkpoint}, {"examples", ordered_json::array()}};
   if (report.first_example >= task.size(run.split))
-    throw base::BadInput(fmt::format("--first-example {}: the split has {} examples, numbered from 0",
-                                     report.first_example, task.size(run.split)));
+    throw base::BadInput("--first-example {}: the split has {} examples, numbered from 0", report.first_example,
+                         task.size(run.split));
   const std::int64_t end = std::min(task.size(run.split), report.first_example + examples_looked_at);
   const auto most = static_cast<std::size_t>(report.example_rows);
   for (auto number = report.first_example; number < end && std::ssize(shown["examples"]) < report.examples; ++number)
@@ -150,9 +149,9 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
       shown["examples"].push_back(model.example(number));
   if (shown["examples"].empty())
     throw base::BadInput(
-        fmt::format("none of the {} examples from number {} on has at most {} positions; give another --example-rows, "
-                    "--first-example or --split",
-                    end - report.first_example, report.first_example, report.example_rows));
+        "none of the {} examples from number {} on has at most {} positions; give another --example-rows, "
+        "--first-example or --split",
+        end - report.first_example, report.first_example, report.example_rows);
   return shown;
 }
 

@@ -1,7 +1,5 @@
 #include "launcher/report/run_record.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -207,15 +205,15 @@ std::int64_t add_metrics(ordered_json& run, const std::filesystem::path& file) {
 ordered_json read_run(const std::filesystem::path& run_dir) {
   const auto options = run_dir / config_name;
   if (!base::path_exists(options))
-    throw base::BadInput(fmt::format("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name));
+    throw base::BadInput("{}: there is no run (no {}); ut train makes one", run_dir.string(), config_name);
   ordered_json run{{"settings", settings_of(options)}};
   const std::int64_t records = add_metrics(run, metrics_file(run_dir));
   run["evaluations"] = evaluations_of(evaluations_file(run_dir));
   if (records == 0 && run["evaluations"].empty() && core::all_checkpoints(checkpoint_directory(run_dir)).empty())
     throw base::BadInput(
-        fmt::format("{}: nothing to report, the run has no metrics (no whole line in metrics.jsonl), no evaluation and "
-                    "no checkpoint yet",
-                    run_dir.string()));
+        "{}: nothing to report, the run has no metrics (no whole line in metrics.jsonl), no evaluation and no "
+        "checkpoint yet",
+        run_dir.string());
   return run;
 }
 

@@ -1,7 +1,5 @@
 #include "launcher/report/scaling_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -48,19 +46,17 @@ ordered_json read_scaling_table(const std::filesystem::path& file) {
   const std::vector<std::string> columns = cells_of(line);
   for (const char* column : {"kind", "size", "ranks", "exchange", "efficiency"})
     if (std::ranges::find(columns, column) == columns.end())
-      throw base::BadInput(fmt::format("--scaling {}: has no column {}; needs {}", file.string(), column, needed));
+      throw base::BadInput("--scaling {}: has no column {}; needs {}", file.string(), column, needed);
   ordered_json rows = ordered_json::array();
   for (int number = 2; std::getline(stream, line); ++number) {
     if (line.empty() || line == "\r") continue;
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() != columns.size())
-      throw base::BadInput(
-          fmt::format("{} line {}: {} cells, needs {}", file.string(), number, cells.size(), columns.size()));
+      throw base::BadInput("{} line {}: {} cells, needs {}", file.string(), number, cells.size(), columns.size());
     ordered_json row;
     for (std::size_t column = 0; column < columns.size(); ++column) row[columns[column]] = value_of(cells[column]);
     if (const auto& ranks = row["ranks"]; !ranks.is_number())
-      throw base::BadInput(
-          fmt::format("--scaling {} line {}: {} ranks, needs a number", file.string(), number, ranks.dump()));
+      throw base::BadInput("--scaling {} line {}: {} ranks, needs a number", file.string(), number, ranks.dump());
     rows.push_back(std::move(row));
   }
   return rows;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 base::BadInput refusal(const fs::path& path, const std::string& what) {
-  return base::BadInput(fmt::format("--run-dir {}: {}", path.string(), what));
+  return base::BadInput("--run-dir {}: {}", path.string(), what);
 }
 
 fs::path events_directory(const fs::path& run_dir) { return run_dir / "tensorboard"; }

@@ -1,7 +1,5 @@
 #include "launcher/run/trained_model.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -22,25 +20,24 @@ namespace ut::launcher {
 void check_vocabulary(const std::string& checkpoint, const std::string& recorded_digest, const datasets::Task& task) {
   if (recorded_digest != task.vocabulary().digest())
     throw base::BadInput(
-        fmt::format("{}: made with another vocabulary than that of this data ({} symbols); give the --data it was "
-                    "trained on",
-                    checkpoint, task.vocabulary().size()));
+        "{}: made with another vocabulary than that of this data ({} symbols); give the --data it was trained on",
+        checkpoint, task.vocabulary().size());
 }
 
 void check_size(const core::ModelOptions& model, const std::filesystem::path& file) {
   std::error_code missing;
   const auto bytes = static_cast<double>(std::filesystem::file_size(file, missing));
-  if (missing) throw base::BadInput(fmt::format("{}: {}", file.string(), missing.message()));
+  if (missing) throw base::BadInput("{}: {}", file.string(), missing.message());
   constexpr double small = 1 << 20;
   if (parameter_count(model) * sizeof(float) > 2 * bytes + small)
-    throw base::BadInput(fmt::format("{}: {:.0f} bytes, but the options make a model of {:.0f} parameters",
-                                     file.string(), bytes, parameter_count(model)));
+    throw base::BadInput("{}: {:.0f} bytes, but the options make a model of {:.0f} parameters", file.string(), bytes,
+                         parameter_count(model));
 }
 
 std::filesystem::path chosen_checkpoint(const Options& options) {
   const auto directory = checkpoint_directory(options.run_dir);
   if (core::all_checkpoints(directory).empty())
-    throw base::BadInput(fmt::format("--run-dir {}: the run has no checkpoint yet", options.run_dir));
+    throw base::BadInput("--run-dir {}: the run has no checkpoint yet", options.run_dir);
   const bool is_yet_to_come = options.checkpoint == "best" && !base::path_exists(directory / "best");
   return core::find_checkpoint(directory, is_yet_to_come ? "latest" : options.checkpoint);
 }
@@ -64,9 +61,9 @@ std::unique_ptr<core::Model> load_model(const Options& options, const datasets::
   if (trained.step_signal == core::StepSignal::learned &&
       (steps.encoder > trained.encoder_steps || steps.decoder > trained.decoder_steps))
     throw base::BadInput(
-        fmt::format("--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; "
-                    "give at most that many",
-                    std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps));
+        "--steps {}: the model's learned step signal has {} steps in the encoder and {} in the decoder; give at most "
+        "that many",
+        std::max(steps.encoder, steps.decoder), trained.encoder_steps, trained.decoder_steps);
   check_size(trained, checkpoint / core::model_file_name);
   auto model = core::make_model(trained, options.seed, device);
   core::load_mean(checkpoints, *model);

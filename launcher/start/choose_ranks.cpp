@@ -1,7 +1,5 @@
 #include "launcher/start/choose_ranks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -24,9 +22,8 @@ std::int64_t choose_sequence_parallel(const Options& options, std::int64_t ranks
     return kept;
   }
   if (ranks % options.sequence_parallel != 0)
-    throw base::BadInput(
-        fmt::format("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",
-                    options.sequence_parallel, ranks));
+    throw base::BadInput("--sequence-parallel: {} given, needs a divisor of the number of ranks, which is {}",
+                         options.sequence_parallel, ranks);
   return options.sequence_parallel;
 }
 
@@ -36,17 +33,17 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
   if (ranks == 0) ranks = std::max<std::int64_t>(1, slots);
   if (options.ranks == 0 && !hosts.empty()) ranks = std::min(ranks, slots);  // there may be fewer hosts than before
   if (!hosts.empty() && ranks > slots)
-    throw base::BadInput(fmt::format("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}",
-                                     ranks, slots, options.hostfile));
+    throw base::BadInput("--ranks: {} given, needs at most the {} slots of the hosts in --hostfile {}", ranks, slots,
+                         options.hostfile);
   if (const std::int64_t cores = usable_cores(); hosts.empty() && !environment.is_rank && ranks > ranks_a_core * cores)
-    throw base::BadInput(fmt::format("--ranks: {} {}, needs at most {} on the {} cores of this machine", ranks,
-                                     options.ranks > 0 ? "given" : "in the run's record", ranks_a_core * cores, cores));
+    throw base::BadInput("--ranks: {} {}, needs at most {} on the {} cores of this machine", ranks,
+                         options.ranks > 0 ? "given" : "in the run's record", ranks_a_core * cores, cores);
   if (environment.is_rank) {
     if (!options.hostfile.empty() && !environment.is_placed_by_ut)
       throw base::BadInput("--hostfile: does nothing here, mpirun or srun has placed the ranks; leave --hostfile out");
     if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
-      throw base::BadInput(fmt::format("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out",
-                                       options.ranks, environment.world));
+      throw base::BadInput("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out", options.ranks,
+                           environment.world);
     ranks = environment.world;
   }
   if (ranks > 0) choose_sequence_parallel(options, ranks);

@@ -21,8 +21,7 @@ std::int64_t read_slots(const std::string& text, const std::string& where) {
   const std::string_view number = text.starts_with(prefix) ? std::string_view(text).substr(prefix.size()) : "";
   const std::int64_t slots = base::parse_number<std::int64_t>(number).value_or(0);
   if (slots < 1 || slots > most)
-    throw base::BadInput(
-        fmt::format("{}: \"{}\" after the host, needs slots=N (ranks on this host, 1 to {})", where, text, most));
+    throw base::BadInput("{}: \"{}\" after the host, needs slots=N (ranks on this host, 1 to {})", where, text, most);
   return slots;
 }
 
@@ -33,16 +32,16 @@ void check_name(const std::string& host, const std::string& where) {
            sign == '.' || sign == '-' || sign == '_';
   };
   if (host.starts_with('-') || !std::ranges::all_of(host, is_of_names))
-    throw base::BadInput(fmt::format(
-        "{}: \"{}\" is no host, needs a name or address of letters, digits, dots and hyphens", where, host));
+    throw base::BadInput("{}: \"{}\" is no host, needs a name or address of letters, digits, dots and hyphens", where,
+                         host);
 }
 
 void check_address(const std::string& host, const std::string& where) {
   addrinfo* addresses = nullptr;
   const int failure = ::getaddrinfo(host.c_str(), nullptr, nullptr, &addresses);
   if (failure != 0)
-    throw base::BadInput(fmt::format("{}: no address of host \"{}\" ({}), needs a name that this machine can look up",
-                                     where, host, ::gai_strerror(failure)));
+    throw base::BadInput("{}: no address of host \"{}\" ({}), needs a name that this machine can look up", where, host,
+                         ::gai_strerror(failure));
   ::freeaddrinfo(addresses);
 }
 
@@ -68,8 +67,7 @@ std::vector<Host> parse_hosts(const std::string& content, const std::string& nam
     check(host.name, where);
     hosts.push_back(host);
   }
-  if (hosts.empty())
-    throw base::BadInput(fmt::format("--hostfile {}: no host in it, needs a line HOST slots=N for each", name));
+  if (hosts.empty()) throw base::BadInput("--hostfile {}: no host in it, needs a line HOST slots=N for each", name);
   return hosts;
 }
 

@@ -23,8 +23,8 @@ std::string find_mpirun(const SpawnRequest& request) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0) return file.string();
   }
-  throw base::BadInput(
-      fmt::format("--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin", request.ranks));
+  throw base::BadInput("--ranks: {} given, but mpirun is not installed; on Debian: apt install openmpi-bin",
+                       request.ranks);
 }
 
 std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::string& mpirun,

@@ -45,7 +45,7 @@ void check_limit(decltype(RLIMIT_AS) resource, rlim_t needed, const char* messag
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur >= needed) return;
   const auto bytes = [](rlim_t amount) { return readable(static_cast<double>(amount), "B"); };
-  throw base::BadInput(fmt::format(fmt::runtime(message), bytes(limit.rlim_cur), bytes(needed)));
+  throw base::BadInput(fmt::runtime(message), bytes(limit.rlim_cur), bytes(needed));
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ void check_threads_variable(const Environment& get) {
   bool is_good = !text.empty() && text.back() != ',';
   for (std::string level; is_good && std::getline(levels, level, ',');) is_good = is_number(level);
   if (!is_good)
-    throw base::BadInput(
-        fmt::format("{} \"{}\": needs a whole number from 1 to {}; or give --threads", threads_variable, text, most));
+    throw base::BadInput("{} \"{}\": needs a whole number from 1 to {}; or give --threads", threads_variable, text,
+                         most);
 }
 
 std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout) {
@@ -125,8 +125,8 @@ void allow_open_files(const SpawnRequest& request) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= needed) return;
   if (files.rlim_max < needed)
-    throw base::BadInput(fmt::format("open files: at most {} are allowed (ulimit -n), mpirun needs {} for {} ranks",
-                                     files.rlim_max, needed, ranks));
+    throw base::BadInput("open files: at most {} are allowed (ulimit -n), mpirun needs {} for {} ranks", files.rlim_max,
+                         needed, ranks);
   files.rlim_cur = needed;
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
@@ -150,27 +150,25 @@ void check_room_to_start(const Environment& get) {
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(directory, ignored);
   if (directory.front() != '/' || (is_there && !std::filesystem::is_directory(directory, ignored)))
-    throw base::BadInput(fmt::format("TMPDIR {}: needs the absolute path of a directory", directory));
+    throw base::BadInput("TMPDIR {}: needs the absolute path of a directory", directory);
   if (!is_there) return;  // mpirun makes it
   if (::access(directory.c_str(), W_OK | X_OK) != 0)
     throw base::BadInput(
-        fmt::format("{}: cannot be written to ({}), and mpirun keeps files there while ranks run; set TMPDIR to "
-                    "another directory",
-                    directory, std::strerror(errno)));
+        "{}: cannot be written to ({}), and mpirun keeps files there while ranks run; set TMPDIR to another directory",
+        directory, std::strerror(errno));
   struct statvfs place {};
   if (::statvfs(directory.c_str(), &place) != 0) return;
   constexpr std::uint64_t files = 64;  // with fewer, mpirun waits for ever, too
   if (place.f_files > 0 && place.f_favail < files)
     throw base::BadInput(
-        fmt::format("{}: has room for {} more files, mpirun needs {} to start ranks; remove some, or set TMPDIR to "
-                    "another directory",
-                    directory, place.f_favail, files));
+        "{}: has room for {} more files, mpirun needs {} to start ranks; remove some, or set TMPDIR to another "
+        "directory",
+        directory, place.f_favail, files);
   const auto free = static_cast<std::int64_t>(place.f_bavail * place.f_frsize / 1'000'000);
   if (free < needed)
     throw base::BadInput(
-        fmt::format("{}: {} MB are free, mpirun needs {} to start ranks; free some, or set "
-                    "TMPDIR to another directory",
-                    directory, free, needed));
+        "{}: {} MB are free, mpirun needs {} to start ranks; free some, or set TMPDIR to another directory", directory,
+        free, needed);
 }
 
 }  // namespace ut::launcher

@@ -86,21 +86,20 @@ dist::Patience patience(std::int64_t timeout, std::int64_t rank, const std::atom
 void check_ranks_can_meet(const RankEnvironment& environment) {
   if (!environment.is_rank || environment.can_meet) return;
   throw base::BadInput(
-      fmt::format("srun has started {} ranks without PMIx, so that none can find the others; use srun --mpi=pmix (srun "
-                  "--mpi=list says whether it is there), or mpirun inside the job",
-                  environment.world));
+      "srun has started {} ranks without PMIx, so that none can find the others; use srun --mpi=pmix (srun --mpi=list "
+      "says whether it is there), or mpirun inside the job",
+      environment.world);
 }
 
 /// An mpirun of another MPI starts programs that each believe they are alone.
 void check_world(const dist::Communicator& world, const RankEnvironment& environment, const Options& options) {
   if (environment.world > 0 && environment.world != world.size())
     throw AgreedBadInput(
-        fmt::format("{} ranks were started, but MPI sees {}: this MPI and what started the ranks do not know one "
-                    "another; use mpirun of the same MPI, or srun --mpi=pmix",
-                    environment.world, world.size()));
+        "{} ranks were started, but MPI sees {}: this MPI and what started the ranks do not know one another; use "
+        "mpirun of the same MPI, or srun --mpi=pmix",
+        environment.world, world.size());
   if (environment.is_rank && options.ranks > 0 && options.ranks != world.size())  // the starter may give no number
-    throw AgreedBadInput(
-        fmt::format("--ranks: {} given, but {} were started; leave --ranks out", options.ranks, world.size()));
+    throw AgreedBadInput("--ranks: {} given, but {} were started; leave --ranks out", options.ranks, world.size());
 }
 
 /// LibTorch goes by OMP_NUM_THREADS and the cores, not by how much of their time a container has.

@@ -73,8 +73,8 @@ void check_that_something_comes(const Options& options, std::int64_t update, con
   const bool time_is_over = options.max_hours > 0 && run.hours >= options.max_hours;
   const std::string limit = limit_reached(options, update, run, time_is_over);
   if (newest > update && !limit.empty())
-    throw base::BadInput(fmt::format("--checkpoint {}: what came after it would be dropped, and {}",
-                                     options.resume_from, nothing_left(update, limit)));
+    throw base::BadInput("--checkpoint {}: what came after it would be dropped, and {}", options.resume_from,
+                         nothing_left(update, limit));
   messages.push_back(fmt::format("goes on after update {}: the records of later updates, up to {}, are dropped{}",
                                  update, last, newest > update ? ", and so are their checkpoints" : ""));
 }
@@ -94,8 +94,7 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
   core::load_checkpoint(checkpoint, model.parameters(), &optimizer);
   const std::int64_t update = optimizer.updates();
   if (update > options.max_updates)
-    throw base::BadInput(
-        fmt::format("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update));
+    throw base::BadInput("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update);
   ResumedRun run;
   run.state = RunState::from_json(read);
   const std::string usual = options.evaluation_scoring == Scoring::teacher_forced ? scored_on : "";
