@@ -38,8 +38,8 @@ void run_and_kill(const std::string& run, const std::string& mesh, std::chrono::
   const std::string command = begun ? fmt::format("train --resume --run-dir {}", run)
                                     : fmt::format("{} {} --run-dir {}", small_training(1'000'000), mesh, run);
   const std::string victims = fmt::format("pgrep -f -- {}{}", processes_of(run, all), all ? "" : " | tail -n 1");
-  run_shell(fmt::format("timeout -s KILL 60 {} {} --quiet & job=$!; sleep {}; {} | xargs -r kill -KILL; wait $job",
-                        std::getenv("UT"), command, static_cast<double>(after.count()) / 1000, victims));
+  run_shell("timeout -s KILL 60 {} {} --quiet & job=$!; sleep {}; {} | xargs -r kill -KILL; wait $job",
+            std::getenv("UT"), command, static_cast<double>(after.count()) / 1000, victims);
 }
 
 TEST_F(Checkpoints, AreWholeIfTheRunIsKilledAtRandomMoments) {
@@ -120,8 +120,8 @@ TEST_F(Checkpoints, AreOnTheDiskBeforeTheyTakeTheirPlace) {
 }
 
 TEST_F(Checkpoints, EndTheRunIfTheyExceedTheFileSizeLimit) {
-  const tests::Outcome limited = tests::run_shell(
-      fmt::format("ulimit -f 8; $UT {} --run-dir {}", small_training(100) + "--quiet --d-model 64 --ranks 1 ", run_));
+  const tests::Outcome limited = tests::run_shell("ulimit -f 8; $UT {} --run-dir {}",
+                                                  small_training(100) + "--quiet --d-model 64 --ranks 1 ", run_);
   EXPECT_EQ(limited.exit_code, 1);
   EXPECT_THAT(limited.errors, MatchesRegex("ut: [^\n]*/checkpoints/[^\n]*File too large[^\n]*\n"));
 }
@@ -153,11 +153,10 @@ TEST_F(Checkpoints, ResumeTheRunEvenIfReadingTheBestIsSlow) {
 TEST_F(Checkpoints, EndTheRunIfTheirDirectoryIsRemoved) {
   FaultTally tally;
   const auto begin = std::chrono::steady_clock::now();
-  const Outcome outcome =
-      run_shell(fmt::format("(until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; mv {0} {0}-gone; rm -rf "
-                            "{0}-gone) & timeout 30 {1} {2} --quiet "
-                            "--ranks 2 --sequence-parallel 2 --run-dir {0}",
-                            run_, std::getenv("UT"), small_training(1'000'000)));
+  const Outcome outcome = run_shell(
+      "(until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; mv {0} {0}-gone; rm -rf {0}-gone) & timeout 30 {1} "
+      "{2} --quiet --ranks 2 --sequence-parallel 2 --run-dir {0}",
+      run_, std::getenv("UT"), small_training(1'000'000));
   tally.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.errors, MatchesRegex("ut: rank 0 on host [^\n ]+, after update [0-9]+: [^\n]*/run[^\n]*\n"));
@@ -165,10 +164,10 @@ TEST_F(Checkpoints, EndTheRunIfTheirDirectoryIsRemoved) {
 
 TEST_F(Checkpoints, AreLeftAloneWhileAnotherProcessTrains) {
   FaultTally tally;
-  const Outcome outcome = run_shell(fmt::format(
+  const Outcome outcome = run_shell(
       "timeout -s KILL 30 {1} {2} --quiet --run-dir {0} & until [ -e {0}/checkpoints/latest ]; do sleep 0.05; done; "
       "{1} train --resume --run-dir {0}; code=$?; pkill -KILL -f -- {3}; exit $code",
-      run_, std::getenv("UT"), small_training(1'000'000), processes_of(run_, true)));
+      run_, std::getenv("UT"), small_training(1'000'000), processes_of(run_, true));
   tally.tried(0, 0);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.errors, HasSubstr("ut: --run-dir " + run_ + ": another process trains there"));

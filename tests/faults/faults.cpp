@@ -31,16 +31,13 @@ FaultyRun run_with_fault(const std::string& fault, const std::string& arguments,
                          std::chrono::seconds most) {
   const auto begin = std::chrono::steady_clock::now();
   FaultyRun run;
-  run.outcome =
-      run_shell(fmt::format("UT_FAULT={} LD_PRELOAD={} timeout -s KILL {} {} {} --run-dir {}", fault,
-                            std::getenv("UT_INJECT"), most.count(), std::getenv("UT"), arguments, run_directory));
+  run.outcome = run_shell("UT_FAULT={} LD_PRELOAD={} timeout -s KILL {} {} {} --run-dir {}", fault,
+                          std::getenv("UT_INJECT"), most.count(), std::getenv("UT"), arguments, run_directory);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_LT(run.seconds, static_cast<double>(most.count())) << fault;
   const std::string processes = fmt::format("pgrep -fc -- '[-]-run-dir {}( |$)'", run_directory);
-  EXPECT_EQ(
-      run_shell(fmt::format("for try in 1 2 3 4 5 6; do {0} >/dev/null || break; sleep 0.5; done; {0}", processes))
-          .output,
-      "0\n")
+  EXPECT_EQ(run_shell("for try in 1 2 3 4 5 6; do {0} >/dev/null || break; sleep 0.5; done; {0}", processes).output,
+            "0\n")
       << fault << " left a process";
   return run;
 }
@@ -63,7 +60,7 @@ std::int64_t expect_whole_checkpoints(const std::string& run_directory) {
 }
 
 void resume(const std::string& run_directory, std::int64_t updates) {
-  const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", updates, run_directory));
+  const Outcome resumed = run_ut("train --resume --max-updates {} --run-dir {}", updates, run_directory);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
   EXPECT_EQ(resumed.errors, "");
 }

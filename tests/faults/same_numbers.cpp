@@ -38,8 +38,7 @@ TEST_F(Numbers, AreTheSameAfterResumingOnAnyOtherMesh) {
       SCOPED_TRACE(meshes[first].name() + " to " + meshes[second].name());
       const std::string run = directory_ / (meshes[first].name() + "-" + meshes[second].name());
       std::filesystem::copy(stopped, run, std::filesystem::copy_options::recursive);
-      const Outcome resumed =
-          run_ut(fmt::format("train --resume --max-updates 50 --run-dir {} {}", run, meshes[second].options()));
+      const Outcome resumed = run_ut("train --resume --max-updates 50 --run-dir {} {}", run, meshes[second].options());
       ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
       tally.tried(0, 0);
       expect_equal_losses(losses_of(whole), losses_of(run), 1e-9);
@@ -74,11 +73,10 @@ TEST_F(Numbers, AreTheSameBitsIfTheRunIsRepeated) {
 /// The largest resident memory of any rank, in KiB, once the run has done so many updates.
 std::int64_t memory_at(const std::string& run, std::int64_t updates) {
   const Outcome outcome = run_shell(
-      fmt::format("n=0; until [ $((n += 1)) -gt 6000 ] || [ \"$(sed -nE '$s/.\"update\":([0-9]+),.*/\\1/p' "
-                  "{0}/metrics.jsonl)\" -ge {1} ] 2>/dev/null; do "
-                  "sleep 0.1; done; pgrep -f -- '^{2} .*[-]-run-dir {0}( |$)' | while read -r rank; do awk '/VmRSS/ "
-                  "{{ print $2 }}' /proc/$rank/status; done | sort -n | tail -n 1",
-                  run, updates, std::getenv("UT")));
+      "n=0; until [ $((n += 1)) -gt 6000 ] || [ \"$(sed -nE '$s/.\"update\":([0-9]+),.*/\\1/p' {0}/metrics.jsonl)\" "
+      "-ge {1} ] 2>/dev/null; do sleep 0.1; done; pgrep -f -- '^{2} .*[-]-run-dir {0}( |$)' | while read -r rank; do "
+      "awk '/VmRSS/ {{ print $2 }}' /proc/$rank/status; done | sort -n | tail -n 1",
+      run, updates, std::getenv("UT"));
   if (outcome.output.empty()) ADD_FAILURE() << "the run has ended";
   return outcome.output.empty() ? 0 : std::stoll(outcome.output);
 }
@@ -89,13 +87,12 @@ TEST_F(Numbers, TakeNoMoreMemoryInALongRun) {
   FaultTally tally;
   const auto begin = std::chrono::steady_clock::now();
   run_shell(
-      fmt::format("setsid {} {} --halting act-copy --steps 4 --log-every 20 --evaluate-every 500 "
-                  "--checkpoint-every 500 --check-ranks 100 --ranks 2 --sequence-parallel 2 --quiet --run-dir {} "
-                  ">{}/said 2>&1 &",
-                  std::getenv("UT"), small_training(updates), run, directory_.path().string()));
+      "setsid {} {} --halting act-copy --steps 4 --log-every 20 --evaluate-every 500 --checkpoint-every 500 "
+      "--check-ranks 100 --ranks 2 --sequence-parallel 2 --quiet --run-dir {} >{}/said 2>&1 &",
+      std::getenv("UT"), small_training(updates), run, directory_.path().string());
   const std::int64_t early = memory_at(run, tries_all_faults() ? 1000 : 400);
   const std::int64_t late = memory_at(run, updates - 100);
-  run_shell(fmt::format("while pgrep -f -- '[-]-run-dir {}( |$)' >/dev/null; do sleep 0.2; done", run));
+  run_shell("while pgrep -f -- '[-]-run-dir {}( |$)' >/dev/null; do sleep 0.2; done", run);
   tally.tried(0, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   fmt::print("resident memory: {} KiB early, {} KiB after {} updates\n", early, late, updates - 100);
   EXPECT_LT(late, early + 1024) << "KiB";

@@ -1,6 +1,5 @@
 // Input that cannot be used gives one line on standard error that names it, exit code 2, and nothing written.
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +80,7 @@ TEST_F(BadInput, MissingFilesAreNamed) {
 
 TEST_F(BadInput, ANamedPipeIsNotWaitedFor) {
   const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
-  ASSERT_EQ(run_shell(fmt::format("rm {0}/qa1_train.txt; mkfifo {0}/qa1_train.txt", data)).exit_code, 0);
+  ASSERT_EQ(run_shell("rm {0}/qa1_train.txt; mkfifo {0}/qa1_train.txt", data).exit_code, 0);
   expect_refused(train("--task babi --data " + data), HasSubstr("qa1_train.txt: is a named pipe, a file is needed"));
   expect_refused(train(tiny + "--config " + data + "/qa1_train.txt"), HasSubstr("is a named pipe"));
   expect_nothing_written();
@@ -197,9 +196,8 @@ TEST_F(BadInput, DirectoryInPlaceOfAFileIsRefused) {
 TEST_F(BadInput, NamesMustBeUtf8) {
   const std::string data = stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
   expect_refused(
-      run_shell(fmt::format(
-          "other=$(printf '{}-\\344'); mv {} \"$other\"; $UT train --task babi --data \"$other\" --run-dir {}", data,
-          data, run_directory())),
+      run_shell("other=$(printf '{}-\\344'); mv {} \"$other\"; $UT train --task babi --data \"$other\" --run-dir {}",
+                data, data, run_directory()),
       HasSubstr("--data: is not UTF-8"));
   expect_nothing_written();
 }
@@ -208,9 +206,8 @@ TEST_F(BadInput, NameOfTheWorkingDirectoryMustBeRecordable) {
   stories("1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n");
   for (const auto& [letter, problem] : {std::pair("\\344", "is not UTF-8"), std::pair("\\nb", "has a line break")}) {
     expect_refused(
-        run_shell(fmt::format(
-            "here=$(printf '{}-{}'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
-            run_directory(), letter, run_directory())),
+        run_shell("here=$(printf '{}-{}'); mkdir \"$here\"; cd \"$here\"; $UT train --task babi --data . --run-dir {}",
+                  run_directory(), letter, run_directory()),
         HasSubstr(std::string("--data: the name of the working directory ") + problem));
     expect_nothing_written();
   }
@@ -237,7 +234,7 @@ TEST_F(BadInput, UnwritablePlacesAreRefused) {
   make_run();
   expect_refused(run_ut("report --no-model " + run_directory() + " --out " + directory_.path().string()),
                  HasSubstr("is a directory"));
-  expect_refused(run_ut(fmt::format("export --run-dir {} --out {}/there", run_directory(), file)),
+  expect_refused(run_ut("export --run-dir {} --out {}/there", run_directory(), file),
                  HasSubstr("there: cannot be made"));
   const std::string evaluate = "evaluate --sequence-parallel 1 --run-dir " + run_directory() + " --ranks ";
   for (const std::string& command : {evaluate + "1", evaluate + "2", std::string("train --help")}) {
@@ -286,9 +283,8 @@ TEST_F(BadInput, FilesFollowTheUmaskAndLieInTheRunDirectory) {
   for (const auto& [mask, none, all] : {std::tuple("027", 027U, 0640U), std::tuple("002", 002U, 0664U)}) {
     const std::string place = directory_ / std::string("umask") + mask;
     std::filesystem::create_directories(place);
-    const Outcome trained =
-        run_shell(fmt::format("cd {} && umask {} && {} train {} --ranks 2 --sequence-parallel 1 --run-dir run", place,
-                              mask, std::getenv("UT"), tiny));
+    const Outcome trained = run_shell("cd {} && umask {} && {} train {} --ranks 2 --sequence-parallel 1 --run-dir run",
+                                      place, mask, std::getenv("UT"), tiny);
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
@@ -333,17 +329,15 @@ TEST_F(BadInput, UnusableRunDirectoryIsRefused) {
 TEST_F(BadInput, RanksThatDoNotFitAreRefused) {
   expect_refused(train(tiny + "--sequence-parallel 2"), AllOf(HasSubstr("--sequence-parallel"), HasSubstr("1")));
   expect_refused(train(tiny + "--ranks 3 --sequence-parallel 2"), HasSubstr("--sequence-parallel"));
-  expect_refused(run_shell(fmt::format(
-                     "mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}",
-                     std::getenv("UT"), tiny, run_directory())),
+  expect_refused(run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} train {} --ranks 3 --run-dir {}",
+                           std::getenv("UT"), tiny, run_directory()),
                  AllOf(HasSubstr("--ranks"), HasSubstr("3"), HasSubstr("2")));
   expect_nothing_written();
 }
 
 /// Flux and prun tell a rank its number, but not the number of ranks.
 TEST_F(BadInput, OtherRanksThanWereStartedAreRefused) {
-  expect_refused(run_shell(fmt::format("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny,
-                                       run_directory())),
+  expect_refused(run_shell("PMIX_RANK=0 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"), tiny, run_directory()),
                  HasSubstr("ut: --ranks: 2 given, but 1 were started; leave --ranks out"));
   expect_nothing_written();
 }
@@ -361,8 +355,8 @@ TEST_F(BadInput, MissingRoomForMpirunIsReported) {
   for (const auto& [place, message] :
        {std::pair("/proc", "/proc: 0 MB are free, mpirun needs 16"),
         std::pair("relative", "TMPDIR relative: needs the absolute path of a directory")}) {
-    expect_refused(run_shell(fmt::format("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place,
-                                         std::getenv("UT"), tiny, run_directory())),
+    expect_refused(run_shell("TMPDIR={} timeout 60 {} train {} --ranks 2 --run-dir {}", place, std::getenv("UT"), tiny,
+                             run_directory()),
                    HasSubstr(message));
     expect_nothing_written();
   }
@@ -370,26 +364,26 @@ TEST_F(BadInput, MissingRoomForMpirunIsReported) {
 
 /// mpirun does not run with fewer open files than it needs for itself and each rank.
 TEST_F(BadInput, TooFewOpenFilesForMpirunAreReported) {
-  expect_refused(run_shell(fmt::format("ulimit -n 40; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
-                                       std::getenv("UT"), tiny, run_directory())),
+  expect_refused(run_shell("ulimit -n 40; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"),
+                           tiny, run_directory()),
                  HasSubstr("open files: at most 40 are allowed (ulimit -n), mpirun needs 50 for 2 ranks"));
   expect_nothing_written();
-  const Outcome raised = run_shell(fmt::format(
-      "ulimit -S -n 30; timeout -s KILL 60 {} train {} --ranks 2 --sequence-parallel 1 --quiet --run-dir {}",
-      std::getenv("UT"), tiny, run_directory()));
+  const Outcome raised =
+      run_shell("ulimit -S -n 30; timeout -s KILL 60 {} train {} --ranks 2 --sequence-parallel 1 --quiet --run-dir {}",
+                std::getenv("UT"), tiny, run_directory());
   EXPECT_EQ(raised.exit_code, 0) << raised.errors;
 }
 
 TEST_F(BadInput, TooLittleAddressSpaceForRanksIsReported) {
-  expect_refused(run_shell(fmt::format("ulimit -v 900000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
-                                       std::getenv("UT"), tiny, run_directory())),
+  expect_refused(run_shell("ulimit -v 900000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"),
+                           tiny, run_directory()),
                  HasSubstr("a process may have 922 MB (ulimit -v), a rank needs 1.10 GB"));
   expect_nothing_written();
 }
 
 TEST_F(BadInput, TooSmallFilesForRanksAreReported) {
-  expect_refused(run_shell(fmt::format("ulimit -f 1000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}",
-                                       std::getenv("UT"), tiny, run_directory())),
+  expect_refused(run_shell("ulimit -f 1000; timeout -s KILL 60 {} train {} --ranks 2 --run-dir {}", std::getenv("UT"),
+                           tiny, run_directory()),
                  HasSubstr("a process may write 512 kB (ulimit -f), a rank needs 16 MB"));
   expect_nothing_written();
 }
@@ -408,7 +402,7 @@ TEST_F(BadInput, TypedCommandRunsAloneInASlurmShell) {
       "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 $UT data stories --train 2 --test 2 --out " + run_directory();
   expect_refused(run_shell(command), HasSubstr("srun has started 4"));
   expect_nothing_written();
-  const Outcome typed = run_shell(fmt::format("script --quiet --return --command '{}' /dev/null", command));
+  const Outcome typed = run_shell("script --quiet --return --command '{}' /dev/null", command);
   EXPECT_EQ(typed.exit_code, 0) << typed.output;
 }
 

@@ -218,8 +218,8 @@ TEST(Bench, PositionsThatHaltedAreNotSent) {
 }
 
 TEST(Bench, RunsUnderMpirun) {
-  const Outcome outcome = run_shell(fmt::format("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} bench {}",
-                                                std::getenv("UT"), tiny_bench));
+  const Outcome outcome =
+      run_shell("mpirun --quiet --allow-run-as-root --oversubscribe -n 2 {} bench {}", std::getenv("UT"), tiny_bench);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(json::parse(outcome.output).at("ranks"), 2);
 }
@@ -243,7 +243,7 @@ TEST(Bench, WhatCannotBeMeasuredIsRefusedInOneLine) {
                                                        {"--min-length", "13"}};
   for (const auto& [options, value] : wrong) {
     SCOPED_TRACE(options);
-    const Outcome outcome = run_ut(fmt::format("bench {} {} {} --ranks 2", tiny_bench, options, value));
+    const Outcome outcome = run_ut("bench {} {} {} --ranks 2", tiny_bench, options, value);
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.output, "");
     EXPECT_THAT(outcome.errors, testing::HasSubstr(options.substr(options.rfind("--"))));

@@ -85,8 +85,8 @@ class DataFetch : public testing::Test {
  protected:
   /// Runs `ut data fetch` in a directory of its own, with PATH set to `path`.
   Outcome fetch(const std::string& arguments, const std::string& path = "$PATH") const {
-    return run_shell(fmt::format("cd {} && PATH={} {} data fetch {}", directory_.path().string(), path,
-                                 std::getenv("UT"), arguments));
+    return run_shell("cd {} && PATH={} {} data fetch {}", directory_.path().string(), path, std::getenv("UT"),
+                     arguments);
   }
   /// The names in that directory.
   std::vector<std::string> found() const {
@@ -158,11 +158,12 @@ TEST_F(DataFetch, DownloadsFromTheAddressWithCurl) {
   const TemporaryDirectory tools;
   tools.write("packed/tasks/en/qa1_train.txt", "1 Ada sat.\n");
   tools.write("packed/tasks/data/task1/raw/val.en", "A boat.\n");
-  ASSERT_EQ(run_shell(fmt::format("cd {}/packed/tasks && gzip en/qa1_train.txt && tar -cf inner.tar en && cd .. && "
-                                  "tar -czf ../archive tasks",
-                                  tools.path().string()))
-                .exit_code,
-            0);
+  ASSERT_EQ(
+      run_shell(
+          "cd {}/packed/tasks && gzip en/qa1_train.txt && tar -cf inner.tar en && cd .. && tar -czf ../archive tasks",
+          tools.path().string())
+          .exit_code,
+      0);
   const auto curl =
       tools.write("curl", fmt::format("#!/bin/sh\ncp {} \"$6\" && echo \"$7\" > {} && echo \"$4\" >> {}\n",
                                       tools / "archive", tools / "address", tools / "meter"));
@@ -191,7 +192,7 @@ TEST_F(DataFetch, DownloadsFromTheAddressWithCurl) {
 TEST_F(DataFetch, FilesThatAreNotAsPublishedAreRefused) {
   const TemporaryDirectory tools;
   tools.write("packed/lambada_test_plain_text.txt", "a passage\n");
-  ASSERT_EQ(run_shell(fmt::format("tar -czf {} -C {} .", tools / "archive", tools / "packed")).exit_code, 0);
+  ASSERT_EQ(run_shell("tar -czf {} -C {} .", tools / "archive", tools / "packed").exit_code, 0);
   const auto curl = tools.write("curl", fmt::format("#!/bin/sh\ncp {} \"$6\"\n", tools / "archive"));
   std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
   expect_refused(

@@ -41,7 +41,7 @@ class EvaluationOfCopy : public testing::Test {
   }
   static std::vector<std::string> decoded(const std::string& options) {
     const std::string lines = directory->write("lines", fmt::format("{}\n", fmt::join(inputs(), "\n"))).string();
-    const Outcome outcome = run_shell(fmt::format("$UT decode --run-dir {} {} < {}", run(), options, lines));
+    const Outcome outcome = run_shell("$UT decode --run-dir {} {} < {}", run(), options, lines);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     std::istringstream text(outcome.output);
     std::vector<std::string> outputs;
@@ -61,8 +61,7 @@ class EvaluationOfCopy : public testing::Test {
 };
 
 TEST_F(EvaluationOfCopy, CountsSymbolsAndSequencesOfTheExportedLogits) {
-  const Outcome exported =
-      run_ut(fmt::format("export --run-dir {} --out {} --examples 40", run(), *directory / "model"));
+  const Outcome exported = run_ut("export --run-dir {} --out {} --examples 40", run(), *directory / "model");
   ASSERT_EQ(exported.exit_code, 0) << exported.errors;
   const core::Safetensors examples = core::read_safetensors(*directory / "model/examples.safetensors");
   const at::Tensor logits = examples.at("logits");
@@ -136,7 +135,7 @@ TEST_F(EvaluationOfCopy, WritesWhatWasMadeOfEachExample) {
     EXPECT_EQ(number, 40);
     EXPECT_NEAR(scores.at("sequence_accuracy").get<double>(), right / 40.0, 1e-12);
   }
-  const Outcome refused = run_ut(fmt::format("evaluate --run-dir {} --outputs /nowhere/outputs", run()));
+  const Outcome refused = run_ut("evaluate --run-dir {} --outputs /nowhere/outputs", run());
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_EQ(refused.errors, "ut: --outputs /nowhere/outputs: there is no directory /nowhere\n");
 }
@@ -156,9 +155,9 @@ TEST_F(EvaluationOfCopy, IsKeptWithItsRunWhereThatCanBeWrittenTo) {
   EXPECT_EQ(json::parse(last), printed);
 
   const std::string other = *directory / "other";
-  ASSERT_EQ(run_shell(fmt::format("cp -r {} {}; rm {}/evaluations.jsonl", run(), other, other)).exit_code, 0);
+  ASSERT_EQ(run_shell("cp -r {} {}; rm {}/evaluations.jsonl", run(), other, other).exit_code, 0);
   std::filesystem::create_directory(other + "/evaluations.jsonl");  // a directory, so nothing can be appended to it
-  const Outcome outcome = run_ut(fmt::format("evaluate --run-dir {} --beam 2 --ranks 2 --json", other));
+  const Outcome outcome = run_ut("evaluate --run-dir {} --beam 2 --ranks 2 --json", other);
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(json::parse(outcome.output), printed);
   EXPECT_THAT(outcome.errors, testing::HasSubstr("is not recorded with its run"));
@@ -208,9 +207,8 @@ TEST_F(EvaluationOfCopy, DecodesEachLineBeforeTheNextIsThereIfAsked) {
                            "  echo \"$answer\"\n"
                            "done\n";
   for (const int ranks : {1, 2}) {
-    const Outcome outcome =
-        run_shell(fmt::format("printf '{}\\n12x\\n' | bash {} --run-dir {} --checkpoint update-150 --ranks {}",
-                              fmt::join(first(inputs()), "\\n"), script, run(), ranks));
+    const Outcome outcome = run_shell("printf '{}\\n12x\\n' | bash {} --run-dir {} --checkpoint update-150 --ranks {}",
+                                      fmt::join(first(inputs()), "\\n"), script, run(), ranks);
     EXPECT_EQ(outcome.output, fmt::format("{}\n", fmt::join(first(at_once), "\n"))) << outcome.errors;
     EXPECT_THAT(outcome.errors, testing::HasSubstr("standard input, line 4: '12x'"));
   }
@@ -219,14 +217,13 @@ TEST_F(EvaluationOfCopy, DecodesEachLineBeforeTheNextIsThereIfAsked) {
 TEST(Evaluation, TakesSomeOfEachGroupIfLimited) {
   const TemporaryDirectory directory;
   for (const std::string facts : {"1", "2"})
-    ASSERT_EQ(run_ut(fmt::format("data stories --facts {} --train 100 --test 100 --out {}", facts, directory / "data"))
-                  .exit_code,
+    ASSERT_EQ(run_ut("data stories --facts {} --train 100 --test 100 --out {}", facts, directory / "data").exit_code,
               0);
   const std::string run = directory / "run";
-  const Outcome trained = run_ut(fmt::format(
+  const Outcome trained = run_ut(
       "train --task babi --babi-task all --data {} --d-model 16 --heads 2 --ffn 32 --steps 1 --batch 8 --threads 1 "
       "--max-updates 1 --evaluate-every 0 --run-dir {}",
-      directory / "data", run));
+      directory / "data", run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const json scores = json_of_ut("evaluate --json --evaluation-limit 10 --run-dir " + run);
   for (const std::string task : {"task 1", "task 2"})

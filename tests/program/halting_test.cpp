@@ -23,16 +23,15 @@ class Halting : public testing::TestWithParam<std::string> {
   Outcome train(const std::string& task, const std::string& ranks = "",
                 const std::string& kind = "--halting-bias -0.5") const {
     return run_ut(
-        fmt::format("train {} --halting {} --max-steps {} {} --d-model 16 --heads 2 --ffn 32 "
-                    "--batch 8 --max-updates 20 --log-every 5 --evaluate-every 10 {} --run-dir {}",
-                    task, GetParam(), most, kind, ranks, run_));
+        "train {} --halting {} --max-steps {} {} --d-model 16 --heads 2 --ffn 32 --batch 8 --max-updates 20 "
+        "--log-every 5 --evaluate-every 10 {} --run-dir {}",
+        task, GetParam(), most, kind, ranks, run_);
   }
 
   std::string stories(const std::string& name, int facts) const {
     std::string directory = directory_ / name;
     EXPECT_EQ(
-        run_ut(fmt::format("data stories --facts {} --train 200 --validation 20 --test 30 --out {}", facts, directory))
-            .exit_code,
+        run_ut("data stories --facts {} --train 200 --validation 20 --test 30 --out {}", facts, directory).exit_code,
         0);
     return directory;
   }
@@ -98,8 +97,7 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
 TEST_P(Halting, RandomHaltingDoesNotDependOnTheBatchOfAnEncoder) {
   ASSERT_EQ(train("--task babi --babi-task 1 --data " + stories("one", 1), "", "--act-kind random").exit_code, 0);
   const auto evaluated = [&](int together) {
-    return json::parse(
-        run_ut(fmt::format("evaluate --json --evaluation-batch {} --run-dir {}", together, run_)).output);
+    return json::parse(run_ut("evaluate --json --evaluation-batch {} --run-dir {}", together, run_).output);
   };
   EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
 }
@@ -110,8 +108,7 @@ TEST_P(Halting, RandomHaltingDoesNotDependOnTheBatchOfADecoder) {
                 .exit_code,
             0);
   const auto evaluated = [&](int together) {
-    return json::parse(
-        run_ut(fmt::format("evaluate --json --evaluation-batch {} --run-dir {}", together, run_)).output);
+    return json::parse(run_ut("evaluate --json --evaluation-batch {} --run-dir {}", together, run_).output);
   };
   EXPECT_EQ(evaluated(1).at("ponder"), evaluated(64).at("ponder"));
 }

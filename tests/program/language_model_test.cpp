@@ -32,8 +32,8 @@ class LanguageModel : public testing::Test {
  protected:
   std::string run() const { return directory_ / "run"; }
   void train(const std::string& task, int updates) const {
-    const Outcome outcome = run_ut(fmt::format("train {} --task {} --data {} --max-updates {} --run-dir {}", settings,
-                                               task, directory_.path().string(), updates, run()));
+    const Outcome outcome = run_ut("train {} --task {} --data {} --max-updates {} --run-dir {}", settings, task,
+                                   directory_.path().string(), updates, run());
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   }
   nlohmann::json evaluate(const std::string& options = "") const {
@@ -91,7 +91,7 @@ TEST_F(Cycle, ReachesThePerplexityOfItsGrammar) {
   const Outcome said = run_ut("evaluate --run-dir " + run());
   EXPECT_THAT(said.output, HasSubstr("on 400 words, perplexity "));
   EXPECT_THAT(said.output, HasSubstr("mean of the "));
-  const Outcome typed = run_shell(fmt::format("printf 'a b c x\\nb\\n' | $UT decode --run-dir {}", run()));
+  const Outcome typed = run_shell("printf 'a b c x\\nb\\n' | $UT decode --run-dir {}", run());
   EXPECT_EQ(typed.output, "b\nc\n") << typed.errors;
   std::ifstream metrics(run() + "/metrics.jsonl");
   const std::string all((std::istreambuf_iterator<char>(metrics)), {});
@@ -166,7 +166,7 @@ TEST_F(Cycle, WritesOnAsIfItsWordsWereGivenBackToIt) {
 TEST_F(Cycle, BestIsScoredAgainIfOtherWordsAreScored) {
   train("lambada --lambada-form language-model --lambada-scored all-words", 5);
   for (const std::string words : {"last-word", "all-words"})
-    EXPECT_THAT(run_ut(fmt::format("train --resume --lambada-scored {} --run-dir {}", words, run())).output,
+    EXPECT_THAT(run_ut("train --resume --lambada-scored {} --run-dir {}", words, run()).output,
                 HasSubstr("the validation examples or the scoring have changed; update 5"));
 }
 
@@ -244,10 +244,10 @@ TEST_F(LanguageModel, PointingIsNotSmoothed) {
   for (int passage = 0; passage < 40; ++passage)
     passages += fmt::format("a{0} b{1} c a{0}\n", passage % 7, passage % 5);
   write_passages(directory_, passages);
-  const Outcome outcome = run_ut(fmt::format(
+  const Outcome outcome = run_ut(
       "train --task lambada --lambada-form pointing --data {} --d-model 8 --heads 2 --ffn 8 --steps 1 --batch 40 "
       "--dropout 0 --dtype float64 --learning-rate 1e-30 --schedule constant --max-updates 1 --run-dir {}",
-      directory_.path().string(), run()));
+      directory_.path().string(), run());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_NEAR(losses_of(run()).at(0), evaluate("--split train").at("loss").get<double>(), 1e-9);
 }
@@ -274,9 +274,9 @@ TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
   directory_.write("lambada_test_plain_text.txt", passages(300, 'n') + "by m0 m1 m2\n");
   train("lambada --lambada-form pointing --vocabulary-size 22 --transition separable-convolution", 400);
   const Outcome on_a_mesh_of_its_choice = run_ut(
-      fmt::format("train --task lambada --lambada-form pointing --data {} --d-model 16 --heads 2 --ffn 16 --ranks 2 "
-                  "--max-updates 1 --evaluation-limit 4 --run-dir {}",
-                  directory_.path().string(), directory_ / "planned"));
+      "train --task lambada --lambada-form pointing --data {} --d-model 16 --heads 2 --ffn 16 --ranks 2 --max-updates "
+      "1 --evaluation-limit 4 --run-dir {}",
+      directory_.path().string(), directory_ / "planned");
   EXPECT_EQ(on_a_mesh_of_its_choice.exit_code, 0) << on_a_mesh_of_its_choice.errors;
   for (const std::string mesh : {"--ranks 1", "--ranks 2 --sequence-parallel 2"}) {
     const auto scores = evaluate(mesh);
@@ -285,8 +285,7 @@ TEST_F(LanguageModel, PointsAtWordsThatWereNeverSeen) {
     EXPECT_EQ(scores.at("groups").at("target not in context").at("accuracy"), 0);
     EXPECT_TRUE(scores.contains("loss"));
   }
-  const Outcome typed =
-      run_shell(fmt::format("printf 'v1 v2 by v3 v4\nv1 v2 by zz v4\n' | $UT decode --run-dir {}", run()));
+  const Outcome typed = run_shell("printf 'v1 v2 by v3 v4\nv1 v2 by zz v4\n' | $UT decode --run-dir {}", run());
   EXPECT_EQ(typed.output, "v3\nzz\n") << typed.errors;
 }
 

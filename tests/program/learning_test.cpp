@@ -1,6 +1,5 @@
 // What a model must have learned after a minute or so on two cores.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,8 +14,7 @@ const std::string learning_settings =
     "--beta2 0.999 --epsilon 1e-8 --clip-norm 1 --label-smoothing 0 --quiet ";
 
 nlohmann::json evaluate(const std::string& run, const std::string& options = "") {
-  const Outcome outcome =
-      run_ut(fmt::format("evaluate --json --ranks 2 --sequence-parallel 2 --run-dir {} {}", run, options));
+  const Outcome outcome = run_ut("evaluate --json --ranks 2 --sequence-parallel 2 --run-dir {} {}", run, options);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   return nlohmann::json::parse(outcome.output);
 }
@@ -38,10 +36,10 @@ TEST(Learning, AnswersFromOneFactWithPositionsThatHalt) {
   ASSERT_EQ(run_ut("data stories --facts 1 --train 10000 --out " + stories).exit_code, 0);
   const std::string run = directory / "run";
   const Outcome trained = run_ut(
-      fmt::format("train --task babi --data {} --halting act-copy --max-steps 6 --dropout 0.1 --weight-decay 0.01 "
-                  "--warmup 300 --max-updates 1500 --evaluate-every 250 --checkpoint-every 0 --target-score 0.97 {} "
-                  "--learning-rate 0.001 --run-dir {}",
-                  stories, learning_settings, run));
+      "train --task babi --data {} --halting act-copy --max-steps 6 --dropout 0.1 --weight-decay 0.01 --warmup 300 "
+      "--max-updates 1500 --evaluate-every 250 --checkpoint-every 0 --target-score 0.97 {} --learning-rate 0.001 "
+      "--run-dir {}",
+      stories, learning_settings, run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const auto scores = evaluate(run);
   EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);
@@ -54,13 +52,12 @@ TEST(Learning, AnswersThePublishedTask1) {
   const std::string archive = UT_SOURCE_DIR "/../shared/data/babi.tar.xz";
   if (!std::filesystem::exists(archive)) GTEST_SKIP() << archive << " is not here: the published bAbI files";
   const TemporaryDirectory directory;
-  ASSERT_EQ(run_shell(fmt::format("tar -xJf {} -C {}", archive, directory.path().string())).exit_code, 0);
+  ASSERT_EQ(run_shell("tar -xJf {} -C {}", archive, directory.path().string()).exit_code, 0);
   const std::string run = directory / "run";
   const Outcome trained = run_ut(
-      fmt::format("train --task babi --babi-task 1 --data {} --dropout 0.1 --weight-decay 0.01 --warmup 300 "
-                  "--max-updates 2500 --evaluate-every 250 --checkpoint-every 0 --target-score 0.99 {} --learning-rate "
-                  "0.001 --run-dir {}",
-                  directory / "babi/tasks_1-20_v1-2/en-valid", learning_settings, run));
+      "train --task babi --babi-task 1 --data {} --dropout 0.1 --weight-decay 0.01 --warmup 300 --max-updates 2500 "
+      "--evaluate-every 250 --checkpoint-every 0 --target-score 0.99 {} --learning-rate 0.001 --run-dir {}",
+      directory / "babi/tasks_1-20_v1-2/en-valid", learning_settings, run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const auto scores = evaluate(run);
   EXPECT_EQ(scores.at("sequences").get<int>(), 1000);

@@ -40,7 +40,7 @@ TEST_P(LstmTraining, GivesTheSameCurveHoweverManyRanksShareTheBatch) {
   for (const int ranks : {2, 3}) {
     SCOPED_TRACE(ranks);
     const std::string run = directory_ / fmt::format("{}", ranks);
-    const Outcome outcome = run_ut(fmt::format("train {} --ranks {} --run-dir {}", command, ranks, run));
+    const Outcome outcome = run_ut("train {} --ranks {} --run-dir {}", command, ranks, run);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, HasSubstr(fmt::format("data-parallel {}, sequence-parallel 1", ranks)));
     expect_equal_losses(losses_of(one_rank), losses_of(run), 1e-9);
@@ -63,8 +63,8 @@ TEST(LstmProgram, LearnsToCopyFiveDigitsAndDecodesThemOnRanks) {
   EXPECT_GE(scores.at("accuracy").get<double>(), 0.99);
   for (const std::string beam : {"", " --beam 1", " --beam 4", " --beam 4 --length-penalty 0 --decode-extra 3"})
     for (const std::string ranks : {"", " --ranks 3"}) {
-      const Outcome decoded = run_shell(
-          fmt::format("printf '12345\\n4\\n99\\n' | {} decode --run-dir {}{}{}", std::getenv("UT"), run, beam, ranks));
+      const Outcome decoded =
+          run_shell("printf '12345\\n4\\n99\\n' | {} decode --run-dir {}{}{}", std::getenv("UT"), run, beam, ranks);
       EXPECT_EQ(decoded.output, "12345\n4\n99\n") << beam << ranks << decoded.errors;
     }
 }
@@ -96,8 +96,7 @@ TEST(LstmProgram, RefusesWhatItCannotDoInOneLine) {
   const TemporaryDirectory directory;
   for (const std::string option : {"--ranks 2 --sequence-parallel 2", "--halting act-copy", "--decoder-halting act",
                                    "--recompute step", "--precision bfloat16"}) {
-    const Outcome refused =
-        run_ut(fmt::format("train --task copy --model lstm {} --run-dir {}", option, directory / "run"));
+    const Outcome refused = run_ut("train --task copy --model lstm {} --run-dir {}", option, directory / "run");
     EXPECT_EQ(refused.exit_code, 2) << option;
     EXPECT_THAT(refused.errors, testing::MatchesRegex("ut: --[^\n]* not with --model lstm, [^\n]*\n")) << option;
     EXPECT_EQ(run_ut("bench --model lstm " + option).errors, refused.errors);

@@ -84,8 +84,8 @@ TEST_P(Training, GivesTheSameCurveOnEveryMesh) {
   for (const auto& [ranks, sequence_parallel] : meshes_of(dtype)) {
     SCOPED_TRACE(fmt::format("{} ranks, sequence-parallel {}", ranks, sequence_parallel));
     const std::string run = directory_ / fmt::format("{}-{}", ranks, sequence_parallel);
-    const Outcome outcome = run_ut(
-        fmt::format("{} --ranks {} --sequence-parallel {} --run-dir {}", command, ranks, sequence_parallel, run));
+    const Outcome outcome =
+        run_ut("{} --ranks {} --sequence-parallel {} --run-dir {}", command, ranks, sequence_parallel, run);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, testing::HasSubstr(fmt::format("{} ranks,", ranks)));
     expect_equal_losses(losses_of(one_rank), losses_of(run), tolerance);
@@ -116,8 +116,7 @@ TEST_P(ExchangeForms, GiveTheSameCurveAsOneRank) {
         "--exchange all-gather --recompute step", "--exchange ring --recompute step"}) {
     SCOPED_TRACE(exchange);
     const std::string run = directory_ / exchange;
-    const Outcome outcome =
-        run_ut(fmt::format("{} {} --ranks 4 --sequence-parallel 4 --run-dir '{}'", command, exchange, run));
+    const Outcome outcome = run_ut("{} {} --ranks 4 --sequence-parallel 4 --run-dir '{}'", command, exchange, run);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, testing::HasSubstr("4 ranks,"));
     expect_equal_losses(losses_of(one_rank), losses_of(run), tolerance);

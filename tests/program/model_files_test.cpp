@@ -34,18 +34,18 @@ class ModelFiles : public testing::Test {
   void train(const std::string& options) {
     const bool is_lstm = options.find("--model lstm") != std::string::npos;
     const Outcome trained =
-        run_ut(fmt::format("train {}{}{} --run-dir {}", small_model, is_lstm ? "" : small_universal, options, run_));
+        run_ut("train {}{}{} --run-dir {}", small_model, is_lstm ? "" : small_universal, options, run_);
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
   /// Exports the run and returns the new directory.
   std::string exported(const std::string& options = "") {
     std::filesystem::remove_all(directory_ / "model");
-    const Outcome outcome = run_ut(fmt::format("export --run-dir {} --out {} {}", run_, directory_ / "model", options));
+    const Outcome outcome = run_ut("export --run-dir {} --out {} {}", run_, directory_ / "model", options);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     return directory_ / "model";
   }
   Outcome import(const std::string& model) {
-    return run_ut(fmt::format("import --from {} --run-dir {}", model, directory_ / "again"));
+    return run_ut("import --from {} --run-dir {}", model, directory_ / "again");
   }
 
   TemporaryDirectory directory_;
@@ -67,7 +67,7 @@ TEST_F(ModelFiles, ComeBackWithTheSameBits) {
   EXPECT_EQ(scored, json_of_ut("evaluate --json --run-dir " + again));
   const Outcome trained = run_ut("train --resume --max-updates 2 --run-dir " + again);
   EXPECT_EQ(trained.exit_code, 0) << trained.errors;
-  EXPECT_EQ(run_ut(fmt::format("export --run-dir {} --out {}", run_, model)).exit_code, 2) << "it is there already";
+  EXPECT_EQ(run_ut("export --run-dir {} --out {}", run_, model).exit_code, 2) << "it is there already";
   EXPECT_EQ(import(model).exit_code, 2) << "there is a run already";
 }
 
@@ -107,7 +107,7 @@ TEST_F(ModelFiles, MismatchesAreNamedAndNothingIsWritten) {
   refuses("tensor " + bias + " has values that are not finite",
           [&](auto& held) { held.tensors[bias] = at::full({24}, std::numeric_limits<float>::infinity()); });
   const auto with = [&](const std::string& option) {
-    return run_ut(fmt::format("import {} --from {} --run-dir {}", option, model, directory_ / "again")).errors;
+    return run_ut("import {} --from {} --run-dir {}", option, model, directory_ / "again").errors;
   };
   for (const std::string option : {"--d-model 1000000", "--heads 4", "--signal halves", "--residual signal-in",
                                    "--steps 9", "--halting act", "--dtype float64"}) {

@@ -1,6 +1,5 @@
 // `ut plan` and `ut doctor`: what they print, and that they leave nothing behind.
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -123,7 +122,7 @@ TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
 
 TEST(Doctor, NamesTheRemedyBesideAFault) {
   const Outcome outcome =
-      run_ut(fmt::format("doctor --threads {} --run-dir /proc/nowhere", std::thread::hardware_concurrency() + 1));
+      run_ut("doctor --threads {} --run-dir /proc/nowhere", std::thread::hardware_concurrency() + 1);
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.output, HasSubstr("fault  cores"));
   EXPECT_THAT(outcome.output, HasSubstr("fault  directory"));
@@ -144,10 +143,10 @@ TEST(Doctor, ReportsFaultsOfOtherRanks) {
   const TemporaryDirectory directory;
   const auto mpirun = directory.write("mpirun", "#!/bin/sh\necho mpirun 9.8.7\n");
   std::filesystem::permissions(mpirun, std::filesystem::perms::owner_all);
-  const Outcome outcome =
-      run_shell(fmt::format("OMP_NUM_THREADS=1 mpirun --quiet --allow-run-as-root --oversubscribe --bind-to none -n 1 "
-                            "{0} doctor : -n 1 env PATH={1}:$PATH {0} doctor",
-                            std::getenv("UT"), directory.path().string()));
+  const Outcome outcome = run_shell(
+      "OMP_NUM_THREADS=1 mpirun --quiet --allow-run-as-root --oversubscribe --bind-to none -n 1 {0} doctor : -n 1 env "
+      "PATH={1}:$PATH {0} doctor",
+      std::getenv("UT"), directory.path().string());
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.output, testing::ContainsRegex("fault +MPI +[^ ]+: .*mpirun is version 9.8.7"));
   EXPECT_THAT(outcome.output, testing::ContainsRegex("ok +MPI"));

@@ -30,7 +30,7 @@ Outcome run_shell(const std::string& command) {
 Outcome run_ut(const std::string& arguments) {
   const char* program = std::getenv("UT");
   if (program == nullptr) throw std::runtime_error("the environment variable UT must name the program");
-  return run_shell(fmt::format("{} {}", program, arguments));
+  return run_shell("{} {}", program, arguments);
 }
 
 nlohmann::json json_of_ut(const std::string& arguments) {

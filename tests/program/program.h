@@ -1,10 +1,13 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/temporary_directory.h"
@@ -22,6 +25,16 @@ struct Outcome {
 Outcome run_shell(const std::string& command);
 /// Runs the built program `ut` (environment variable UT) with these arguments, as a shell would split them.
 Outcome run_ut(const std::string& arguments);
+
+/// The same for the command line, or the arguments, that fmt::format() makes.
+template <typename First, typename... Others>
+Outcome run_shell(fmt::format_string<First, Others...> format, First&& first, Others&&... others) {
+  return run_shell(fmt::format(format, std::forward<First>(first), std::forward<Others>(others)...));
+}
+template <typename First, typename... Others>
+Outcome run_ut(fmt::format_string<First, Others...> format, First&& first, Others&&... others) {
+  return run_ut(fmt::format(format, std::forward<First>(first), std::forward<Others>(others)...));
+}
 
 /// The one line of JSON that `ut` prints with these arguments; expects success and no other output.
 nlohmann::json json_of_ut(const std::string& arguments);

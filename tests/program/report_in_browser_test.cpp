@@ -37,10 +37,9 @@ class ReportInBrowser : public Report {
                         "}</script></body>");
     const auto copy = directory_.write("browsed.html", text);
     const Outcome seen = run_shell(
-        fmt::format("timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
-                    "--enable-logging=stderr --user-data-dir={} --window-size=1300,900 --virtual-time-budget=3000 "
-                    "--dump-dom file://{}",
-                    directory_ / "browser", copy.string()));
+        "timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --enable-logging=stderr "
+        "--user-data-dir={} --window-size=1300,900 --virtual-time-budget=3000 --dump-dom file://{}",
+        directory_ / "browser", copy.string());
     EXPECT_EQ(seen.exit_code, 0) << seen.errors;
     EXPECT_THAT(seen.errors, testing::Not(HasSubstr(":CONSOLE")));
     const std::string begin = "<pre id=\"outcome\">";
@@ -79,7 +78,7 @@ TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
   write_run("bare", "{\"update\":1,\"loss\":1}\n");
   for (const char* how : {"--split validation --beam 3 --decode-extra 0", "--teacher-forced", "--teacher-forced",
                           "--checkpoint latest", "--evaluation-length 5 --evaluation-limit 7"})
-    ASSERT_EQ(run_ut(fmt::format("evaluate --run-dir {} {}", directory_ / "evaluated", how)).exit_code, 0);
+    ASSERT_EQ(run_ut("evaluate --run-dir {} {}", directory_ / "evaluated", how).exit_code, 0);
   write_run("tasks", "{\"update\":1,\"loss\":1}\n");
   directory_.write(
       "tasks/evaluations.jsonl",
@@ -88,8 +87,8 @@ TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
       R"("options":{"facts":"5"}})"
       "\n");
   const std::string page = directory_ / "page.html";
-  const Outcome made = run_ut(fmt::format("report --no-model {} {} {} --out {}", directory_ / "bare",
-                                          directory_ / "evaluated", directory_ / "tasks", page));
+  const Outcome made = run_ut("report --no-model {} {} {} --out {}", directory_ / "bare", directory_ / "evaluated",
+                              directory_ / "tasks", page);
   ASSERT_EQ(made.exit_code, 0) << made.errors;
   const json tables = in_browser(page, page_helpers + R"(
     return [...document.querySelectorAll('#evaluations table')].map(
@@ -118,11 +117,11 @@ TEST_F(ReportInBrowser, EveryPictureIsDrawnAndInteractive) {
   train_stories("two", "--seed 2 --learning-rate 0.002");
   train_reverse("three");
   for (const int steps : {2, 3})
-    EXPECT_EQ(run_ut(fmt::format("evaluate --run-dir {} --steps {}", directory_ / "three", steps)).exit_code, 0);
+    EXPECT_EQ(run_ut("evaluate --run-dir {} --steps {}", directory_ / "three", steps).exit_code, 0);
   const std::string page = directory_ / "page.html";
   const std::string table = write_scaling_table();
-  const Outcome made = run_ut(fmt::format("report {} {} {} --scaling {} --out {}", directory_ / "one",
-                                          directory_ / "two", directory_ / "three", table, page));
+  const Outcome made = run_ut("report {} {} {} --scaling {} --out {}", directory_ / "one", directory_ / "two",
+                              directory_ / "three", table, page);
   ASSERT_EQ(made.exit_code, 0) << made.errors;
   const json found = in_browser(page, page_helpers + R"(
     const result = {};
@@ -192,7 +191,7 @@ TEST_F(ReportInBrowser, ARunWithoutMetricsHasNoCurves) {
   directory_.write("run/options.conf", "task = copy\n");
   directory_.write("run/evaluations.jsonl", "{\"accuracy\":0.25,\"sequences\":4}\n");
   const std::string page = directory_ / "page.html";
-  ASSERT_EQ(run_ut(fmt::format("report --no-model {} --out {}", directory_ / "run", page)).exit_code, 0);
+  ASSERT_EQ(run_ut("report --no-model {} --out {}", directory_ / "run", page).exit_code, 0);
   const json found = in_browser(page, R"(
     return ['nav', '#curves', '#evaluations h2'].map(part => document.querySelector(part).innerText.trim());)");
   EXPECT_EQ(found, json({"run", "", "Evaluations"})) << "no controls of curves, no empty section";
@@ -201,7 +200,7 @@ TEST_F(ReportInBrowser, ARunWithoutMetricsHasNoCurves) {
 TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
   train_language_model("run");
   const std::string page = directory_ / "page.html";
-  ASSERT_EQ(run_ut(fmt::format("report {} --out {}", directory_ / "run", page)).exit_code, 0);
+  ASSERT_EQ(run_ut("report {} --out {}", directory_ / "run", page).exit_code, 0);
   const json found = in_browser(page, page_helpers + R"(
     return {read: document.querySelector('.given').textContent, queries: plot('attention').spec.queries,
             perplexity: count('perplexity', 'path.line')};
@@ -213,7 +212,7 @@ TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
 
 TEST_F(ReportInBrowser, ScalingNeedsNoRun) {
   const std::string page = directory_ / "page.html";
-  const Outcome made = run_ut(fmt::format("report --scaling {} --out {}", write_scaling_table(), page));
+  const Outcome made = run_ut("report --scaling {} --out {}", write_scaling_table(), page);
   EXPECT_THAT(made.output, testing::StartsWith(page + ": scaling, "));
   EXPECT_EQ(in_browser(page, page_helpers + "return count('scaling', 'path.line');"), 2);
 }
@@ -230,9 +229,7 @@ TEST_F(ReportInBrowser, RunsAreComparedByWorkAndTime) {
   write_run("slow", sizes + line(10, 0.5) + line(20, 1), "halting = act\n");
   write_run("fast", sizes + line(10, 0.005) + line(20, 0.01), "halting = act-copy\n");
   const std::string page = directory_ / "page.html";
-  ASSERT_EQ(
-      run_ut(fmt::format("report --no-model {} {} --out {}", directory_ / "slow", directory_ / "fast", page)).exit_code,
-      0);
+  ASSERT_EQ(run_ut("report --no-model {} {} --out {}", directory_ / "slow", directory_ / "fast", page).exit_code, 0);
   const json found = in_browser(page, page_helpers + R"(
     const last = () => plot('loss').spec.series.map(series => series.points[series.points.length - 1][0]);
     const updates = last();
@@ -257,7 +254,7 @@ TEST_F(ReportInBrowser, TheNinthRunHasAnotherMarkThanTheFirst) {
     runs += directory_ / fmt::format("run-{} ", run);
   }
   const std::string page = directory_ / "page.html";
-  ASSERT_EQ(run_ut(fmt::format("report --no-model {} --out {}", runs, page)).exit_code, 0);
+  ASSERT_EQ(run_ut("report --no-model {} --out {}", runs, page).exit_code, 0);
   const json found = in_browser(page, page_helpers + R"(
     const marks = [...document.querySelectorAll('#runs .mark')].map(mark => mark.getAttribute('d'));
     const drawn = [...plot('loss').querySelectorAll('.mark')].map(mark => mark.getAttribute('d'));
@@ -274,9 +271,7 @@ TEST_F(ReportInBrowser, TextOfFilesIsShownLiterally) {
       directory_.write("scaling.csv", "kind,size,ranks,exchange,efficiency\n<img src=x onerror=evil()>,<b>,1,none,1\n")
           .string();
   const std::string page = directory_ / "page.html";
-  ASSERT_EQ(
-      run_ut(fmt::format("report '{}' --no-model --scaling {} --out {}", directory_ / "a<b>&c", table, page)).exit_code,
-      0);
+  ASSERT_EQ(run_ut("report '{}' --no-model --scaling {} --out {}", directory_ / "a<b>&c", table, page).exit_code, 0);
   const json found = in_browser(page, R"(
     return {evil: window.evil === undefined, name: document.querySelector('h1').textContent,
             value: document.querySelector('#settings code').textContent, images: document.images.length,

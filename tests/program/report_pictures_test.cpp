@@ -120,15 +120,14 @@ TEST_F(ReportOfSteps, LegendsTellHowCurvesOfARunDiffer) {
 TEST_F(ReportPicture, DrawsEveryPictureAlone) {
   train_reverse("run");
   for (const int steps : {2, 3})
-    EXPECT_EQ(run_ut(fmt::format("evaluate --run-dir {} --steps {}", directory_ / "run", steps)).exit_code, 0);
+    EXPECT_EQ(run_ut("evaluate --run-dir {} --steps {}", directory_ / "run", steps).exit_code, 0);
   const std::string table = write_scaling_table();
   for (const std::string name :
        {"loss", "score", "learning-rate", "gradient-norm", "rows-per-second", "ponder", "ponder-histogram", "running",
         "ponder-words", "attention", "attention-decoder", "attention-source", "steps", "scaling"}) {
     SCOPED_TRACE(name);
     const std::string file = directory_ / (name + ".svg");
-    const Outcome drawn =
-        run_ut(fmt::format("report {} --scaling {} --svg {} --out {}", directory_ / "run", table, name, file));
+    const Outcome drawn = run_ut("report {} --scaling {} --svg {} --out {}", directory_ / "run", table, name, file);
     ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
     EXPECT_THAT(base::read_file(file), testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     EXPECT_THAT(base::read_file(file), testing::Not(HasSubstr("NaN")));
@@ -205,7 +204,7 @@ TEST_F(ReportPicture, DrawsSeveralScalingCurvesOfOneKind) {
                  "\nweak-data,256:4,1,none,1,\"weak-data 256:4, 2 × 80\"\n")
           .string();
   const std::string file = directory_ / "scaling.svg";
-  const Outcome drawn = run_ut(fmt::format("report --scaling {} --svg scaling --out {}", table, file));
+  const Outcome drawn = run_ut("report --scaling {} --svg scaling --out {}", table, file);
   ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
   for (const char* curve : {"weak-data 256:4, 2 × 40", "weak-data 256:4, 2 × 80"})
     EXPECT_THAT(base::read_file(file), HasSubstr(curve));
@@ -214,7 +213,7 @@ TEST_F(ReportPicture, DrawsSeveralScalingCurvesOfOneKind) {
 TEST_F(ReportPicture, MakesAPngOrSaysWhatThatNeeds) {
   write_run("run", "{\"update\":1,\"loss\":2.5}\n{\"update\":2,\"loss\":2}\n");
   const std::string command = fmt::format("report {} --no-model --png loss", directory_ / "run");
-  const Outcome without = run_shell(fmt::format("PATH=/nowhere {} {}", std::getenv("UT"), command));
+  const Outcome without = run_shell("PATH=/nowhere {} {}", std::getenv("UT"), command);
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_EQ(without.errors, "ut: --png: needs the program rsvg-convert (Debian's librsvg2-bin); or take --svg\n");
   if (!is_there("rsvg-convert")) GTEST_SKIP() << "no rsvg-convert here (Debian's librsvg2-bin)";

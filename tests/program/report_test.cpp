@@ -84,7 +84,7 @@ TEST_F(Report, ScoresOfOtherExamplesAreKeptApart) {
   train_reverse("run", "--evaluate-every 5");
   const std::string run = directory_ / "run";
   const auto do_now = [&run](const std::string& command) {
-    const Outcome outcome = run_ut(fmt::format("{} --run-dir {}", command, run));
+    const Outcome outcome = run_ut("{} --run-dir {}", command, run);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   };
   do_now("evaluate --checkpoint latest");
@@ -163,9 +163,8 @@ TEST_F(Report, SaysInOneLineWhatIsMissing) {
 TEST_F(Report, AnImportedRunHasNoCurves) {
   train_reverse("trained");
   const std::string run = directory_ / "run";
-  ASSERT_EQ(run_ut(fmt::format("export --run-dir {} --out {}", directory_ / "trained", directory_ / "model")).exit_code,
-            0);
-  ASSERT_EQ(run_ut(fmt::format("import --from {} --run-dir {}", directory_ / "model", run)).exit_code, 0);
+  ASSERT_EQ(run_ut("export --run-dir {} --out {}", directory_ / "trained", directory_ / "model").exit_code, 0);
+  ASSERT_EQ(run_ut("import --from {} --run-dir {}", directory_ / "model", run).exit_code, 0);
   const json imported = report(run).at("runs").at(0);
   EXPECT_TRUE(imported.contains("model"));
   EXPECT_EQ(imported.at("curves"), json::parse(R"({"training":{},"validation":{}})"));
@@ -202,7 +201,7 @@ TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
   write_run("lstm", metrics, "task = reverse\nmodel = lstm\nd-model = 16\n");
   const std::string page = directory_ / "page.html";
   const std::string lstm = directory_ / "lstm";
-  const Outcome made = run_ut(fmt::format("report {} {} --out {}", lstm, directory_ / "reverse", page));
+  const Outcome made = run_ut("report {} {} --out {}", lstm, directory_ / "reverse", page);
   EXPECT_EQ(made.exit_code, 0);
   EXPECT_EQ(made.errors, "ut: " + lstm + ": the model is not shown at work: an LSTM takes no steps\n");
   const json runs = document_of(page).at("runs");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,26 +34,25 @@ class Report : public testing::Test {
     const std::string stories = directory_ / "stories";
     ASSERT_EQ(run_ut("data stories --facts 1 --train 200 --validation 20 --test 30 --out " + stories).exit_code, 0);
     const Outcome trained = run_ut(
-        fmt::format("train --task babi --data {} {} --halting act-copy --max-steps 4 --halting-bias -0.5 --max-updates "
-                    "20 {} --run-dir {}",
-                    stories, small, options, directory_ / name));
+        "train --task babi --data {} {} --halting act-copy --max-steps 4 --halting-bias -0.5 --max-updates 20 {} "
+        "--run-dir {}",
+        stories, small, options, directory_ / name);
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
   void train_reverse(const std::string& name, const std::string& options = "") const {
     const Outcome trained = run_ut(
-        fmt::format("train --task reverse --train-length 8 --evaluation-length 8 --train-examples 100 "
-                    "--evaluation-examples 20 {} --steps 3 --halting act-copy --decoder-halting none --max-updates 10 "
-                    "{} --run-dir {}",
-                    small, options, directory_ / name));
+        "train --task reverse --train-length 8 --evaluation-length 8 --train-examples 100 --evaluation-examples 20 {} "
+        "--steps 3 --halting act-copy --decoder-halting none --max-updates 10 {} --run-dir {}",
+        small, options, directory_ / name);
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
 
   void train_language_model(const std::string& name) const {
     write_passages(directory_, "the owl saw the cat and the dog\nthe dog saw the cat and the owl\n");
     const Outcome trained = run_ut(
-        fmt::format("train --task lambada --lambada-form language-model --data {} {} --halting act-copy --max-steps 3 "
-                    "--max-updates 10 --run-dir {}",
-                    directory_.path().string(), small, directory_ / name));
+        "train --task lambada --lambada-form language-model --data {} {} --halting act-copy --max-steps 3 "
+        "--max-updates 10 --run-dir {}",
+        directory_.path().string(), small, directory_ / name);
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
 
@@ -75,7 +73,7 @@ class Report : public testing::Test {
 
   nlohmann::json report(const std::string& arguments) const {
     const std::string page = directory_ / "page.html";
-    const Outcome outcome = run_ut(fmt::format("report {} --out {}", arguments, page));
+    const Outcome outcome = run_ut("report {} --out {}", arguments, page);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_EQ(outcome.errors, "");
     return document_of(page);
@@ -84,7 +82,7 @@ class Report : public testing::Test {
   /// One picture, as SVG.
   std::string drawn(const std::string& arguments) const {
     const std::string file = directory_ / "picture.svg";
-    const Outcome outcome = run_ut(fmt::format("report {} --out {}", arguments, file));
+    const Outcome outcome = run_ut("report {} --out {}", arguments, file);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     return base::read_file(file);
   }

@@ -127,8 +127,7 @@ TEST_F(ResumedRun, GoesOnOnANumberOfRanksThatItsMeshDoesNotFit) {
 TEST_F(ResumedRun, KeepsItsMeshAfterGoingOnWithOneRank) {
   const std::string run = directory_ / "run";
   const auto on = [&](int ranks, int updates) {
-    const Outcome resumed =
-        run_ut(fmt::format("train --resume --ranks {} --max-updates {} --run-dir {}", ranks, updates, run));
+    const Outcome resumed = run_ut("train --resume --ranks {} --max-updates {} --run-dir {}", ranks, updates, run);
     EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
     return resumed.output;
   };
@@ -147,16 +146,16 @@ TEST_F(ResumedRun, IsRefusedWhereARankSeesAnotherCheckpoint) {
   std::filesystem::copy(run, late, std::filesystem::copy_options::recursive);
   ASSERT_EQ(run_ut("train --resume --max-updates 3 --run-dir " + run).exit_code, 0);
   const std::string rank = "-n 1 $UT train --resume --max-updates 4 --sequence-parallel 1 --timeout 10 --run-dir ";
-  const Outcome outcome = run_shell(
-      fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", rank, run, rank, late));
+  const Outcome outcome =
+      run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", rank, run, rank, late);
   expect_refused(outcome, testing::StartsWith("ut: --run-dir " + run + ": rank 1 on host "));
   EXPECT_THAT(outcome.errors, HasSubstr("sees another checkpoint than the other ranks"));
 
   // Another checkpoint of the same name.
   ASSERT_EQ(run_ut("train --resume --learning-rate 0.1 --max-updates 3 --run-dir " + late).exit_code, 0);
   const std::string evaluation = "-n 1 $UT evaluate --checkpoint latest --sequence-parallel 1 --timeout 10 --run-dir ";
-  const Outcome scored = run_shell(fmt::format(
-      "timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}", evaluation, run, evaluation, late));
+  const Outcome scored = run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {}{} : {}{}",
+                                   evaluation, run, evaluation, late);
   expect_refused(scored, HasSubstr("rank 1 on host "));
   EXPECT_THAT(scored.errors, HasSubstr("was given --learning-rate 0.1, rank 0 --learning-rate 0.003; give all ranks"));
 }
@@ -166,8 +165,8 @@ TEST_F(ResumedRun, IsRefusedWhereRanksHaveOtherOptions) {
   const std::string run = directory_ / "run";
   const std::string rank = "-n 1 $UT " + addition(2) + "--timeout 10 --sequence-parallel 1 --run-dir " + run;
   for (const std::string other : {"--dropout 0.5", "--ffn 64", "--seed 7", "--check-ranks 5"}) {
-    const Outcome outcome = run_shell(
-        fmt::format("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {} : {} {}", rank, rank, other));
+    const Outcome outcome =
+        run_shell("timeout 60 mpirun --quiet --allow-run-as-root --oversubscribe {} : {} {}", rank, rank, other);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
     EXPECT_THAT(outcome.errors, testing::StartsWith("ut: rank 1 on host "));
     EXPECT_THAT(outcome.errors, HasSubstr("was given " + other + ", rank 0 --"));
@@ -220,9 +219,9 @@ TEST_F(ResumedRun, SaysThatTheDataHasOtherExamples) {
     write_passages(directory_, text);
   };
   passages(20);
-  ASSERT_EQ(run_ut(fmt::format("train --task lambada --lambada-form language-model --data {} --d-model 8 --heads 2 "
-                               "--ffn 8 --steps 1 --batch 4 --max-updates 2 --evaluation-limit 4 --run-dir {}",
-                               directory_.path().string(), run))
+  ASSERT_EQ(run_ut("train --task lambada --lambada-form language-model --data {} --d-model 8 --heads 2 --ffn 8 --steps "
+                   "1 --batch 4 --max-updates 2 --evaluation-limit 4 --run-dir {}",
+                   directory_.path().string(), run)
                 .exit_code,
             0);
   passages(25);

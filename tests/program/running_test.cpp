@@ -94,9 +94,9 @@ TEST_F(Running, WaitingThreadsSleepSoon) {
 
 TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
   const std::string gone = directory_ / "gone";
-  expect_refused(run_shell(fmt::format("mkdir {0}; cd {0}; rmdir {0}; $UT data stories --out {1}", gone,
-                                       std::string(directory_ / "stories"))),
-                 HasSubstr("working directory: "));
+  expect_refused(
+      run_shell("mkdir {0}; cd {0}; rmdir {0}; $UT data stories --out {1}", gone, std::string(directory_ / "stories")),
+      HasSubstr("working directory: "));
 }
 
 TEST_F(Running, WaitsForLateInputBeyondTheTimeout) {
@@ -122,10 +122,10 @@ TEST_F(Running, SaysThatRanksAreIdleAndHowManyThreadsTheyHave) {
 }
 
 TEST_F(Running, WorksUnderAPersonsOwnMpirun) {
-  const Outcome outcome =
-      run_shell(fmt::format("OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 {} {} "
-                            "--sequence-parallel 2 --run-dir {}",
-                            std::getenv("UT"), addition(4), directory_ / "run"));
+  const Outcome outcome = run_shell(
+      "OMP_NUM_THREADS=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 {} {} --sequence-parallel 2 "
+      "--run-dir {}",
+      std::getenv("UT"), addition(4), directory_ / "run");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("2 ranks,"));
   EXPECT_EQ(losses_of(directory_ / "run").size(), 4);
@@ -136,8 +136,8 @@ TEST_F(Running, SaysWhyMpirunCannotBeRun) {
   std::filesystem::permissions(directory_ / "broken/mpirun", std::filesystem::perms::owner_all);
   std::filesystem::create_directories(directory_ / "folder/mpirun");
   const auto with = [&](const std::string& path) {
-    const Outcome refused = run_shell(fmt::format("PATH={} {} {} --ranks 2 --run-dir {}", directory_ / path,
-                                                  std::getenv("UT"), addition(4), directory_ / "run"));
+    const Outcome refused = run_shell("PATH={} {} {} --ranks 2 --run-dir {}", directory_ / path, std::getenv("UT"),
+                                      addition(4), directory_ / "run");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
     return refused.errors;
@@ -163,8 +163,7 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
   }
 
   const auto decode = [&](const std::string& ranks) {
-    return run_shell(
-        fmt::format("printf '12+7\\n3+4\\n999+1\\n' | {} decode --run-dir {} {}", std::getenv("UT"), run, ranks));
+    return run_shell("printf '12+7\\n3+4\\n999+1\\n' | {} decode --run-dir {} {}", std::getenv("UT"), run, ranks);
   };
   const Outcome decoded = decode("");
   EXPECT_EQ(decoded.exit_code, 0) << decoded.errors;
@@ -172,9 +171,9 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
   EXPECT_EQ(decode("--ranks 2 --sequence-parallel 2").output, decoded.output);
   EXPECT_EQ(decode("--ranks 4 --sequence-parallel 2").output, decoded.output);
 
-  const Outcome endless = run_shell(
-      fmt::format("(echo 1+1; head -c 1000000 /dev/zero | tr '\\0' 1; echo +1) | timeout 60 {} decode --run-dir {}",
-                  std::getenv("UT"), run));
+  const Outcome endless =
+      run_shell("(echo 1+1; head -c 1000000 /dev/zero | tr '\\0' 1; echo +1) | timeout 60 {} decode --run-dir {}",
+                std::getenv("UT"), run);
   EXPECT_EQ(endless.exit_code, 2);
   EXPECT_EQ(endless.output, "");
   EXPECT_THAT(endless.errors,
@@ -184,7 +183,7 @@ TEST_F(Running, EvaluatesAndDecodesOnRanks) {
 TEST_F(Running, ScoresTextBesideItsReferences) {
   const std::string right = directory_.write("right", "The cat sat on the mat.\nIt is 3.5 metres long.\n").string();
   const auto score = [&](const std::string& lines, const std::string& options) {
-    return run_shell(fmt::format("printf '{}' | {} score {}", lines, std::getenv("UT"), options));
+    return run_shell("printf '{}' | {} score {}", lines, std::getenv("UT"), options);
   };
   const std::string lines = "The cat sat on a mat.\\nit is 3.5 metres long.\\n";
   const Outcome one = score(lines, "--reference " + right);
@@ -207,11 +206,10 @@ TEST_F(Running, AnAnswerOutsideTheVocabularyIsWrongButNotInTheLoss) {
   directory_.write("lambada/lambada_development_plain_text.txt", "the cat sat\na dog ran\nthe cat yawned\n");
   directory_.write("lambada/lambada_test_plain_text.txt", "the cat sat\na dog ran\nthe cat yawned\nsat the sat\n");
   const std::string run = directory_ / "run";
-  const Outcome trained = run_ut(fmt::format(
+  const Outcome trained = run_ut(
       "train --task lambada --data {} --d-model 16 --heads 2 --ffn 32 --steps 2 --batch 8 --dropout 0 --schedule "
-      "constant "
-      "--learning-rate 0.01 --label-smoothing 0 --max-updates 100 --evaluate-every 0 --threads 1 --run-dir {}",
-      directory_ / "lambada", run));
+      "constant --learning-rate 0.01 --label-smoothing 0 --max-updates 100 --evaluate-every 0 --threads 1 --run-dir {}",
+      directory_ / "lambada", run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 2"}) {
     const auto scores = json_of_ut("evaluate --json --split validation --run-dir " + run + ranks);

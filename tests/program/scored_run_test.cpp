@@ -115,11 +115,11 @@ TEST_F(ScoredRun, EndsWithATestWhereOnlyRank0SeesTheRunDirectory) {
 TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
   for (const std::string ranks : {"1", "2"}) {
     const std::string run = directory_ / ("run-" + ranks);
-    const Outcome stopped = run_shell(fmt::format(
+    const Outcome stopped = run_shell(
         "{} {} --ranks {} --run-dir {} & run=$!; n=0; until grep -q '\"update\":10' {}/metrics.jsonl; do sleep 0.1; "
         "n=$((n + 1)); [ $n -lt 600 ] || exit 9; done; sleep 0.3; kill -TERM $run; wait $run",
         std::getenv("UT"), addition(10, "--evaluate-every 10 --evaluation-examples 4000 --evaluation-batch 1"), ranks,
-        run, run));
+        run, run);
     EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
     EXPECT_TRUE(records_of(run, "validation_loss").empty());
     ASSERT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << ranks;
@@ -140,8 +140,8 @@ TEST_F(ScoredRun, StopsOnRequestWhileItEvaluates) {
 
 TEST_F(ScoredRun, NewestIsEvaluatedIfThereIsNoBestYet) {
   const std::string run = directory_ / "run";
-  const Outcome stopped = run_shell(fmt::format("timeout --preserve-status -s USR1 3 {} {} --run-dir {}",
-                                                std::getenv("UT"), addition(1000000, "--evaluate-every 0"), run));
+  const Outcome stopped = run_shell("timeout --preserve-status -s USR1 3 {} {} --run-dir {}", std::getenv("UT"),
+                                    addition(1000000, "--evaluate-every 0"), run);
   ASSERT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
   ASSERT_FALSE(std::filesystem::exists(run + "/checkpoints/best"));
   const auto done = losses_of(run).size();
@@ -227,8 +227,8 @@ TEST_F(ScoredRun, TargetScoreCountsOnlyCurrentExamples) {
             0);
   const double score = records_of(run, "validation_loss").front().at("accuracy");
   ASSERT_GT(score, 0);
-  const Outcome other = run_ut(
-      fmt::format("train --resume --evaluation-limit 0 --target-score {} --max-updates 70 --run-dir {}", score, run));
+  const Outcome other =
+      run_ut("train --resume --evaluation-limit 0 --target-score {} --max-updates 70 --run-dir {}", score, run);
   ASSERT_EQ(other.exit_code, 0) << other.errors;
   const auto scored = other.output.find("the validation examples or the scoring have changed");
   ASSERT_NE(scored, std::string::npos) << other.output;

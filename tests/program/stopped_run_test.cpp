@@ -36,25 +36,24 @@ TEST_F(StoppedRun, DoesNothingWhenResumedAfterItsTimeIsOver) {
   EXPECT_EQ(run_ut("train --resume --run-dir " + run).exit_code, 0);
   EXPECT_EQ(base::read_file(run + "/checkpoints/latest"), latest);
   const auto updates = static_cast<std::int64_t>(losses_of(run).size());
-  ASSERT_EQ(
-      run_ut(fmt::format("train --resume --max-hours 0 --max-updates {} --run-dir {}", updates + 2, run)).exit_code, 0);
+  ASSERT_EQ(run_ut("train --resume --max-hours 0 --max-updates {} --run-dir {}", updates + 2, run).exit_code, 0);
   EXPECT_GE(records_of(run, "hours").back().at("hours").get<double>(), hours) << "those before count, too";
 }
 
 TEST_F(StoppedRun, StopsOnRequestWithACheckpointAndGoesOn) {
   const std::string run = directory_ / "run";
   // The process that starts ranks gets the signal, as from a batch system or a person.
-  const Outcome stopped =
-      run_shell(fmt::format("{} {} --ranks 2 --sequence-parallel 2 --run-dir {} & run=$!; n=0; until grep -sq "
-                            "'\"loss\"' {}/metrics.jsonl || [ $n -ge 600 ]; do sleep 0.1; n=$((n + 1)); done; "
-                            "kill -TERM $run; wait $run",
-                            std::getenv("UT"), addition(1000000), run, run));
+  const Outcome stopped = run_shell(
+      "{} {} --ranks 2 --sequence-parallel 2 --run-dir {} & run=$!; n=0; until grep -sq "
+      "'\"loss\"' {}/metrics.jsonl || [ $n -ge 600 ]; do sleep 0.1; n=$((n + 1)); done; "
+      "kill -TERM $run; wait $run",
+      std::getenv("UT"), addition(1000000), run, run);
   EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
   EXPECT_EQ(stopped.errors, "");
   EXPECT_THAT(stopped.output, HasSubstr("--resume"));
   const auto done = losses_of(run).size();
   ASSERT_GT(done, 0);
-  const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", done + 3, run));
+  const Outcome resumed = run_ut("train --resume --max-updates {} --run-dir {}", done + 3, run);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
   EXPECT_EQ(losses_of(run).size(), done + 3);
 }
@@ -64,10 +63,10 @@ TEST_F(StoppedRun, StopsWhereEveryProcessIsAsked) {
   for (const std::string signal : {"TERM", "INT"}) {
     const std::string run = directory_ / signal;
     const Outcome stopped = run_shell(
-        fmt::format("{0} {1} --ranks 2 --sequence-parallel 2 --run-dir {2} & job=$!; n=0; "
-                    "until grep -sq '\"update\":3,' {2}/metrics.jsonl; do sleep 0.1; n=$((n + 1)); [ $n -lt 600 ] || "
-                    "exit 9; done; pkill -{3} -f -- '^({0}|[^ ]*mpirun) .*[-]-run-dir {2}( |$)'; wait $job",
-                    std::getenv("UT"), addition(1000000), run, signal));
+        "{0} {1} --ranks 2 --sequence-parallel 2 --run-dir {2} & job=$!; n=0; until grep -sq '\"update\":3,' "
+        "{2}/metrics.jsonl; do sleep 0.1; n=$((n + 1)); [ $n -lt 600 ] || exit 9; done; pkill -{3} -f -- '^({0}|[^ "
+        "]*mpirun) .*[-]-run-dir {2}( |$)'; wait $job",
+        std::getenv("UT"), addition(1000000), run, signal);
     EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
     EXPECT_EQ(stopped.errors, "");
     EXPECT_TRUE(std::filesystem::exists(run + "/checkpoints/latest")) << signal;
@@ -75,10 +74,10 @@ TEST_F(StoppedRun, StopsWhereEveryProcessIsAsked) {
 }
 
 TEST_F(StoppedRun, CtrlCTwiceAtOnceIsOneRequest) {
-  const Outcome stopped =
-      run_shell(fmt::format("bash -c '(sleep 5; kill -INT $$; sleep 0.2; kill -INT $$) & exec $UT {} --ranks 2 "
-                            "--sequence-parallel 1 --run-dir {}'",
-                            addition(1000000), directory_ / "run"));
+  const Outcome stopped = run_shell(
+      "bash -c '(sleep 5; kill -INT $$; sleep 0.2; kill -INT $$) & exec $UT {} --ranks 2 --sequence-parallel 1 "
+      "--run-dir {}'",
+      addition(1000000), directory_ / "run");
   EXPECT_EQ(stopped.exit_code, 75) << stopped.output << stopped.errors;
   EXPECT_EQ(stopped.errors, "");
 }
@@ -86,10 +85,10 @@ TEST_F(StoppedRun, CtrlCTwiceAtOnceIsOneRequest) {
 TEST_F(StoppedRun, ASecondCtrlCEndsALongUpdate) {
   for (const std::string ranks : {"1", "2 --sequence-parallel 1"}) {
     const std::string run = directory_ / ("run-" + ranks.substr(0, 1));
-    const Outcome stopped =
-        run_shell(fmt::format("timeout -s KILL 120 bash -c '(until [ -s {2}/metrics.jsonl ]; do sleep 0.1; done; sleep "
-                              "1; kill -INT $$; sleep 2; kill -INT $$) & exec $UT {0} --ranks {1} --run-dir {2}'",
-                              addition(5, "--evaluate-every 0", "--batch 8 --accumulate 1000000"), ranks, run));
+    const Outcome stopped = run_shell(
+        "timeout -s KILL 120 bash -c '(until [ -s {2}/metrics.jsonl ]; do sleep 0.1; done; sleep 1; kill -INT $$; "
+        "sleep 2; kill -INT $$) & exec $UT {0} --ranks {1} --run-dir {2}'",
+        addition(5, "--evaluate-every 0", "--batch 8 --accumulate 1000000"), ranks, run);
     EXPECT_EQ(stopped.exit_code, 1) << stopped.output << stopped.errors;
     EXPECT_EQ(stopped.errors, "ut: stopped before it could finish\n");
   }
@@ -100,11 +99,10 @@ TEST_F(StoppedRun, CanBeStoppedWhileLibrariesAreLoaded) {
   // program starts the ranks, neither they nor mpirun exist yet.
   for (const std::string ranks : {"1", "2", "2 --evaluate-every 1"}) {  // the last one prints all the time
     const std::string run = directory_ / ("run-" + ranks);
-    const Outcome stopped =
-        run_shell(fmt::format("{} {} --ranks {} --run-dir '{}' & run=$!; n=0; until grep -q "
-                              "'^SigBlk:.*[2367abef]..$' /proc/$run/status; do n=$((n + 1)); [ $n -lt 1000 ] || exit "
-                              "9; done; kill -USR1 $run; wait $run",
-                              std::getenv("UT"), addition(5000), ranks, run));
+    const Outcome stopped = run_shell(
+        "{} {} --ranks {} --run-dir '{}' & run=$!; n=0; until grep -q '^SigBlk:.*[2367abef]..$' /proc/$run/status; do "
+        "n=$((n + 1)); [ $n -lt 1000 ] || exit 9; done; kill -USR1 $run; wait $run",
+        std::getenv("UT"), addition(5000), ranks, run);
     EXPECT_EQ(stopped.exit_code, 75) << ranks << stopped.output << stopped.errors;
     const bool has_begun = std::filesystem::exists(run + "/checkpoints/latest");
     EXPECT_EQ(stopped.errors,
@@ -120,11 +118,11 @@ TEST_F(StoppedRun, CanBeStoppedWhileLibrariesAreLoaded) {
 TEST_F(StoppedRun, NamesTheSignalThatEndedAStoppingRank) {
   const std::string run = directory_ / "run";
   const std::string long_updates = "--batch 400 --d-model 64 --ffn 512 --steps 6 --evaluate-every 0";
-  const Outcome outcome = run_shell(fmt::format(
-      "$UT {} --ranks 2 --run-dir {} & run=$!; until grep -q '\"loss\"' {}/metrics.jsonl; do sleep 0.1; done; "
-      "read mpirun </proc/$run/task/$run/children; set $(cat /proc/$mpirun/task/*/children); "
-      "kill -USR1 $run; kill -KILL $1; wait $run",
-      addition(1000000, "", long_updates), run, run));
+  const Outcome outcome = run_shell(
+      "$UT {} --ranks 2 --run-dir {} & run=$!; until grep -q '\"loss\"' {}/metrics.jsonl; do sleep 0.1; done; read "
+      "mpirun </proc/$run/task/$run/children; set $(cat /proc/$mpirun/task/*/children); kill -USR1 $run; kill -KILL "
+      "$1; wait $run",
+      addition(1000000, "", long_updates), run, run);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_THAT(outcome.errors,
               testing::ContainsRegex("ut: rank 0 on host [^\n]*, after update [0-9]+: ended by signal 9 "));
@@ -141,8 +139,8 @@ TEST_F(StoppedRun, ARankThatFailsEndsTheJobWithOneMessage) {
       "2>/dev/null &",
       run);
   const auto start = std::chrono::steady_clock::now();
-  const Outcome outcome = run_shell(fmt::format("{} timeout 60 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}",
-                                                make_unwritable, std::getenv("UT"), addition(1000000), run));
+  const Outcome outcome = run_shell("{} timeout 60 {} {} --ranks 2 --sequence-parallel 2 --run-dir {}", make_unwritable,
+                                    std::getenv("UT"), addition(1000000), run);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   EXPECT_THAT(outcome.errors,

@@ -31,7 +31,7 @@ class TensorBoard : public testing::Test {
   }
   json events() const {
     const Outcome read =
-        run_shell(fmt::format("{} {} {}/tensorboard", python_, directory_.write("reader.py", reader).string(), run_));
+        run_shell("{} {} {}/tensorboard", python_, directory_.write("reader.py", reader).string(), run_);
     EXPECT_EQ(read.exit_code, 0) << read.errors;
     return json::parse(read.output);
   }
@@ -80,12 +80,10 @@ TEST_F(TensorBoard, HasTheNumbersOfMetricsJsonl) {
 }
 
 TEST_F(TensorBoard, AKilledRunGoesOnWithoutABreak) {
-  EXPECT_EQ(
-      run_shell(fmt::format("timeout -s KILL 4 {} {} --max-updates 1000000", std::getenv("UT"), train_)).exit_code,
-      137);
+  EXPECT_EQ(run_shell("timeout -s KILL 4 {} {} --max-updates 1000000", std::getenv("UT"), train_).exit_code, 137);
   const auto before = records_of(run_, "loss").size();
   ASSERT_GT(before, 5);
-  const Outcome resumed = run_ut(fmt::format("train --resume --max-updates {} --run-dir {}", before + 7, run_));
+  const Outcome resumed = run_ut("train --resume --max-updates {} --run-dir {}", before + 7, run_);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
   EXPECT_EQ(records_of(run_, "loss").size(), before + 7);
   expect_curve(events().at("scalars"), "loss", "loss");

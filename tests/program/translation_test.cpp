@@ -27,12 +27,12 @@ class Translation : public testing::Test {
   static void SetUpTestSuite() {
     directory = std::make_unique<TemporaryDirectory>();
     write_toy_parallel_text(*directory, 3000, 100);
-    ASSERT_EQ(run_ut(fmt::format("data sentencepiece --vocabulary-size 100 --data {}", data())).exit_code, 0);
-    const Outcome trained = run_ut(fmt::format(
-        "train --task translation --data {} --run-dir {} --d-model 64 --heads 4 --ffn 128 --steps 2 "
-        "--batch-rows 1200 --batch-window 256 --dropout 0 --label-smoothing 0 --learning-rate 0.002 --schedule cosine "
-        "--warmup 50 --max-updates 1000 --evaluate-every 500 --checkpoint-every 0 --threads 1",
-        data(), run()));
+    ASSERT_EQ(run_ut("data sentencepiece --vocabulary-size 100 --data {}", data()).exit_code, 0);
+    const Outcome trained = run_ut(
+        "train --task translation --data {} --run-dir {} --d-model 64 --heads 4 --ffn 128 --steps 2 --batch-rows 1200 "
+        "--batch-window 256 --dropout 0 --label-smoothing 0 --learning-rate 0.002 --schedule cosine --warmup 50 "
+        "--max-updates 1000 --evaluate-every 500 --checkpoint-every 0 --threads 1",
+        data(), run());
     ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   }
   static void TearDownTestSuite() { directory.reset(); }
@@ -41,7 +41,7 @@ class Translation : public testing::Test {
   static std::string run() { return *directory / "run"; }
   static Outcome decode(const std::string& lines, const std::string& options) {
     const std::string file = directory->write("lines", lines).string();
-    return run_shell(fmt::format("{} decode {} < {}", std::getenv("UT"), options, file));
+    return run_shell("{} decode {} < {}", std::getenv("UT"), options, file);
   }
   /// A copy of the run whose data directory does not exist.
   static std::string moved_run(const TemporaryDirectory& place) {
@@ -87,12 +87,11 @@ TEST_F(Translation, ScoreOfTheDecodedLinesIsThatOfTheEvaluation) {
   directory->write("gaps.en", "\n" + base::read_file(data() + "/test.en"));  // an empty line has a translation, too
   directory->write("gaps.de", "nichts\n" + base::read_file(data() + "/test.de"));
   for (const std::string set : {"test", "gaps"}) {
-    const Outcome evaluated = run_ut(fmt::format("evaluate --test-set {} --run-dir {}", set, run()));
+    const Outcome evaluated = run_ut("evaluate --test-set {} --run-dir {}", set, run());
     const Outcome decoded = decode(base::read_file(fmt::format("{}/{}.en", data(), set)), "--run-dir " + run());
     ASSERT_EQ(decoded.exit_code, 0) << decoded.errors;
     const std::string file = directory->write("decoded", decoded.output).string();
-    const Outcome scored =
-        run_shell(fmt::format("{} score --reference {}/{}.de < {}", std::getenv("UT"), data(), set, file));
+    const Outcome scored = run_shell("{} score --reference {}/{}.de < {}", std::getenv("UT"), data(), set, file);
     ASSERT_EQ(scored.exit_code, 0) << scored.errors;
     EXPECT_THAT(evaluated.output, HasSubstr("\n" + scored.output)) << set;
     EXPECT_EQ(scored.output.find("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = "), 0u);
@@ -111,7 +110,7 @@ TEST_F(Translation, ScoreOfFewerExamplesIsThatOfEveryFourthLine) {
   const Outcome decoded = decode(base::read_file(data() + "/test.en"), "--run-dir " + run());
   directory->write("few.de", every_fourth(base::read_file(data() + "/test.de")));
   const std::string file = directory->write("few.decoded", every_fourth(decoded.output)).string();
-  const Outcome scored = run_shell(fmt::format("{} score --reference {}/few.de < {}", std::getenv("UT"), data(), file));
+  const Outcome scored = run_shell("{} score --reference {}/few.de < {}", std::getenv("UT"), data(), file);
   ASSERT_EQ(scored.exit_code, 0) << scored.errors;
   for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"}) {
     const Outcome evaluated = run_ut("evaluate --evaluation-limit 25 --run-dir " + run() + ranks);
@@ -140,14 +139,14 @@ TEST_F(Translation, TheRunIsEnoughToDecode) {
   EXPECT_EQ(decoded.exit_code, 0) << decoded.errors;
   EXPECT_EQ(decoded.output, decode(line, "--run-dir " + run()).output);
   expect_refused(run_ut("evaluate --run-dir " + moved), HasSubstr("--data /gone: no such directory"));
-  EXPECT_EQ(run_ut(fmt::format("evaluate --data {} --run-dir {}", data(), moved)).exit_code, 0);
+  EXPECT_EQ(run_ut("evaluate --data {} --run-dir {}", data(), moved).exit_code, 0);
 }
 
 TEST_F(Translation, TheRunIsEnoughToExport) {
   const TemporaryDirectory place;
   const std::string moved = moved_run(place);
   const auto exported = [&](const std::string& name, const std::string& options) {
-    return run_ut(fmt::format("export --run-dir {} --out {} {}", moved, place / name, options));
+    return run_ut("export --run-dir {} --out {} {}", moved, place / name, options);
   };
   const Outcome model = exported("model", "");
   EXPECT_EQ(model.exit_code, 0) << model.errors;
@@ -156,8 +155,8 @@ TEST_F(Translation, TheRunIsEnoughToExport) {
   std::filesystem::rename(moved, place / "away");
   std::filesystem::copy(data(), place / "bare");
   std::filesystem::remove(place / "bare/sentencepiece.model");
-  const Outcome imported = run_ut(
-      fmt::format("import --from {} --run-dir {} --data {}", place / "brought", place / "again", place / "bare"));
+  const Outcome imported =
+      run_ut("import --from {} --run-dir {} --data {}", place / "brought", place / "again", place / "bare");
   EXPECT_EQ(imported.exit_code, 0) << imported.errors;
   std::filesystem::rename(place / "away", moved);
   expect_refused(exported("more", "--examples 2"), HasSubstr("--data /gone: no such directory"));
@@ -174,8 +173,7 @@ TEST_F(Translation, SettingsOfAMovedRunAndResumedRunsUseItsPieces) {
   std::filesystem::copy(data(), place / "bare");
   std::filesystem::remove(place / "bare/sentencepiece.model");
   const std::string first = fmt::format("--data {} --warmup 0 --max-updates 1 ", place / "bare");
-  const Outcome again =
-      run_ut(fmt::format("train --config {} --run-dir {} {}", moved + "/options.conf", place / "again", first));
+  const Outcome again = run_ut("train --config {} --run-dir {} {}", moved + "/options.conf", place / "again", first);
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_THAT(base::read_file(place / "again/options.conf"), HasSubstr(moved + "/sentencepiece.model"));
   std::filesystem::rename(moved, place / "away");
@@ -223,8 +221,7 @@ TEST_F(Translation, AMissingOrOtherModelOfPiecesIsReported) {
   const TemporaryDirectory place;
   const std::string moved = moved_run(place);
   const std::string model = moved + "/sentencepiece.model";
-  ASSERT_EQ(run_ut(fmt::format("data sentencepiece --vocabulary-size 90 --data {} --out {}", data(), model)).exit_code,
-            0);
+  ASSERT_EQ(run_ut("data sentencepiece --vocabulary-size 90 --data {} --out {}", data(), model).exit_code, 0);
   Outcome decoded = decode("Bada.\n", "--run-dir " + moved);
   expect_refused(decoded, HasSubstr("made with another vocabulary"));
   std::filesystem::remove(model);

@@ -29,11 +29,10 @@ class Update : public testing::Test {
       int count, const std::string& options, const std::string& batch = four_examples,
       const std::string& schedule_options = "--learning-rate 1e-30 --evaluate-every 0 --evaluation-examples 4") {
     std::filesystem::remove_all(run_);
-    const Outcome trained =
-        run_ut(fmt::format("train --task addition --train-length 7 --evaluation-length 7 "
-                           "--d-model 16 --heads 2 --ffn 24 --dtype float64 --log-every 1 "
-                           "--schedule constant --max-updates {} {} {} {} --run-dir {}",
-                           count, batch, schedule_options, options, run_));
+    const Outcome trained = run_ut(
+        "train --task addition --train-length 7 --evaluation-length 7 --d-model 16 --heads 2 --ffn 24 --dtype float64 "
+        "--log-every 1 --schedule constant --max-updates {} {} {} {} --run-dir {}",
+        count, batch, schedule_options, options, run_);
     EXPECT_EQ(trained.exit_code, 0) << trained.errors;
     return records_of(run_, "loss");
   }
@@ -80,12 +79,11 @@ TEST_F(Update, IsTheSameWithMoreThreads) {
     std::vector<json> made;
     for (const int threads : {1, 4}) {
       std::filesystem::remove_all(run_);
-      const Outcome trained =
-          run_ut(fmt::format("train --task addition --train-length 40 --evaluation-length 7 --evaluation-examples 4 "
-                             "--d-model 64 --heads 2 --ffn 128 --dropout 0.2 --dtype float64 --log-every 1 "
-                             "--evaluate-every 0 --train-examples 64 --batch 64 --max-updates 1 {} --threads {} "
-                             "--run-dir {}",
-                             model, threads, run_));
+      const Outcome trained = run_ut(
+          "train --task addition --train-length 40 --evaluation-length 7 --evaluation-examples 4 --d-model 64 --heads "
+          "2 --ffn 128 --dropout 0.2 --dtype float64 --log-every 1 --evaluate-every 0 --train-examples 64 --batch 64 "
+          "--max-updates 1 {} --threads {} --run-dir {}",
+          model, threads, run_);
       ASSERT_EQ(trained.exit_code, 0) << trained.errors;
       made.push_back(records_of(run_, "loss").at(0));
     }
