@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <utility>
-
 #include "base/philox.h"
 #include "dist/on_device.h"
 #include "dist/select_rows.h"

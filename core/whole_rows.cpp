@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <optional>
-#include <utility>
 
 #include "core/exchanged_attention.h"
 #include "core/mean_by_sequence.h"

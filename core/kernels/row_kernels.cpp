@@ -1,6 +1,5 @@
 #include "core/kernels/row_kernels.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

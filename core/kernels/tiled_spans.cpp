@@ -1,8 +1,6 @@
 #include "core/kernels/tiled_spans.h"
 
-#include <array>
 #include <span>
-#include <utility>
 
 #include "dist/on_device.h"
 

@@ -2,11 +2,9 @@
 
 #include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
-#include <fmt/format.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
 namespace ut::launcher {

@@ -1,7 +1,5 @@
 #include "launcher/cost/cost_model.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

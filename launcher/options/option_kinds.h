@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <utility>
 
 #include "core/loss.h"
 #include "datasets/vocabulary.h"

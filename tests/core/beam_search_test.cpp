@@ -1,7 +1,6 @@
 #include "core/beam_search.h"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>

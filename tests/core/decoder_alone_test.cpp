@@ -1,7 +1,6 @@
 // A decoder without an encoder: against attention written out for whole sequences, and against an encoder-decoder whose
 // attention over the encoder adds nothing.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/decoding.h"

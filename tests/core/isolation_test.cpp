@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <functional>
-
 #include "base/error.h"
 #include "tests/bad_input.h"
 #include "tests/core/random_batch.h"

@@ -1,6 +1,5 @@
 #include "datasets/training_batches.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <fstream>
 #include <regex>
-#include <thread>
 #include <vector>
 
 #include "base/digest.h"

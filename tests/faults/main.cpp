@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cctype>
 #include <memory>
 #include <string>

@@ -1,8 +1,6 @@
 // A run gives the same numbers when repeated and when resumed on another mesh. A long run takes no more memory.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-
-#include <fstream>
+#include <gtest/gtest.h>
 
 #include "core/checkpoint.h"
 #include "core/checkpoint_directory.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "datasets/task_options.h"
 
 namespace ut::tests {

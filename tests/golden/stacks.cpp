@@ -1,7 +1,5 @@
 #include <ATen/ATen.h>
 
-#include <utility>
-
 #include "core/recurrence.h"
 #include "tests/golden/hyperparameters.h"
 #include "tests/golden/kinds.h"

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/span.h"
 #include "core/decoding.h"
 #include "core/optimizer.h"
 #include "dist/gradient_synchronisation.h"

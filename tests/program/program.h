@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>

@@ -9,7 +9,6 @@
 
 #include <cstring>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "core/kernels/attention_blocks.h"

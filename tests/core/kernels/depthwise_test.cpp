@@ -7,7 +7,6 @@
 #include <ATen/Dispatch.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <ostream>
 
 #include "core/kernels/depthwise_threads.h"
