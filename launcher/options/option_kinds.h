@@ -23,9 +23,15 @@ namespace ut::launcher::option_groups {
 // pointer to a member, or what in() returns.
 
 /// The field inside a part of the options: in(&Options::task, &TaskOptions::data).
-template <typename... Members>
-auto in(Members... members) {
-  return [=](auto& options) -> auto& { return (options.*....*members); };
+template <typename Part, typename Field>
+auto in(Part part, Field field) {
+  return [=](auto& options) -> auto& { return options.*part.*field; };
+}
+
+/// The same in a part of a part.
+template <typename Part, typename Inner, typename Field>
+auto in(Part part, Inner inner, Field field) {
+  return [=](auto& options) -> auto& { return options.*part.*inner.*field; };
 }
 
 /// The type of a field's value.
