@@ -39,8 +39,6 @@ std::int64_t choose_ranks(const Options& options, const RankEnvironment& environ
     throw base::BadInput("--ranks: {} {}, needs at most {} on the {} cores of this machine", ranks,
                          options.ranks > 0 ? "given" : "in the run's record", ranks_a_core * cores, cores);
   if (environment.is_rank) {
-    if (!options.hostfile.empty() && !environment.is_placed_by_ut)
-      throw base::BadInput("--hostfile: does nothing here, mpirun or srun has placed the ranks; leave --hostfile out");
     if (environment.world > 0 && options.ranks > 0 && options.ranks != environment.world)
       throw base::BadInput("--ranks: {} given, but mpirun or srun has started {}; leave --ranks out", options.ranks,
                            environment.world);

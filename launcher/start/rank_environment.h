@@ -7,12 +7,11 @@ namespace ut::launcher {
 
 /// What the environment says about MPI or Slurm around this process.
 struct RankEnvironment {
-  bool is_rank = false;          // mpirun or srun has started this process
-  std::int64_t rank = 0;         // its number
-  std::int64_t world = 0;        // how many were started; 0: only MPI knows
-  std::int64_t local_rank = 0;   // its number among the processes of its host; 0 if unknown
-  bool is_placed_by_ut = false;  // by the mpirun of `ut --ranks` or `--hostfile`
-  bool can_meet = true;          // false: srun started them without PMIx, by which Open MPI finds the others
+  bool is_rank = false;         // mpirun or srun has started this process
+  std::int64_t rank = 0;        // its number
+  std::int64_t world = 0;       // how many were started; 0: only MPI knows
+  std::int64_t local_rank = 0;  // its number among the processes of its host; 0 if unknown
+  bool can_meet = true;         // false: srun started them without PMIx, by which Open MPI finds the others
 
   /// Whether this process says what goes wrong on all alike. If the number of ranks is unknown, there may be no rank 0.
   bool speaks() const { return rank == 0 || world <= 1; }

@@ -57,18 +57,6 @@ TEST(Ranks, AreRefusedWithBothNumbersIfOthersWereStarted) {
               AllOf(HasSubstr("--ranks: 2"), HasSubstr("started 4")));
 }
 
-TEST(Ranks, AreNotPlacedOnHostsTwice) {
-  Options options = options_with(0);
-  options.hostfile = "/my/hosts";
-  EXPECT_THAT(tests::bad_input([&] {
-                choose_ranks(options, {true, 0, 4});
-              }),
-              HasSubstr("--hostfile: does nothing here"));
-  RankEnvironment environment{true, 0, 4};
-  environment.is_placed_by_ut = true;
-  EXPECT_EQ(choose_ranks(options, environment), 4);
-}
-
 TEST(Ranks, SequenceRanksMustDivideThem) {
   EXPECT_EQ(choose_ranks(options_with(4, 2), {}), 4);
   EXPECT_THAT(tests::bad_input([] { choose_ranks(options_with(2, 4), {}); }),
