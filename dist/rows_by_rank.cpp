@@ -22,9 +22,9 @@ class BroadcastRows final : public RowsByRank {
   }
 
   std::optional<RankRows> next() override {
+    if (given_ == group_.size()) return std::nullopt;
     const int distance = given_++;
     if (distance == 0) return RankRows{group_.rank(), rows_};
-    if (distance == group_.size()) return std::nullopt;
     return RankRows{group_.rank_at(-distance),
                     gather_.arrive(coming_[static_cast<std::size_t>(distance - 1)](),
                                    [&group = group_, mine = rows_.size(0), distance](const at::Tensor& gradient) {

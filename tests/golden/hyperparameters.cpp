@@ -95,8 +95,8 @@ core::ModelOptions model_options(const Case& golden, core::Precision precision) 
   options.heads = hparams.at("num_heads").get<std::int64_t>();
   options.ffn = hparams.at("filter_size").get<std::int64_t>();
   if (options.heads < 1 || options.d_model < 1 || options.d_model % options.heads != 0)
-    throw base::BadInput(fmt::format("num_heads {} with hidden_size {}: needs heads that share the columns evenly",
-                                     hparams.at("num_heads").dump(), hparams.at("hidden_size").dump()));
+    throw base::BadInput("num_heads {} with hidden_size {}: needs heads that share the columns evenly",
+                         hparams.at("num_heads").dump(), hparams.at("hidden_size").dump());
   options.encoder_steps = options.decoder_steps = hparams.at("num_rec_steps").get<std::int64_t>();
   if (hparams.at("recurrence_type") == "act") {
     options.encoder_steps = options.decoder_steps = hparams.at("act_max_steps").get<std::int64_t>();

@@ -49,7 +49,7 @@ std::vector<std::string> golden_names(const std::string& ours, core::Norm norm) 
   const auto end_of_layer = rest.find('.');
   const auto names = names_in_layer(norm);
   const auto found = names.find(rest.substr(end_of_layer + 1));
-  if (found == names.end()) throw base::BadInput(fmt::format("no golden name is known for the parameter {}", ours));
+  if (found == names.end()) throw base::BadInput("no golden name is known for the parameter {}", ours);
   std::vector<std::string> result;
   for (const auto& name : found->second) result.push_back(stack + rest.substr(0, end_of_layer) + "/" + name);
   return result;
@@ -62,8 +62,8 @@ bool are_alike(const at::Tensor& a, const at::Tensor& b) { return a.squeeze().si
 at::Tensor joined(const std::vector<at::Tensor>& parts, const core::Parameter& parameter) {
   const at::Tensor whole = parts.size() == 1 ? parts.front() : at::cat(parts, 1);
   if (!are_alike(whole, parameter.tensor))
-    throw base::BadInput(fmt::format("the weights of {} have shape {}, the model's {}", parameter.name,
-                                     whole.sizes().vec(), parameter.tensor.sizes().vec()));
+    throw base::BadInput("the weights of {} have shape {}, the model's {}", parameter.name, whole.sizes().vec(),
+                         parameter.tensor.sizes().vec());
   return whole.reshape(parameter.tensor.sizes());
 }
 

@@ -344,9 +344,8 @@ TEST_F(BadInput, OtherRanksThanWereStartedAreRefused) {
 
 TEST_F(BadInput, TooSmallAStackIsReported) {
   for (const std::string ranks : {"1", "2"})
-    expect_refused(
-        run_shell(fmt::format("ulimit -s 64; $UT train {} --ranks {} --run-dir {}", tiny, ranks, run_directory())),
-        HasSubstr("stack: a process may have 65.5 kB (ulimit -s), ut needs 256 kB"));
+    expect_refused(run_shell("ulimit -s 64; $UT train {} --ranks {} --run-dir {}", tiny, ranks, run_directory()),
+                   HasSubstr("stack: a process may have 65.5 kB (ulimit -s), ut needs 256 kB"));
   expect_nothing_written();
 }
 

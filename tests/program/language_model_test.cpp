@@ -125,8 +125,8 @@ TEST_F(Cycle, IsScoredByAllWordsIfRequested) {
 TEST_F(Cycle, WritesOnAsIfItsWordsWereGivenBackToIt) {
   const std::vector<std::string> given = {"a", "c a b c x b c", "b c a"};
   const auto decode = [&](const std::vector<std::string>& lines, const std::string& options) {
-    const Outcome outcome = run_shell(
-        fmt::format("printf '{}\\n' | $UT decode --json --run-dir {} {}", fmt::join(lines, "\\n"), run(), options));
+    const Outcome outcome =
+        run_shell("printf '{}\\n' | $UT decode --json --run-dir {} {}", fmt::join(lines, "\\n"), run(), options);
     std::istringstream text(outcome.output);
     std::vector<nlohmann::json> outputs;
     for (std::string line; std::getline(text, line);) outputs.push_back(nlohmann::json::parse(line));

@@ -228,7 +228,7 @@ TEST_F(ReportPicture, TwoProcessesDoNotMakeOnePng) {
   directory_.write("rsvg-convert", fmt::format("#!/bin/sh\n[ -e {0} ] || {{ >{0}; {1}; }}; echo drawn >$5\n",
                                                directory_ / "began", command));
   const Outcome outcome =
-      run_shell(fmt::format("cd {0}; chmod +x rsvg-convert; PATH={0}:$PATH; {1}", directory_.path().string(), command));
+      run_shell("cd {0}; chmod +x rsvg-convert; PATH={0}:$PATH; {1}", directory_.path().string(), command);
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.errors, HasSubstr("another process is making it"));
   EXPECT_EQ(base::read_file(directory_ / "run/loss.png"), "drawn\n");
