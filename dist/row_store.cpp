@@ -18,9 +18,9 @@ at::Tensor& RowStore::gradients() {
 }
 
 at::Tensor RowStore::take_gradients(const at::Tensor& slot) {
-  const at::Tensor taken = gradients().index_select(0, slot);
-  copy_rows(gradients_, slot, at::zeros_like(taken), {});  // index_fill_ takes several times as long
-  return taken.to(rows_.scalar_type());
+  const at::Tensor taken = gradients().index_select(0, slot).to(rows_.scalar_type());
+  gradients_.index_fill_(0, slot, 0);
+  return taken;
 }
 
 }  // namespace ut::dist
