@@ -23,11 +23,12 @@ var part_names = {validation_loss: 'validation', sequence_accuracy: 'whole seque
 function same_curve(a, b) { return JSON.stringify(a) === JSON.stringify(b); }
 
 // A function from an update to the hours of training until then, interpolated between recorded updates. It returns
-// undefined if the run has recorded no hours.
+// undefined if the run has recorded no hours. To be asked for ascending updates.
 function hours_at(run) {
   var hours = (run.curves.training.hours || []).filter(function (point) { return is_number(point[1]); });
+  var next = 0;
   return function (update) {
-    for (var next = 0; next < hours.length && hours[next][0] < update; ++next);
+    while (next < hours.length && hours[next][0] < update) ++next;
     if (!hours.length) return undefined;
     var to = hours[Math.min(next, hours.length - 1)];
     var from = next > 0 ? hours[next - 1] : [0, 0];
