@@ -4,7 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
+#include <span>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -31,6 +36,24 @@ SetNames set_names(const TaskOptions& options, Split split) {
   if (split == Split::validation)
     return {{"validation", "valid", "val", "dev"}, true, "--validation-set", options.validation_sets};
   return {{"test"}, false, "--test-set", options.test_sets};
+}
+
+using IdsOfPair = std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>;
+
+/// Starts to read(number) the next lines, as many as are kept in memory at once, in a thread for each core. Each result
+/// has a slice of them, one after another. `read` must outlive them.
+std::vector<std::future<std::vector<IdsOfPair>>> read_at_once(std::size_t first, std::size_t lines,
+                                                              const std::function<IdsOfPair(std::size_t)>& read) {
+  constexpr std::size_t most_of_thread = 4096;
+  const std::size_t last = std::min(lines, first + most_of_thread * std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::future<std::vector<IdsOfPair>>> slices;
+  for (std::size_t begin = first; begin < last; begin += most_of_thread)
+    slices.push_back(std::async(std::launch::async, [&read, begin, end = std::min(last, begin + most_of_thread)] {
+      std::vector<IdsOfPair> pairs;
+      for (std::size_t number = begin; number < end; ++number) pairs.push_back(read(number));
+      return pairs;
+    }));
+  return slices;
 }
 
 fs::path parallel_directory(const TaskOptions& options) {
@@ -118,28 +141,35 @@ void Translation::read_set(Split split, const ParallelFiles& files, const TaskOp
   const auto set = static_cast<std::int64_t>(set_names_.size());
   set_names_.push_back(files.name);
   pairs.set_names.push_back(files.name);
-  const auto read = [this](const fs::path& file, std::size_t number, std::string_view line) {
+  const auto ids = [this](const fs::path& file, std::size_t number, std::string_view line) {
     try {
       return subwords_.ids(line);
     } catch (const base::BadInput& error) {
       throw base::BadInput("{}:{}: {}", file.string(), number + 1, error.what());
     }
   };
+  const std::function<IdsOfPair(std::size_t)> read = [&](std::size_t number) {
+    auto source = ids(files.source, number, lines.source(number));
+    return std::pair(std::move(source), ids(files.target, number, lines.target(number)));
+  };
   // Texts of train are many, and needed only if it is scored. It is then the only split that is asked for.
   const bool keeps_right_texts = split != Split::train || options.splits.size() == 1;
-  for (std::size_t number = 0; number < lines.size(); ++number) {
-    const std::vector<std::int32_t> source = read(files.source, number, lines.source(number));
-    const std::vector<std::int32_t> target = read(files.target, number, lines.target(number));
+  std::size_t number = 0;
+  const auto add = [&](std::span<const std::int32_t> source, std::span<const std::int32_t> target) {
+    const std::string_view text = lines.target(number++);
     const bool empty = source.empty() || target.empty();
     if (split == Split::train && (empty || std::ssize(source) > longest_pair_ || std::ssize(target) > longest_pair_)) {
       ++(empty ? pairs.empty : pairs.too_long);
-      continue;
+      return;
     }
     pairs.sources.append(source);
     pairs.targets.append(target);
     pairs.sets.push_back(set);
-    if (keeps_right_texts) pairs.right_text.emplace_back(lines.target(number));
-  }
+    if (keeps_right_texts) pairs.right_text.emplace_back(text);
+  };
+  while (number < lines.size())
+    for (auto& slice : read_at_once(number, lines.size(), read))
+      for (const auto& [source, target] : slice.get()) add(source, target);
 }
 
 std::string Translation::description() const {
