@@ -44,7 +44,7 @@ std::vector<std::string> mpirun_command(const SpawnRequest& request, const std::
   if (as_root) command.emplace_back("--allow-run-as-root");
   // A rank that waits would otherwise keep its core from what it waits for: another rank, or another program.
   command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
-  command.insert(command.end(), {"-x", threads_variable, "-x", terminal_variable});
+  command.insert(command.end(), {"-x", terminal_variable});
   if (!request.hosts.empty())  // ranks on this host inherit them
     for (const std::string& variable : variables) command.insert(command.end(), {"-x", variable});
   command.insert(command.end(), {"-n", std::to_string(request.ranks), executable});

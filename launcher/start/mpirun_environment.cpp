@@ -37,8 +37,13 @@ std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
   return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
 }
 
-/// The threads that OpenMP's variable asks for; the first of its numbers counts.
-std::int64_t threads_of(const char* variable) { return std::max(1L, std::strtol(variable, nullptr, 10)); }
+/// The threads that each rank will have, were all hosts like this one.
+std::int64_t threads_of_ranks(const SpawnRequest& request, std::int64_t cores) {
+  if (request.threads > 0) return request.threads;
+  if (const char* given = std::getenv(threads_variable))  // the first of its numbers counts
+    return std::max(1L, std::strtol(given, nullptr, 10));
+  return threads_per_rank(cores, most_ranks_on_a_host(request));
+}
 
 /// Throws base::BadInput with the message, which has a place each for the limit and for what is needed.
 void check_limit(decltype(RLIMIT_AS) resource, rlim_t needed, const char* message) {
@@ -90,21 +95,16 @@ std::vector<std::string> variables_for_hosts(const char* const* environment) {
   for (; *environment != nullptr; ++environment) {
     const std::string_view set = *environment;
     const auto begins = [&](std::string_view prefix) { return set.starts_with(prefix); };
-    const bool is_meant = begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_") || begins("GOMP_");
-    const std::string name(set.substr(0, set.find('=')));
-    if (is_meant && name != threads_variable) names.push_back(name);
+    if (begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_") || begins("GOMP_"))
+      names.emplace_back(set.substr(0, set.find('=')));
   }
   std::ranges::sort(names);
   return names;
 }
 
 void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
-  if (request.threads > 0 || std::getenv(threads_variable) == nullptr) {
-    const auto threads = request.threads > 0 ? request.threads : threads_per_rank(cores, most_ranks_on_a_host(request));
-    ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
-  }
   // Threads that wait would otherwise keep the core from those they wait for.
-  if (const auto threads = threads_of(std::getenv(threads_variable)); most_ranks_on_a_host(request) * threads > cores)
+  if (most_ranks_on_a_host(request) * threads_of_ranks(request, cores) > cores)
     ::setenv("OMP_WAIT_POLICY", "passive", 0);
   set_short_spins();
   ::setenv("PATH", usual_path, 0);  // mpirun searches it for what it starts

@@ -28,8 +28,8 @@ std::vector<std::string> variables_for_hosts(const char* const* environment);
 /// reached any more. They do not replace variables that are set already. `timeout`: seconds.
 std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t timeout);
 
-/// Sets the environment variables that mpirun and its ranks need, in this process. Variables that are set already stay,
-/// except the number of threads if the request has one. `cores`: of this host.
+/// Sets the environment variables that mpirun and its ranks need, in this process. Variables that are set already stay.
+/// `cores`: of this host.
 void set_rank_environment(const SpawnRequest& request, std::int64_t cores);
 
 /// Lets this process, and what it starts, have as many files open as mpirun needs for the ranks of this host. Throws

@@ -36,7 +36,8 @@ RankEnvironment find_rank_environment(const Environment& get) {
   const auto see = [&](const char* rank_name, const char* world_name) {
     const auto rank = number_in(get, rank_name);
     if (found.is_rank || !rank) return;
-    found = {true, *rank, number_in(get, world_name).value_or(0), find_local_rank(get)};
+    found = {true, *rank, number_in(get, world_name).value_or(0), find_local_rank(get),
+             number_in(get, "OMPI_COMM_WORLD_LOCAL_SIZE").value_or(0)};
   };
   // Open MPI's mpirun sets PMIX_RANK, too; alone, its own variables are left from something else.
   if (get("PMIX_RANK") != nullptr) see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");

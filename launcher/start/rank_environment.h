@@ -11,7 +11,9 @@ struct RankEnvironment {
   std::int64_t rank = 0;        // its number
   std::int64_t world = 0;       // how many were started; 0: only MPI knows
   std::int64_t local_rank = 0;  // its number among the processes of its host; 0 if unknown
-  bool can_meet = true;         // false: srun started them without PMIx, by which Open MPI finds the others
+  std::int64_t local_ranks =
+      0;                 // how many processes Open MPI's mpirun has started on its host; 0 if something else did
+  bool can_meet = true;  // false: srun started them without PMIx, by which Open MPI finds the others
 
   /// Whether this process says what goes wrong on all alike. If the number of ranks is unknown, there may be no rank 0.
   bool speaks() const { return rank == 0 || world <= 1; }

@@ -25,6 +25,7 @@
 #include "launcher/start/choose_ranks.h"
 #include "launcher/start/library_warnings.h"
 #include "launcher/start/mpirun_environment.h"
+#include "launcher/start/terminal_columns.h"
 
 namespace ut::launcher {
 namespace {
@@ -101,11 +102,14 @@ void check_world(const dist::Communicator& world, const RankEnvironment& environ
     throw AgreedBadInput("--ranks: {} given, but {} were started; leave --ranks out", options.ranks, world.size());
 }
 
-/// LibTorch goes by OMP_NUM_THREADS and the cores, not by how much of their time a container has.
-void set_threads(const Options& options) {
+/// LibTorch goes by OMP_NUM_THREADS and the cores, not by how much of their time a container has. Ranks that `ut` has
+/// started share the cores of their own host, which may have more or fewer than the one where it was typed.
+void set_threads(const Options& options, const RankEnvironment& environment) {
   if (options.threads > 0) return at::set_num_threads(static_cast<int>(options.threads));
-  const auto most = static_cast<int>(usable_cores());
-  if (std::getenv(threads_variable) == nullptr && at::get_num_threads() > most) at::set_num_threads(most);
+  if (std::getenv(threads_variable) != nullptr) return;
+  const bool started_by_ut = std::getenv(terminal_variable) != nullptr && environment.local_ranks > 0;
+  const auto share = static_cast<int>(threads_per_rank(usable_cores(), started_by_ut ? environment.local_ranks : 1));
+  if (started_by_ut || at::get_num_threads() > share) at::set_num_threads(share);
 }
 
 /// Reads the data set, which must be the same on all ranks, makes the mesh that the options ask for, and runs the
@@ -152,7 +156,7 @@ int refuse_on_ranks(const std::string& why, const RankEnvironment& environment) 
 
 int run_on_ranks(const Options& options, const RankEnvironment& environment,
                  const std::function<int(Session&)>& command) {
-  set_threads(options);
+  set_threads(options, environment);
   say_library_warnings_once();
   check_ranks_can_meet(environment);
   std::atomic<std::int64_t> update = -1;

@@ -113,7 +113,6 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   const std::string mpirun_path = find_mpirun(request);
   const std::int64_t cores = usable_cores();
   const auto executable = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto command = mpirun_command(request, mpirun_path, executable, ::geteuid() == 0, variables_for_hosts(environ));
   const bool relayed = request.reads_standard_input && ::isatty(STDIN_FILENO) == 1;
   TerminalRelay relay(relayed);
   const int nothing = request.reads_standard_input ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -126,6 +125,8 @@ int run_under_mpirun(const SpawnRequest& request, const WaitingSignals& signals)
   if (mpirun == 0) {
     signals.restore();
     set_rank_environment(request, cores);
+    const auto command =
+        mpirun_command(request, mpirun_path, executable, ::geteuid() == 0, variables_for_hosts(environ));
     become_mpirun(command, parent, relayed ? relay.reading_end() : nothing, output.pipe().writing_end(),
                   errors.pipe().writing_end());
   }

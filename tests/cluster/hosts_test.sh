@@ -13,6 +13,15 @@ four_ranks_on_two_hosts_train_as_one_rank() {
   expect_same_curve four reference
 }
 
+a_rank_has_its_share_of_its_own_hosts_cores() {
+  local small=(--d-model 16 --heads 2 --ffn 32 --steps 1 --length 12 --iterations 1 --json) threads
+  threads=$(env -u OMP_NUM_THREADS "$ut" bench "${small[@]}" | grep -o '"threads":[0-9]*')
+  printf 'n1\nn2 slots=2\n' >unequal
+  expect_code 0 run_on n1 env -u OMP_NUM_THREADS timeout 60 "$ut" bench --hostfile unequal --sequence-parallel 3 \
+    "${small[@]}"
+  grep -q "$threads," output || fail "the only rank on n1 does not have the $threads of a process: $(<output)"
+}
+
 wrong_host_files_are_refused_before_anything_starts() {
   echo "n1 slots=2 n2" >wrong
   expect_code 2 run_on n1 timeout 60 "$ut" "${training[@]}" --max-updates 30 --hostfile wrong --run-dir never
@@ -64,7 +73,8 @@ hosts_up 2
 cd /mnt
 printf 'n1 slots=2\nn2 slots=2\n' >hosts
 tests=(
-  four_ranks_on_two_hosts_train_as_one_rank wrong_host_files_are_refused_before_anything_starts
+  four_ranks_on_two_hosts_train_as_one_rank a_rank_has_its_share_of_its_own_hosts_cores
+  wrong_host_files_are_refused_before_anything_starts
   a_cut_link_ends_the_job_with_one_line a_rank_that_hangs_is_named_under_a_persons_own_mpirun_too
 )
 if (($# > 1)); then tests=("${@:2}"); fi

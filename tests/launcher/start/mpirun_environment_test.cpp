@@ -38,7 +38,7 @@ TEST(MpirunEnvironment, VariablesOfLibrariesArePassedToOtherHosts) {
       "UCX_TLS=tcp",         "PATH=/bin", "NCCL_SOCKET_IFNAME=eth0=1", "OMP_NUM_THREADS=3", "OMP_PROC_BIND=1",
       "GOMP_SPINCOUNT=1000", nullptr};
   EXPECT_THAT(variables_for_hosts(environment.data()),
-              ElementsAre("GOMP_SPINCOUNT", "NCCL_SOCKET_IFNAME", "OMP_PROC_BIND", "UCX_TLS"));
+              ElementsAre("GOMP_SPINCOUNT", "NCCL_SOCKET_IFNAME", "OMP_NUM_THREADS", "OMP_PROC_BIND", "UCX_TLS"));
 }
 
 TEST(MpirunEnvironment, AHostThatIsLostIsNoticedWithinTheTimeout) {
