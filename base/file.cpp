@@ -27,11 +27,6 @@ std::filesystem::path where_it_leads(std::filesystem::path path) {
   return path;
 }
 
-int open_to_lock(const std::filesystem::path& path) {
-  constexpr mode_t as_the_umask_says = 0666;
-  return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, as_the_umask_says);
-}
-
 std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -105,8 +100,7 @@ void write_file_whole(const std::filesystem::path& given, const std::string& con
   };
   std::optional<FileLock> lock;  // processes that write the same file take turns
   try {
-    lock.emplace(
-        beside, [&beside] { return open_to_lock(beside); }, std::chrono::seconds(60));
+    lock.emplace(beside, std::chrono::seconds(60));
   } catch (const std::filesystem::filesystem_error& failure) {
     throw cannot_be_written(failure.code().value());
   }

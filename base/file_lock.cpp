@@ -1,5 +1,6 @@
 #include "base/file_lock.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,12 +21,12 @@ bool is_still_at(const std::filesystem::path& path, int descriptor) {
 
 }  // namespace
 
-FileLock::FileLock(const std::filesystem::path& path, const std::function<int()>& open,
-                   std::chrono::milliseconds patience) {
+FileLock::FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
+  constexpr mode_t as_the_umask_says = 0666;
   const auto deadline = Clock::now() + patience;
   for (int most_changes = 1000; most_changes > 0;) {
-    descriptor_ = open();
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, as_the_umask_says);
     if (descriptor_ < 0)
       throw std::filesystem::filesystem_error("open", path, std::error_code(errno, std::generic_category()));
     is_held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
@@ -35,7 +36,7 @@ FileLock::FileLock(const std::filesystem::path& path, const std::function<int()>
     if (is_held_elsewhere_)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     else
-      --most_changes;
+      --most_changes;  // another process has replaced or removed the file meanwhile
     ::close(descriptor_);
   }
   descriptor_ = -1;  // a file that looks replaced every time is on a system without usable locks

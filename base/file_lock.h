@@ -2,17 +2,16 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 
 namespace ut::base {
 
-/// An exclusive lock on a file or directory. The system releases it when the process ends, however that happens.
+/// An exclusive lock on a file. The system releases it when the process ends, however that happens.
 class FileLock {
  public:
-  /// Locks what `open` opens or creates at `path`. Like ::open(), `open` returns a descriptor or -1; it is called again
-  /// if another process has replaced or removed the file meanwhile. Waits up to `patience` for a process that has the
-  /// lock. Throws std::filesystem::filesystem_error if the file cannot be opened.
-  FileLock(const std::filesystem::path& path, const std::function<int()>& open, std::chrono::milliseconds patience);
+  /// Locks the file at `path`, and makes it if it is not there. Waits up to `patience` for a process that has the lock.
+  /// Throws std::filesystem::filesystem_error if the file cannot be opened for writing, which network file systems
+  /// need.
+  FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();

@@ -1,9 +1,7 @@
 #include "launcher/process/unfinished_directory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <system_error>
 
 #include "base/error.h"
@@ -17,48 +15,59 @@ base::BadInput cannot_be_made(const fs::path& whole, const std::error_code& fail
   return base::BadInput("{}: cannot be made: {}", whole.string(), failure.message());
 }
 
-/// Tries again if another process removes the directory before it is opened.
-int make_and_open(const fs::path& path, const fs::path& whole) {
-  constexpr int most_tries = 100;
+constexpr const char* lock_name = "lock";
+
+/// Tries again if another process removes the directory meanwhile.
+std::unique_ptr<base::FileLock> make_and_lock(const fs::path& path, const fs::path& whole) {
   std::error_code failure;
-  for (int tries = 0; tries < most_tries; ++tries) {
+  for (int tries_left = 100; tries_left > 0; --tries_left) {
     fs::create_directories(path, failure);
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0) return descriptor;
-    const std::error_code why(errno, std::generic_category());
-    if (failure && failure != std::errc::file_exists) break;
-    failure = why;
-    if (why != std::errc::no_such_file_or_directory) break;
+    try {
+      return std::make_unique<base::FileLock>(path / lock_name, std::chrono::seconds(0));
+    } catch (const fs::filesystem_error& not_opened) {
+      if (failure && failure != std::errc::file_exists) break;
+      failure = not_opened.code();
+      if (failure != std::errc::no_such_file_or_directory) break;
+    }
   }
   throw cannot_be_made(whole, failure);
 }
 
-void empty(const fs::path& path, const fs::path& whole) {
-  try {
-    for (const fs::directory_entry& left : fs::directory_iterator(path)) fs::remove_all(left);
-  } catch (const fs::filesystem_error& failure) {
-    throw cannot_be_made(whole, failure.code());
-  }
+/// Removes what is in the directory but its lock.
+void empty(const fs::path& path) {
+  for (const fs::directory_entry& left : fs::directory_iterator(path))
+    if (left.path().filename() != lock_name) fs::remove_all(left);
 }
 
 }  // namespace
 
-UnfinishedDirectory::UnfinishedDirectory(const fs::path& whole)
+UnfinishedDirectory::UnfinishedDirectory(const fs::path& whole, Whole replaces)
     : path_(whole.parent_path() / fmt::format(".{}.ut-unfinished", whole.filename().string())),
-      lock_(
-          path_, [&] { return make_and_open(path_, whole); }, std::chrono::seconds(0)) {
-  if (lock_.is_held_elsewhere())
+      lock_(make_and_lock(path_, whole)) {
+  if (lock_->is_held_elsewhere())
     throw base::BadInput("{}: another process is making it; wait for that, or give another name", whole.string());
-  empty(path_, whole);
-  if (!fs::exists(fs::symlink_status(whole))) return;
-  std::error_code ignored;
-  fs::remove(path_, ignored);
+  try {
+    empty(path_);
+  } catch (const fs::filesystem_error& failure) {
+    throw cannot_be_made(whole, failure.code());
+  }
+  if (replaces == Whole::may_be_replaced || !fs::exists(fs::symlink_status(whole))) return;
+  remove();
   throw base::BadInput("{}: is there already; give another name", whole.string());
 }
 
-UnfinishedDirectory::~UnfinishedDirectory() {
+UnfinishedDirectory::~UnfinishedDirectory() { remove(); }
+
+/// Another process may lock the directory anew once the lock file is gone; then the directory stays.
+void UnfinishedDirectory::remove() const {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  try {
+    empty(path_);
+  } catch (const fs::filesystem_error&) {
+    return;  // the next one to make it empties it
+  }
+  fs::remove(path_ / lock_name, ignored);
+  fs::remove(path_, ignored);
 }
 
 }  // namespace ut::launcher

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "base/file_lock.h"
 
@@ -11,8 +12,10 @@ namespace ut::launcher {
 /// emptied at the start.
 class UnfinishedDirectory {
  public:
-  /// Throws base::BadInput if it cannot be made, another process has it, or `whole` is there already.
-  explicit UnfinishedDirectory(const std::filesystem::path& whole);
+  enum class Whole : bool { must_be_new, may_be_replaced };
+
+  /// Throws base::BadInput if it cannot be made, another process has it, or `whole` is there already and must be new.
+  explicit UnfinishedDirectory(const std::filesystem::path& whole, Whole replaces = Whole::must_be_new);
   ~UnfinishedDirectory();
   UnfinishedDirectory(const UnfinishedDirectory&) = delete;
   UnfinishedDirectory& operator=(const UnfinishedDirectory&) = delete;
@@ -20,8 +23,10 @@ class UnfinishedDirectory {
   std::filesystem::path operator/(const char* name) const { return path_ / name; }
 
  private:
+  void remove() const;
+
   std::filesystem::path path_;
-  base::FileLock lock_;
+  std::unique_ptr<base::FileLock> lock_;
 };
 
 }  // namespace ut::launcher

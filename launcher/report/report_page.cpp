@@ -76,7 +76,7 @@ std::string report_picture(const nlohmann::ordered_json& report, const std::stri
 }
 
 void write_png(const std::string& svg, const std::string& path) {
-  const UnfinishedDirectory parts(path + ".drawing");
+  const UnfinishedDirectory parts(path, UnfinishedDirectory::Whole::may_be_replaced);
   const std::filesystem::path drawing = parts / "svg";
   const std::filesystem::path made = parts / "png";
   base::write_file_whole(drawing, svg);

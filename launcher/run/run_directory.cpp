@@ -1,6 +1,5 @@
 #include "launcher/run/run_directory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -69,12 +68,9 @@ bool has_records(const fs::path& path) {
 }
 
 /// Throws base::BadInput if another process holds the lock.
-std::unique_ptr<base::FileLock> take_lock(const fs::path& path, int flags) {
-  constexpr mode_t as_the_umask_says = 0666;
-  const fs::path file = lock_path(path);
-  const auto open = [&] { return ::open(file.c_str(), flags | O_CLOEXEC, as_the_umask_says); };
+std::unique_ptr<base::FileLock> take_lock(const fs::path& path) {
   try {
-    auto lock = std::make_unique<base::FileLock>(file, open, std::chrono::seconds(0));
+    auto lock = std::make_unique<base::FileLock>(lock_path(path), std::chrono::seconds(0));
     if (!lock->is_held_elsewhere()) return lock;
   } catch (const fs::filesystem_error& failure) {
     throw refusal(path, fmt::format("its file lock cannot be opened: {}", failure.code().message()));
@@ -100,7 +96,7 @@ void check_run_directory(const Options& options) {
     throw refusal(path, "has the scores of a run, but its checkpoints are gone; remove the directory, or use another");
   if (options.resume && !base::path_exists(path / config_name))
     throw refusal(path, fmt::format("there is no run (no {}); to start one leave out --resume", config_name));
-  if (base::path_exists(lock_path(path))) take_lock(path, O_RDONLY);
+  if (base::path_exists(lock_path(path))) take_lock(path);
   if (options.resume && !has_checkpoints(path))
     throw refusal(path, "the run ended before its first checkpoint; to begin it anew leave out --resume");
 }
@@ -112,7 +108,7 @@ RunDirectory::RunDirectory(const Options& options) : path_(options.run_dir) {
   } catch (const fs::filesystem_error& failure) {
     throw refusal(path_, fmt::format("cannot be written to: {}", failure.code().message()));
   }
-  lock_ = take_lock(path_, O_RDWR | O_CREAT);
+  lock_ = take_lock(path_);
   core::remove_unfinished(checkpoints());
   base::write_file_whole(path_ / config_name, to_config(options));
 }

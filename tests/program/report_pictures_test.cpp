@@ -230,7 +230,7 @@ TEST_F(ReportPicture, TwoProcessesDoNotMakeOnePng) {
   const Outcome outcome =
       run_shell("cd {0}; chmod +x rsvg-convert; PATH={0}:$PATH; {1}", directory_.path().string(), command);
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.errors, HasSubstr("another process is making it"));
+  EXPECT_THAT(outcome.errors, HasSubstr("loss.png: another process is making it"));
   EXPECT_EQ(base::read_file(directory_ / "run/loss.png"), "drawn\n");
 }
 
