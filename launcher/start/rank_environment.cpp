@@ -41,14 +41,15 @@ RankEnvironment find_rank_environment(const Environment& get) {
   };
   // Open MPI's mpirun sets PMIX_RANK, too; alone, its own variables are left from something else.
   if (get("PMIX_RANK") != nullptr) see("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
-  if (is_slurm_shell(get)) return found;
+  if (found.is_rank || is_slurm_shell(get)) return found;
   see("PMI_RANK", "PMI_SIZE");
   see("PMIX_RANK", "SLURM_STEP_NUM_TASKS");
   // A batch script's shell has a SLURM_PROCID too; only a step of srun has the number of its tasks.
   const auto tasks = number_in(get, "SLURM_STEP_NUM_TASKS");
   if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
+  // A single task meets nobody. It may be a person's shell (srun --pty bash), where ut is to start ranks itself.
+  if (tasks && *tasks == 1 && found.world <= 1) return {};
   found.can_meet = !tasks || get("PMIX_RANK") != nullptr;
-  if (!found.can_meet && *tasks == 1) return {};  // a single task meets nobody
   return found;
 }
 

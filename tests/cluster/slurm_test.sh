@@ -153,6 +153,14 @@ JSON
 
 no_jobs() { [[ -z $(squeue --noheader) ]]; }
 
+ut_starts_ranks_in_a_persons_shell() {
+  expect_code 0 timeout 60 srun --quiet --mpi=pmix -N 1 -n 1 -c 2 bash -c '"$@"; exit $?' - \
+    "$ut" "${training[@]}" --max-updates 40 --ranks 2 --sequence-parallel 2 --run-dir in-a-shell
+  grep -q '2 ranks (data-parallel 1, sequence-parallel 2)' output || fail "not two ranks: $(<output)"
+  [[ -d reference ]] || expect_code 0 "$ut" "${training[@]}" --max-updates 40 --run-dir reference
+  expect_same_curve in-a-shell reference
+}
+
 srun_without_pmix_is_named_once() {
   local mpi
   for mpi in none pmi2; do
@@ -166,7 +174,8 @@ hosts_up 2
 cd /mnt
 slurm_up 2 2
 tests=(
-  srun_without_pmix_is_named_once four_ranks_on_two_nodes_train_as_one_rank_with_srun
+  srun_without_pmix_is_named_once ut_starts_ranks_in_a_persons_shell
+  four_ranks_on_two_nodes_train_as_one_rank_with_srun
   four_ranks_on_two_nodes_train_as_one_rank_with_mpirun a_warned_job_is_queued_again_and_goes_the_same_way
   a_job_whose_ranks_alone_are_warned_is_queued_again a_job_with_mpirun_and_another_signal_is_queued_again
   a_job_that_a_person_ends_is_not_queued_again a_table_of_the_papers_is_an_array_of_jobs a_chain_needs_a_name

@@ -58,8 +58,23 @@ TEST(RankEnvironment, CannotMeetOthersUnderSrunWithoutPmix) {
   EXPECT_FALSE(can_meet({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}));
   EXPECT_TRUE(can_meet({{"PMIX_RANK", "1"}}));
   EXPECT_TRUE(find_rank_environment(environment_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}})).can_meet);
-  const std::map<std::string, std::string> alone = {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}};
-  EXPECT_FALSE(find_rank_environment(environment_of(alone)).is_rank);
+}
+
+/// The shell of srun --pty bash is one; ranks that are started in it are as many as their starter says.
+TEST(RankEnvironment, IsNotThatOfTheOnlyTaskOfSrun) {
+  const std::map<std::string, std::string> alone = {
+      {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", "0"}};
+  const auto with = [&](std::map<std::string, std::string> variables) {
+    variables.insert(alone.begin(), alone.end());
+    return variables;
+  };
+  for (const std::map<std::string, std::string>& sets :
+       {alone, with({{"PMIX_RANK", "0"}}), with({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}})})
+    EXPECT_FALSE(find_rank_environment(environment_of(sets)).is_rank);
+  expect_rank(with({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), 1, 2);
+  for (const char* world : {"1", "2"})
+    expect_rank(with({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", world}, {"PMIX_RANK", "0"}}), 0,
+                std::stoi(world));
 }
 
 TEST(RankEnvironment, IsNotABatchScriptsShell) {
