@@ -80,21 +80,22 @@ void check_that_something_comes(const Options& options, std::int64_t update, con
 
 }  // namespace
 
-ResumedRun resume_run(const Session& session, const std::string& scored_on, core::Model& model, core::Adam& optimizer) {
+ResumedRun resume_run(const Session& session, const std::string& scored_on) {
   const Options& options = session.options;
   // On rank 0 alone: ranks would take one another's lock for that of another process.
   if (session.speaks()) check_run_directory(options);
   const auto directory = checkpoint_directory(options.run_dir);
-  const auto checkpoint = core::find_checkpoint(directory, options.resume_from);
+  ResumedRun run;
+  run.checkpoint = core::find_checkpoint(directory, options.resume_from);
+  const auto& checkpoint = run.checkpoint;
   const nlohmann::json state = core::read_state(checkpoint);
   const core::StateReader read(state, checkpoint);
   check_as_in_checkpoint(read.text("options", ""), options, checkpoint.string(), command_train);
   check_vocabulary(checkpoint.string(), read.text("vocabulary", ""), *session.task);
-  core::load_checkpoint(checkpoint, model.parameters(), &optimizer);
-  const std::int64_t update = optimizer.updates();
-  if (update > options.max_updates)
-    throw base::BadInput("--max-updates {}: the run is at update {}; give that or more", options.max_updates, update);
-  ResumedRun run;
+  run.update = read.whole("update", 0);
+  if (run.update > options.max_updates)
+    throw base::BadInput("--max-updates {}: the run is at update {}; give that or more", options.max_updates,
+                         run.update);
   run.state = RunState::from_json(read);
   const std::string usual = options.evaluation_scoring == Scoring::teacher_forced ? scored_on : "";
   // A checkpoint that does not say was scored as usual.
@@ -103,16 +104,16 @@ ResumedRun resume_run(const Session& session, const std::string& scored_on, core
     run.state.evaluated_at = -1;
     run.state.evaluations_since_best = 0;
   }
-  run.messages = what_changes(session, read, checkpoint, update);
+  run.messages = what_changes(session, read, checkpoint, run.update);
   run.recorded = state.dump();
   return run;
 }
 
-void check_later_and_best_checkpoints(const Options& options, std::int64_t update, ResumedRun& run) {
-  check_best(checkpoint_directory(options.run_dir), update, run);
+void check_later_and_best_checkpoints(const Options& options, ResumedRun& run) {
+  check_best(checkpoint_directory(options.run_dir), run.update, run);
   RunState state = run.state;
   if (run.was_scored_otherwise) state.best.reset();  // to be scored again
-  check_that_something_comes(options, update, state, run.messages);
+  check_that_something_comes(options, run.update, state, run.messages);
 }
 
 }  // namespace ut::launcher

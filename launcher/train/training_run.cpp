@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/counted.h"
 #include "base/shell_word.h"
@@ -68,9 +69,10 @@ TrainingRun::TrainingRun(Session& session)
 
 void TrainingRun::resume() {
   const Options& options = session_.options;
-  agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_, *model_, optimizer_); });
+  agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_); });
   check_same_state(resumed_.recorded, options, session_.mesh.world());
-  run_on_first_or_refuse(session_.mesh.world(), [&] { check_later_and_best_checkpoints(options, update(), resumed_); });
+  load_on_all_ranks(resumed_.checkpoint, &optimizer_);
+  run_on_first_or_refuse(session_.mesh.world(), [&] { check_later_and_best_checkpoints(options, resumed_); });
   state_ = resumed_.state;
   if (!is_so_on_first(session_.mesh.world(), state_.best.has_value())) state_.forget_best();
   written_at_ = update();
@@ -110,17 +112,24 @@ void TrainingRun::score_best_again() {
   log_->say(fmt::format("update {}: validation {}", state_.best->update, describe_in_a_line(*result, *session_.task)));
 }
 
-void TrainingRun::load_on_all_ranks(std::int64_t update) {
+void TrainingRun::load_on_all_ranks(const std::filesystem::path& checkpoint, core::Adam* optimizer) {
   dist::Communicator& world = session_.mesh.world();
-  run_on_first_or_refuse(world, [&] {
-    core::load_checkpoint(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update),
-                          model_->parameters(), nullptr);
-  });
+  run_on_first_or_refuse(world, [&] { core::load_checkpoint(checkpoint, model_->parameters(), optimizer); });
+  std::vector<at::Tensor> loaded = {model_->parameters().flat()};
+  if (optimizer != nullptr) {
+    loaded.insert(loaded.end(), {optimizer->first_moment(), optimizer->second_moment()});
+    optimizer->restore(resumed_.update);
+  }
   const at::NoGradGuard no_graph;
-  const at::Tensor& parameters = model_->parameters().flat();
-  // Adding -0 changes no number, not even -0.
-  if (!session_.speaks()) parameters.fill_(-0.0);
-  world.all_reduce_sum(parameters, dist::Purpose::control);
+  for (const at::Tensor& tensor : loaded) {
+    // Adding -0 changes no number, not even -0.
+    if (!session_.speaks()) tensor.fill_(-0.0);
+    world.all_reduce_sum(tensor, dist::Purpose::control);
+  }
+}
+
+void TrainingRun::load_on_all_ranks(std::int64_t update) {
+  load_on_all_ranks(checkpoint_directory(session_.options.run_dir) / core::checkpoint_name(update), nullptr);
 }
 
 /// Sets the pointers as the checkpoint that the run resumes from has them: a kill may have come before they were set,

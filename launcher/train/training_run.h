@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -71,8 +72,10 @@ class TrainingRun {
   void resume();
   /// Scores the best model anew: its score on other examples cannot be compared with those to come.
   void score_best_again();
-  /// Gives all ranks the parameters that rank 0 reads: ranks may see the directory late, or another one. The moments
-  /// stay.
+  /// Gives all ranks the parameters that rank 0 reads, and the moments and number of updates if `optimizer` is not
+  /// null. Other ranks may see the directory late, or another one, and files would be read once for each.
+  void load_on_all_ranks(const std::filesystem::path& checkpoint, core::Adam* optimizer);
+  /// The parameters alone.
   void load_on_all_ranks(std::int64_t update);
   void point_at_checkpoints() const;
   /// `norms_are_finite`: the gradient's norm is finite on all ranks, whose rounding may differ.

@@ -47,6 +47,20 @@ TEST_F(ResumedRun, HasTheSameCurveOnTheSameAndOnAnotherMesh) {
   }
 }
 
+/// A rank that has only the states, not the tensors, goes on as one that has both: only the first reads them.
+TEST_F(ResumedRun, IsReadByOneRank) {
+  ASSERT_EQ(run_ut(addition(20) + "--run-dir " + (directory_ / "whole")).exit_code, 0);
+  ASSERT_EQ(run_ut(addition(10) + "--run-dir " + (directory_ / "0")).exit_code, 0);
+  const Outcome resumed = run_shell(
+      "cd {}; cp -r 0 1; rm 1/checkpoints/*/*.safetensors; ut=\"$UT train --resume --max-updates 20 --run-dir\"; "
+      "mpirun --allow-run-as-root --oversubscribe --bind-to none -n 1 $ut 0 --sequence-parallel 2 : -n 1 $ut 1 "
+      "--sequence-parallel 2",
+      directory_.path().string());
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_THAT(resumed.output, HasSubstr("2 ranks,"));
+  expect_equal_losses(losses_of(directory_ / "whole"), losses_of(directory_ / "0"), 1e-9);
+}
+
 /// Updates left out in a row are counted across a stop.
 TEST_F(ResumedRun, CountsLeftOutUpdatesAcrossAStop) {
   const std::string run = directory_ / "run";
