@@ -167,31 +167,39 @@ int run(const std::vector<std::string>& arguments) {
   return run_command(*start, environment, arguments);
 }
 
+/// Runs the program and says why it fails, if it does. Returns the exit code.
+int run_or_say(const std::vector<std::string>& arguments) {
+  const auto say_once = [](const std::string& message) {
+    // If the ranks cannot reach one another, only one of them says why.
+    if (rank_environment().speaks()) say(message);
+  };
+  try {
+    const int code = run(arguments);
+    if (code == 0) check_output();
+    return code;
+  } catch (const base::BadInput& error) {
+    say_once(error.what());
+    return 2;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say_once(base::describe(error));
+    return 2;
+  } catch (const std::exception& error) {  // an error of this rank alone
+    const std::int64_t rank = rank_environment().rank;
+    const std::string cause = cause_of(error);
+    if (rank == 0)
+      say(cause);
+    else
+      say_of_rank(rank, host_name(), -1, cause);
+    return 1;
+  }
+}
+
 }  // namespace
 }  // namespace ut::launcher
 
 int main(int count, char** values) {
-  const auto say = [](const std::string& message) {
-    // If the ranks cannot reach one another, only one of them says why.
-    if (ut::launcher::rank_environment().speaks()) ut::launcher::say(message);
-  };
-  try {
-    const int code = ut::launcher::run({values + 1, values + count});
-    if (code == 0) ut::launcher::check_output();
-    return code;
-  } catch (const ut::base::BadInput& error) {
-    say(error.what());
-    return 2;
-  } catch (const std::filesystem::filesystem_error& error) {
-    say(ut::base::describe(error));
-    return 2;
-  } catch (const std::exception& error) {  // an error of this rank alone
-    const std::int64_t rank = ut::launcher::rank_environment().rank;
-    const std::string cause = ut::launcher::cause_of(error);
-    if (rank == 0)
-      ut::launcher::say(cause);
-    else
-      ut::launcher::say_of_rank(rank, ut::launcher::host_name(), -1, cause);
-    return 1;
-  }
+  const int code = ut::launcher::run_or_say({values + 1, values + count});
+  std::fflush(nullptr);
+  ::_exit(
+      code);  // otherwise LibTorch takes its tables of operators apart, for a quarter of the time of a short command
 }
