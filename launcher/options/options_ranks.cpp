@@ -54,6 +54,18 @@ OptionEntry exchange_form_or_auto() {
   return entry;
 }
 
+OptionEntry hostfile() {
+  OptionEntry entry = absolute_path(
+      "hostfile", "FILE", "hosts to start the ranks on with ssh, one line each: HOST slots=N; none: this machine",
+      &Options::hostfile);
+  entry.set = [is_path = entry.set](Options& options, const std::string& text) {
+    if (text != "none") return is_path(options, text);
+    options.hostfile.clear();  // that of the run's record
+    return true;
+  };
+  return entry;
+}
+
 }  // namespace
 
 void add_ranks(Table& table) {
@@ -74,9 +86,7 @@ void add_ranks(Table& table) {
                       {may_change_on_resume(whole(
                            "threads", "threads per rank; 0: OMP_NUM_THREADS, or cores / ranks if ut starts the ranks",
                            &Options::threads, 0, 4096)),
-                       may_change_on_resume(absolute_path(
-                           "hostfile", "FILE", "hosts to start the ranks on with ssh, one line each: HOST slots=N",
-                           &Options::hostfile))});
+                       may_change_on_resume(hostfile())});
   table.add("Ranks", rank_commands | command_plan | command_doctor, true,
             {may_change_on_resume(whole("timeout", "seconds that ranks wait for one another before they end the job",
                                         &Options::timeout, 10, 1 << 20))});

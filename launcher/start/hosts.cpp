@@ -72,8 +72,8 @@ std::vector<Host> parse_hosts(const std::string& content, const std::string& nam
 }
 
 std::vector<Host> read_host_file(const std::filesystem::path& path) {
-  return parse_hosts(base::read_file(path, "--hostfile", "a file with a line HOST slots=N for each host"),
-                     path.string(), check_address);
+  constexpr const char* needed = "a file with a line HOST slots=N for each host, or none for this machine";
+  return parse_hosts(base::read_file(path, "--hostfile", needed), path.string(), check_address);
 }
 
 std::int64_t slots_of(const std::vector<Host>& hosts) {

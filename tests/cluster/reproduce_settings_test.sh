@@ -111,7 +111,7 @@ def recorded(run):
 def check_command(arguments):
     made = subprocess.run([os.environ["UT"], *arguments, "--hostfile", str(no_hosts)], capture_output=True, text=True)
     check(made.returncode == 2 and made.stderr == f"ut: --hostfile {no_hosts}: no such file, needs a file with a "
-          "line HOST slots=N for each host\n",
+          "line HOST slots=N for each host, or none for this machine\n",
           f"ut {' '.join(arguments)}: {made.returncode}, {made.stderr.strip()}")
 
 

@@ -124,6 +124,20 @@ TEST(Resume, SomeOptionsMayChange) {
   EXPECT_EQ(options.task.data, "/elsewhere");
 }
 
+TEST(Resume, GoesOnWithoutTheHostsOfItsRecord) {
+  const tests::TemporaryDirectory scratch;
+  record_run(scratch, train({"--hostfile", "/my/hosts"}));
+  const std::vector<std::string> resume = {"train", "--run-dir", scratch / "run", "--resume"};
+  EXPECT_EQ(parse_options(resume).hostfile, "/my/hosts");
+  const auto with = [&](const std::string& hosts) {
+    auto words = resume;
+    words.insert(words.end(), {"--hostfile", hosts});
+    return parse_options(words).hostfile;
+  };
+  EXPECT_EQ(with("/other"), "/other");
+  EXPECT_EQ(with("none"), "");
+}
+
 TEST(Resume, OtherOptionsMayBeRepeatedButNotChange) {
   const tests::TemporaryDirectory scratch;
   record_run(scratch, train({"--d-model", "64", "--dropout", "0"}));
