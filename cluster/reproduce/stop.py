@@ -22,7 +22,8 @@ class Stop:
     @classmethod
     def run(cls, command, errors):
         """Runs a program. Returns its exit code, negative for a signal, and what it printed."""
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as cls.program:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True,
+                              errors="replace") as cls.program:
             if cls.asked:  # while the program was being started
                 cls.ask()
             while True:

@@ -90,7 +90,9 @@ class Run:
     def copy_data(self):
         for name, file in self.copies.items():
             self.own_data().mkdir(exist_ok=True)
-            shutil.copy(self.options.data / self.data / file, self.own_data() / name)
+            copy = self.own_data() / name
+            copy.unlink(missing_ok=True)
+            shutil.copyfile(self.options.data / self.data / file, copy)  # without its mode: it may be read-only
 
     def shipped_options(self):
         settings = self.table["home"] / self.options.size / f"{self.settings}.conf"
@@ -196,7 +198,7 @@ class Run:
             log.write(printed)
         if code == 0:
             return printed
-        if Stop.asked or code == STOPPED or -code in Stop.signals:
+        if Stop.asked or code == STOPPED or {-code, code - 128} & set(Stop.signals):  # srun adds 128
             raise stopped
         said = last_words(log.name, begin)
         kind = Unusable if code == BAD_INPUT and blames(said, self.options.more) else Trouble
@@ -205,17 +207,20 @@ class Run:
 
     def told(self):
         """What the run has recorded: validation, updates and hours to its end, FLOPs, parameters and mesh."""
-        lines = [json.loads(line) for line in open(self.directory / "metrics.jsonl")]
-        log = (self.directory / "reproduce.log").read_text()
+        updates, hours, sizes = 0, 0, {}
+        with open(self.directory / "metrics.jsonl") as lines:  # may be long
+            for line in map(json.loads, lines):
+                updates, hours = max(updates, line["update"]), max(hours, line.get("hours", 0))
+                sizes = sizes or ("flops_per_update" in line and line) or {}
+        log = (self.directory / "reproduce.log").read_text(errors="replace")
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
-        sizes = next((line for line in lines if "flops_per_update" in line), {})
         checkpoints = self.directory / "checkpoints"
         newest = checkpoints / (checkpoints / "latest").read_text().strip()
         state = json.loads((newest / "state.json").read_text())  # metrics.jsonl may have scores of other examples, too
         told = {"validation": state.get("best_score"),
                 "validation_loss": state.get("best_loss"),  # None also if it is not finite
-                "updates": max(line["update"] for line in lines),
-                "hours": max(line.get("hours", 0) for line in lines),
+                "updates": updates,
+                "hours": hours,
                 "flops_per_update": sizes.get("flops_per_update", []),  # least and most: positions may halt
                 "flops_per_step": sizes.get("flops_per_step", {})}
         if model:

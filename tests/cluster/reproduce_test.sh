@@ -145,7 +145,7 @@ expect 0 "usage: reproduce.py" --help
 run_reproduce --list 2>"$scratch/said" | true || true
 [[ ! -s $scratch/said ]] || fail "a list that nobody reads: $(cat "$scratch/said")"
 
-# A run's data may consist of files in other places and with other names.
+# A run's data may consist of files in other places and with other names, which may be read-only.
 cp -r "$scratch/tables/stories" "$scratch/tables/apart"
 sed -i 's|"none", "files": "[^"]*"|"apart", "copies": {"qa1_train.txt": "some.txt", "qa1_test.txt": "more/test.txt"}|' \
   "$scratch/tables/apart/table.json"
@@ -154,7 +154,9 @@ mkdir -p "$scratch/apart/more"
 mv "$scratch"/whole/*_train.txt "$scratch/apart/some.txt"
 expect 2 "apart one task-1 seed 1: not run, no $scratch/apart/more/test.txt" apart --run task-1 --data "$scratch"
 mv "$scratch"/whole/*_test.txt "$scratch/apart/more/test.txt"
+chmod a-w "$scratch/apart/some.txt"
 expect 0 "apart one task-1 seed 2" apart --run task-1 --data "$scratch"
+[[ $(find "$scratch/out/apart" -name qa1_train.txt -perm -u+w | wc -l) == 2 ]] || fail "a copy cannot be made again"
 
 # An error in a program or in a result gives one line.
 mkdir "$scratch/wrong"
@@ -174,9 +176,10 @@ UT=/bin/true expect_line "UT: /bin/true: no defaults in what \`train --help\` sa
 extra_options="--rank 2" \
   expect_line "digits one copy seed 1: ut train ended with 2 (--rank: unknown option; *), see *" digits
 
-# Evaluations are started on as many ranks and threads as their training.
+# Evaluations are started on as many ranks and threads as their training. The log need not be UTF-8.
 cat >"$scratch/ut" <<SH
 #!/bin/sh
+printf '\334bung\n' >&2
 echo "\$@" >>"$scratch/calls"
 exec "$UT" "\$@"
 SH
@@ -184,6 +187,12 @@ chmod +x "$scratch/ut"
 UT=$scratch/ut extra_options="--ranks 2 --threads 1 --sequence-parallel 1 --max-updates 11" \
   run_reproduce digits --one 0 --out "$scratch/on-two" >/dev/null
 grep -q '^evaluate .*--ranks=2 --threads=1 --sequence-parallel=1$' "$scratch/calls" || fail "$(cat "$scratch/calls")"
+
+# Slurm ends an evaluation when it preempts the job: srun then ends with 128 and the signal's number.
+printf '#!/bin/sh\n[ "$2" != evaluate ] || exit 143\nexec "$@"\n' >"$scratch/preempts"
+chmod +x "$scratch/preempts"
+LAUNCH=$scratch/preempts expect 75 "stopped; give the same command again to go on" digits --one 0 \
+  --out "$scratch/preempted"
 
 needs_ranks='needs what starts ranks, as "srun --mpi=pmix"'
 LAUNCH="no-launcher -n 2" expect_line "LAUNCH: no-launcher: $none, $needs_ranks" digits

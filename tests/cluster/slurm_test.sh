@@ -135,7 +135,7 @@ a_job_that_a_person_ends_is_not_queued_again() {
 
 # One table of one row, two seeds, on two ranks each.
 a_table_of_the_papers_is_an_array_of_jobs() {
-  local job options="digits --settings $PWD/tables --out $PWD/tables-made --seeds 2"
+  local job long options="digits --settings $PWD/tables --out $PWD/tables-made --seeds 2"
   mkdir -p tables/digits/small
   printf '%s\n' "d-model = 16" "heads = 2" "ffn = 16" "train-examples = 100" "evaluation-examples = 20" \
     "max-updates = 20" "evaluate-every = 10" "train-length = 4" "evaluation-length = 4" >tables/digits/small/one.conf
@@ -145,6 +145,13 @@ a_table_of_the_papers_is_an_array_of_jobs() {
 JSON
   job=$(sbatch --parsable --nodes 1 --ntasks-per-node 2 --array 0-1 "$UT_HOME/cluster/reproduce/reproduce.sbatch" \
     $options -- --sequence-parallel 2)
+  # As preemption does within its grace time.
+  long=$(sbatch --parsable --nodes 1 --ntasks-per-node 2 --array 0 "$UT_HOME/cluster/reproduce/reproduce.sbatch" \
+    ${options/-made/-long} -- --sequence-parallel 2 --max-updates 1000000 --max-hours 0.05)_0
+  wait_until 60 "updates of job $long" has_done tables-long/digits/small/one/copy/seed-1 20
+  scancel --signal=TERM "$long"
+  expect_state "$long" PENDING 30
+  scancel "$long"
   wait_until 90 "end of jobs $job" no_jobs
   "$UT_HOME/cluster/reproduce/reproduce.py" $options --report | tee table
   grep -q '^One: 2 runs, .* mesh 1 × 2\.$' table ||
