@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -41,7 +42,8 @@ std::vector<fs::path> text_files_of(const fs::path& training) {
   std::error_code ignored;
   if (!fs::is_directory(training, ignored)) return {training};
   std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(training))
+  constexpr auto and_linked_ones = fs::directory_options::follow_directory_symlink;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(training, and_linked_ones))
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
@@ -52,6 +54,10 @@ std::vector<fs::path> training_files(const fs::path& training) {
   std::vector<fs::path> files = text_files_of(training);
   if (files.empty()) throw base::BadInput("{}: no .txt files; the training text is read from these", training.string());
   return files;
+}
+
+bool is_punctuation(std::string_view word) {
+  return std::ranges::all_of(word, [](unsigned char letter) { return std::ispunct(letter) != 0; });
 }
 
 MissingWord::Form form_of(LambadaForm form) {
@@ -93,6 +99,7 @@ void Lambada::read_passages(Split split, const fs::path& file) {
                            file.string(), number, words.size());
     check_words(words, file.string(), number);
     const std::string_view answer = words.back();
+    if (split == Split::train && is_punctuation(answer)) ++ends_of_sentences_;
     words.pop_back();
     add(split, words, answer, std::ranges::count(words, answer) > 0 ? 0 : 1);
   });
@@ -122,6 +129,10 @@ std::string Lambada::description() const {
       unanswered, vocabulary().size());
   if (left_out() > 0) text += fmt::format("; {} such training passages are left out", left_out());
   if (too_short_ > 0) text += fmt::format("; {} training lines of fewer than two words are left out", too_short_);
+  if (has_source() && 2 * ends_of_sentences_ > size(Split::train))
+    text += fmt::format(
+        "; {} training lines end with punctuation, so that this is learned; --lambada-context N asks for words instead",
+        ends_of_sentences_);
   if (has_control())
     text += fmt::format("; {} control passages, {} of which {}", size(Split::control), unanswerable(Split::control),
                         unanswered);

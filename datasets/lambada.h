@@ -44,7 +44,8 @@ class Lambada final : public MissingWord {
 
   std::string directory_;
   std::string training_;
-  std::int64_t too_short_ = 0;  // training lines left out
+  std::int64_t too_short_ = 0;          // training lines left out
+  std::int64_t ends_of_sentences_ = 0;  // training lines whose answer is punctuation
 };
 
 /// The files that a directory of LAMBADA's is read from, each with its split, in the order in which they are read.

@@ -65,7 +65,7 @@ std::uint64_t text_hash(std::string_view text) {
 }
 
 std::int32_t WordTable::number(const std::string& word) {
-  const auto [entry, added] = numbers_.emplace(word, static_cast<std::int32_t>(words_.size()));
+  const auto [entry, added] = numbers_.try_emplace(word, static_cast<std::int32_t>(words_.size()));
   if (added) words_.push_back(word);
   return entry->second;
 }

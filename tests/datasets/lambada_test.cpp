@@ -48,6 +48,21 @@ class LambadaFiles : public testing::Test {
   TaskOptions options_;
 };
 
+TEST_F(LambadaFiles, LinkedFoldersAreRead) {
+  directory_.write("elsewhere/three.txt", "the owl saw the dog\n");
+  std::filesystem::create_directory_symlink(directory_ / "elsewhere", directory_ / "train-novels/c");
+  EXPECT_EQ(read().size(Split::train), 4);
+}
+
+/// The published novels have a sentence on each line.
+TEST_F(LambadaFiles, SentencesAreNamedWhosePunctuationWouldBeLearned) {
+  const auto warns = testing::HasSubstr("3 training lines end with punctuation");
+  EXPECT_THAT(read().description(), Not(warns));
+  directory_.write("train-novels/a/one.txt", "the cat and the dog .\nthe owl ''\nthe mat and the cat\nthe end ?\n");
+  EXPECT_THAT(read().description(), warns);
+  EXPECT_THAT(read(60000, LambadaForm::language_model).description(), Not(warns));
+}
+
 TEST_F(LambadaFiles, TheLastWordIsAskedForAndTheNearestComesFirst) {
   const Lambada task = read();
   ASSERT_EQ(task.size(Split::train), 3);
