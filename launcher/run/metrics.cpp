@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -12,7 +14,7 @@ namespace ut::launcher {
 namespace {
 
 /// Whether the line is a whole record of an update that is kept.
-bool is_kept(const std::string& line, std::int64_t update) {
+bool is_kept(std::string_view line, std::int64_t update) {
   const auto record = base::parse_json(line);
   if (!record.is_object()) return false;
   const auto is_early = [update](const nlohmann::json& of) {
@@ -40,16 +42,21 @@ std::filesystem::path truncated(std::filesystem::path path, std::int64_t update)
 
 void truncate_after(const std::filesystem::path& path, std::int64_t update) {
   if (!std::filesystem::exists(path)) return;
-  const std::string content = base::read_file(path);
-  std::string kept;
-  for (std::size_t begin = 0; begin < content.size();) {
+  std::string content = base::read_file(path);
+  const std::size_t size = content.size();
+  std::size_t kept = 0;  // the letters at the front, to which lines that are kept move
+  for (std::size_t begin = 0; begin < size;) {
     const auto end = content.find('\n', begin);
     if (end == std::string::npos) break;  // torn: the kill came before its end was written
-    const auto line = content.substr(begin, end - begin);
-    if (is_kept(line, update)) kept += line + '\n';
+    const std::string_view line(content.data() + begin, end - begin);
+    if (is_kept(line, update)) {
+      std::memmove(content.data() + kept, line.data(), line.size() + 1);
+      kept += line.size() + 1;
+    }
     begin = end + 1;
   }
-  if (kept != content) base::write_file_whole(path, kept);
+  content.resize(kept);
+  if (kept < size) base::write_file_whole(path, content);
 }
 
 std::optional<std::int64_t> newest_update(const std::filesystem::path& path) {
