@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
@@ -59,13 +58,13 @@ class CachedRows final : public CurrentRows {
   }
 
   dist::Compaction finish_compaction() override {
+    if (!copies_) {
+      const auto options = at::TensorOptions(at::kLong).device(cache_.device());
+      const at::Tensor none = at::empty({0}, options);
+      return {at::arange(std::ssize(running_), options), none, none};
+    }
     Numbers still;
     Numbers stopped;
-    if (!copies_) {
-      still.resize(running_.size());
-      std::iota(still.begin(), still.end(), 0);
-      return {index_of(still), index_of(stopped), index_of(stopped)};
-    }
     const at::Tensor flags = flags_();
     const auto* runs_on = flags.const_data_ptr<bool>();
     for (std::int64_t row = 0; row < flags.numel(); ++row) (runs_on[row] ? still : stopped).push_back(row);

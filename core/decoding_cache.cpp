@@ -19,7 +19,7 @@ at::Tensor DecodingCache::at_position(std::vector<at::Tensor>& of_layers, std::s
   if (of_layers.size() <= layer) of_layers.resize(layer + 1);
   at::Tensor& kept = of_layers[layer];
   if (!kept.defined()) kept = at::zeros({room_at_first, sequences_, like.size(1)}, like.options());
-  while (kept.size(0) <= position) kept = at::cat({kept, at::zeros_like(kept)});
+  while (kept.size(0) <= position) kept.resize_({2 * kept.size(0), kept.size(1), kept.size(2)});
   return kept[position];
 }
 
