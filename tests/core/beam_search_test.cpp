@@ -275,6 +275,9 @@ TEST_P(BeamOfModel, FindsTheBestOfAllOutputsIfWideEnough) {
   std::set<Symbols> different;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const auto model = this->model(vocabulary, seed);
+    std::map<double, std::vector<Symbols>> found;  // by length penalty, of each source
+    for (const double length_penalty : {0.0, 0.6, 3.0})
+      found[length_penalty] = decode(*model, {longest, end, 64, length_penalty, {}});
     for (std::size_t source = 0; source < sources_.size(); ++source) {
       std::vector<std::pair<std::int64_t, Symbols>> asked;
       for (const Symbols& prefix : prefixes) asked.emplace_back(source, prefix);
@@ -282,9 +285,10 @@ TEST_P(BeamOfModel, FindsTheBestOfAllOutputsIfWideEnough) {
       NextLogProbabilities next_of_source;
       for (std::size_t index = 0; index < prefixes.size(); ++index)
         next_of_source[prefixes[index]] = all[static_cast<std::int64_t>(index)];
-      for (const double length_penalty : {0.0, 0.6, 3.0}) {
-        const Symbols output = decode(*model, {longest, end, 64, length_penalty, {}})[source];
-        const auto score = [&](const Symbols& of) { return score_of(next_of_source, of, end, length_penalty); };
+      for (const auto& [length_penalty, outputs] : found) {
+        const Symbols& output = outputs[source];
+        const double penalty = length_penalty;
+        const auto score = [&](const Symbols& of) { return score_of(next_of_source, of, end, penalty); };
         EXPECT_EQ(output, *std::ranges::max_element(prefixes, {}, score)) << seed << ' ' << source;
         different.insert(output);
       }

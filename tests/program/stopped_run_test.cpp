@@ -88,7 +88,7 @@ TEST_F(StoppedRun, ASecondCtrlCEndsALongUpdate) {
     const Outcome stopped = run_shell(
         "timeout -s KILL 120 bash -c '(until [ -s {2}/metrics.jsonl ]; do sleep 0.1; done; sleep 1; kill -INT $$; "
         "sleep 2; kill -INT $$) & exec $UT {0} --ranks {1} --run-dir {2}'",
-        addition(5, "--evaluate-every 0", "--batch 8 --accumulate 1000000"), ranks, run);
+        addition(5, "--evaluate-every 0", "--batch 8 --accumulate 20000"), ranks, run);
     EXPECT_EQ(stopped.exit_code, 1) << stopped.output << stopped.errors;
     EXPECT_EQ(stopped.errors, "ut: stopped before it could finish\n");
   }
