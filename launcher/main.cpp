@@ -73,7 +73,8 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
   if (!commands_on_ranks().contains(options.command)) return start;
   if (options.command == "plan" && !plan_measures_ranks(options)) return start;
   if (options.threads == 0) check_threads_variable([](const char* name) { return std::getenv(name); });
-  if (!environment.is_rank && !options.hostfile.empty()) start.hosts = read_host_file(options.hostfile);
+  const bool is_placed = environment.is_rank || environment.is_only_task;
+  if (!is_placed && !options.hostfile.empty()) start.hosts = read_host_file(options.hostfile);
   start.ranks = choose_ranks(options, environment, start.hosts);
   return start;
 }
@@ -200,6 +201,5 @@ int run_or_say(const std::vector<std::string>& arguments) {
 int main(int count, char** values) {
   const int code = ut::launcher::run_or_say({values + 1, values + count});
   std::fflush(nullptr);
-  ::_exit(
-      code);  // otherwise LibTorch takes its tables of operators apart, for a quarter of the time of a short command
+  ::_exit(code);  // LibTorch would take its tables of operators apart first: a quarter of a short command's time
 }

@@ -29,7 +29,8 @@ std::int64_t choose_sequence_parallel(const Options& options, std::int64_t ranks
 
 std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment, const std::vector<Host>& hosts) {
   const std::int64_t slots = slots_of(hosts);
-  std::int64_t ranks = options.ranks > 0 ? options.ranks : options.recorded_ranks;
+  const std::int64_t usual = environment.is_only_task ? 1 : options.recorded_ranks;
+  std::int64_t ranks = options.ranks > 0 ? options.ranks : usual;
   if (ranks == 0) ranks = std::max<std::int64_t>(1, slots);
   if (options.ranks == 0 && !hosts.empty()) ranks = std::min(ranks, slots);  // there may be fewer hosts than before
   if (!hosts.empty() && ranks > slots)

@@ -10,8 +10,9 @@
 namespace ut::launcher {
 
 /// How many ranks the command runs on; 0 if only MPI knows. On `hosts`, if there are any, as many as they have slots,
-/// unless another number is asked for. Throws base::BadInput if --ranks is not the number that mpirun or srun started,
-/// exceeds the slots or 32 a core of this machine, or is not divided by --sequence-parallel.
+/// unless another number is asked for; one if srun has started one process and none is asked for. Throws base::BadInput
+/// if --ranks is not the number that mpirun or srun started, exceeds the slots or 32 a core of this machine, or is not
+/// divided by --sequence-parallel.
 std::int64_t choose_ranks(const Options& options, const RankEnvironment& environment,
                           const std::vector<Host>& hosts = {});
 

@@ -48,7 +48,7 @@ RankEnvironment find_rank_environment(const Environment& get) {
   const auto tasks = number_in(get, "SLURM_STEP_NUM_TASKS");
   if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   // A single task meets nobody. It may be a person's shell (srun --pty bash), where ut is to start ranks itself.
-  if (tasks && *tasks == 1 && found.world <= 1) return {};
+  if (tasks && *tasks == 1 && found.world <= 1) return {.is_only_task = true};
   found.can_meet = !tasks || get("PMIX_RANK") != nullptr;
   return found;
 }

@@ -57,6 +57,15 @@ TEST(Ranks, AreRefusedWithBothNumbersIfOthersWereStarted) {
               AllOf(HasSubstr("--ranks: 2"), HasSubstr("started 4")));
 }
 
+/// A run of four ranks that goes on in a Slurm job of one task, and in a shell of that job.
+TEST(Ranks, TheOnlyTaskOfSrunIsOneUnlessMoreAreAskedFor) {
+  Options options = options_with(0);
+  options.recorded_ranks = 4;
+  EXPECT_EQ(choose_ranks(options, {.is_only_task = true}), 1);
+  options.ranks = 2;
+  EXPECT_EQ(choose_ranks(options, {.is_only_task = true}), 2);
+}
+
 TEST(Ranks, SequenceRanksMustDivideThem) {
   EXPECT_EQ(choose_ranks(options_with(4, 2), {}), 4);
   EXPECT_THAT(tests::bad_input([] { choose_ranks(options_with(2, 4), {}); }),

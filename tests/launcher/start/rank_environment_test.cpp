@@ -69,8 +69,10 @@ TEST(RankEnvironment, IsNotThatOfTheOnlyTaskOfSrun) {
     return variables;
   };
   for (const std::map<std::string, std::string>& sets :
-       {alone, with({{"PMIX_RANK", "0"}}), with({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}})})
+       {alone, with({{"PMIX_RANK", "0"}}), with({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}})}) {
     EXPECT_FALSE(find_rank_environment(environment_of(sets)).is_rank);
+    EXPECT_TRUE(find_rank_environment(environment_of(sets)).is_only_task);
+  }
   expect_rank(with({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), 1, 2);
   for (const char* world : {"1", "2"})
     expect_rank(with({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", world}, {"PMIX_RANK", "0"}}), 0,
