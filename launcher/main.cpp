@@ -73,7 +73,7 @@ Start read_start(const std::vector<std::string>& arguments, const RankEnvironmen
   if (!commands_on_ranks().contains(options.command)) return start;
   if (options.command == "plan" && !plan_measures_ranks(options)) return start;
   if (options.threads == 0) check_threads_variable([](const char* name) { return std::getenv(name); });
-  const bool is_placed = environment.is_rank || environment.is_only_task;
+  const bool is_placed = environment.is_rank || (environment.is_only_task && options.ranks == 0);
   if (!is_placed && !options.hostfile.empty()) start.hosts = read_host_file(options.hostfile);
   start.ranks = choose_ranks(options, environment, start.hosts);
   return start;
@@ -89,8 +89,12 @@ int run_with_ranks(const Start& start, const RankEnvironment& environment, const
     return run_on_ranks(options, environment, commands_on_ranks().at(options.command));
   }
   std::optional<WaitingSignals> signals;
-  if (trains) signals.emplace(options.stop_signals);  // before the check: reading the data may take minutes
+  if (trains) {  // before the check: reading the data may take minutes
+    signals.emplace(options.stop_signals);
+    signals->release_interrupts();
+  }
   check_before_start(options);
+  if (trains) signals->hold_interrupts();
   if (trains && signals->stop_has_come()) return stopped_before_training();
   if (!trains) signals.emplace(options.stop_signals);
   const std::string metrics = trains ? metrics_file(options.run_dir).string() : "";

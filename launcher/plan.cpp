@@ -156,7 +156,7 @@ bool plan_measures_ranks(const Options& options) {
   const PlanOptions& plan = options.plan;
   const bool measures = plan.machine.empty() && plan.calibration.empty();
   constexpr std::int64_t most_ranks_of_core = 2;  // more would measure how they wait for one another
-  return measures && plan.nodes == 0 && options.ranks <= most_ranks_of_core * cores_of_host();
+  return measures && plan.nodes == 0 && options.ranks <= most_ranks_of_core * usable_cores();
 }
 
 int plan(Session& session) {

@@ -161,7 +161,9 @@ MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Work
   numbers.overlap = world.size() > 1 ? probe_overlap(world) : 0;
   numbers.ranks_per_node = hosts.most_ranks();
   numbers.threads = at::get_num_threads();
-  numbers.cores_per_node = cores_of_host();
+  // Those of this rank, or of the ranks together if each is confined to its own.
+  numbers.cores_per_node =
+      std::min(cores_of_host(), std::max(usable_cores(), numbers.ranks_per_node * numbers.threads));
   numbers.memory_bytes = static_cast<double>(usable_memory()) / static_cast<double>(numbers.ranks_per_node);
   numbers.source = describe_source(hosts);
   wait_for_all(world);

@@ -33,4 +33,6 @@ void for_each_control_group(const std::string& file, const std::function<void(co
   }
 }
 
+std::string of_old_control_group(const std::string& file) { return first_line(control_groups / file); }
+
 }  // namespace ut::launcher

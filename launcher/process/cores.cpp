@@ -40,9 +40,11 @@ std::int64_t count_cores(const std::vector<std::int64_t>& words) {
 
 std::int64_t usable_cores() {
   std::int64_t cores = std::max<std::int64_t>(1, count_cores(allowed_cores()));
-  for_each_control_group("cpu.max", [&cores](const std::string& quota) {
+  const auto limit = [&cores](const std::string& quota) {
     cores = std::min(cores, cores_of_quota(quota).value_or(cores));
-  });
+  };
+  for_each_control_group("cpu.max", limit);
+  limit(of_old_control_group("cpu/cpu.cfs_quota_us") + " " + of_old_control_group("cpu/cpu.cfs_period_us"));
   return cores;
 }
 

@@ -48,4 +48,8 @@ void AppendedFile::append(std::string_view bytes) {
   }
 }
 
+void AppendedFile::sync() const {
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw cannot_write(path_);  // EINVAL: a system that cannot
+}
+
 }  // namespace ut::launcher

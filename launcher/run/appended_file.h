@@ -16,6 +16,8 @@ class AppendedFile {
 
   /// Hands the bytes to the system at once. Throws std::runtime_error, naming the file, if it does not take them.
   void append(std::string_view bytes);
+  /// Returns when all of the file is on the disk. Throws like append().
+  void sync() const;
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -21,6 +21,9 @@ class MetricsLog {
   /// have, become null. Throws std::runtime_error, naming the file, if it cannot be written.
   void append(const nlohmann::ordered_json& record);
 
+  /// Returns when all lines are on the disk. Throws like append().
+  void sync() const { file_.sync(); }
+
   /// Whether the newest of the lines with the values of `kind` has all of `values`. Fractions need only agree to a
   /// thousandth, because what was computed on another mesh has other last bits.
   bool has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const;

@@ -37,12 +37,12 @@ std::int64_t most_ranks_on_a_host(const SpawnRequest& request) {
   return std::min(request.ranks, std::ranges::max(request.hosts, {}, &Host::slots).slots);
 }
 
-/// The threads that each rank will have, were all hosts like this one.
+/// The threads that each rank on this host will have.
 std::int64_t threads_of_ranks(const SpawnRequest& request, std::int64_t cores) {
   if (request.threads > 0) return request.threads;
   if (const char* given = std::getenv(threads_variable))  // the first of its numbers counts
     return std::max(1L, std::strtol(given, nullptr, 10));
-  return threads_per_rank(cores, most_ranks_on_a_host(request));
+  return threads_per_rank(cores, request.ranks);
 }
 
 /// Throws base::BadInput with the message, which has a place each for the limit and for what is needed.
@@ -104,7 +104,7 @@ std::vector<std::string> variables_for_hosts(const char* const* environment) {
 
 void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   // Threads that wait would otherwise keep the core from those they wait for.
-  if (most_ranks_on_a_host(request) * threads_of_ranks(request, cores) > cores)
+  if (request.hosts.empty() && request.ranks * threads_of_ranks(request, cores) > cores)
     ::setenv("OMP_WAIT_POLICY", "passive", 0);
   set_short_spins();
   ::setenv("PATH", usual_path, 0);  // mpirun searches it for what it starts
@@ -114,7 +114,7 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::setenv("OMPI_MCA_opal_signal", "", 0);
   ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
   if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-  if (request.hosts.empty()) return;
+  if (request.hosts.empty()) ::setenv("OMPI_MCA_ras", "^slurm,tm,lsf,gridengine,alps", 0);  // not a job's other hosts
   for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);
 }
 

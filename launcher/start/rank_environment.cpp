@@ -49,7 +49,8 @@ RankEnvironment find_rank_environment(const Environment& get) {
   if (tasks) see("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   // A single task meets nobody. It may be a person's shell (srun --pty bash), where ut is to start ranks itself.
   if (tasks && *tasks == 1 && found.world <= 1) return {.is_only_task = true};
-  found.can_meet = !tasks || get("PMIX_RANK") != nullptr;
+  const bool by_srun = tasks && *tasks == found.world;  // with another number, an mpirun inside its step
+  found.can_meet = !by_srun || get("PMIX_RANK") != nullptr;
   return found;
 }
 

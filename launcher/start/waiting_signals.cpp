@@ -3,10 +3,20 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "launcher/process/signal_set.h"
 #include "launcher/process/system_error.h"
 
 namespace ut::launcher {
+namespace {
+
+void mask_interrupts(int how) {
+  const sigset_t interrupts = signal_set(std::array{SIGINT});
+  pthread_sigmask(how, &interrupts, nullptr);
+}
+
+}  // namespace
 
 WaitingSignals::WaitingSignals(const std::vector<int>& stop_signals) : stops_(signal_set(stop_signals)) {
   sigaddset(&stops_, SIGUSR1);
@@ -26,6 +36,12 @@ int WaitingSignals::next() const {
 }
 
 bool WaitingSignals::stop_has_come() const { return is_pending(stops_); }
+
+void WaitingSignals::release_interrupts() const { mask_interrupts(SIG_UNBLOCK); }
+
+void WaitingSignals::hold_interrupts() const {
+  if (sigismember(&stops_, SIGINT) == 1) mask_interrupts(SIG_BLOCK);
+}
 
 void WaitingSignals::restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 

@@ -20,6 +20,9 @@ class WaitingSignals {
   int next() const;
   /// Whether a stop signal waits that next() has not returned.
   bool stop_has_come() const;
+  /// From here to hold_interrupts(), Ctrl-C ends the process at once: there is nothing to lose yet.
+  void release_interrupts() const;
+  void hold_interrupts() const;
   /// For a child: restores the signal mask from before.
   void restore() const;
 

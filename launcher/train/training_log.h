@@ -30,6 +30,8 @@ class TrainingLog {
   /// Append to metrics.jsonl; record() also to what TensorBoard shows.
   void note(const nlohmann::ordered_json& record);
   void record(const nlohmann::ordered_json& record);
+  /// Returns when what metrics.jsonl has is on the disk. On rank 0 only.
+  void sync() const { metrics_->sync(); }
   /// Whether metrics.jsonl has anything; see MetricsLog::has_newest(). On rank 0 only.
   bool has_records() const;
   bool has_newest(const nlohmann::ordered_json& kind, const nlohmann::ordered_json& values) const;

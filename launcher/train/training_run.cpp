@@ -292,14 +292,15 @@ void TrainingRun::replace_state() const {
 }
 
 void TrainingRun::write_checkpoint() {
+  log_->pause();
   const bool are_compared = session_.mesh.world().size() > 1 && session_.options.check_ranks > 0;
   if (are_compared && compared_at_ != update()) check_ranks();  // no run is to go on from what is wrong
   check_finite(*model_, optimizer_, written_at_, session_.mesh.world());
   written_at_ = update();
   since_written_ = Stopwatch();
   checkpoint_is_old_ = false;
-  log_->pause();
   run_on_first(session_.mesh.world(), [&] {
+    log_->sync();  // a run goes on from here with the lines before
     core::write_checkpoint(directory_->checkpoints(), *model_, optimizer_, record_of_state());
     if (loss_was_not_finite_ || non_finite_.in_a_row() > 0) return;  // older ones stay: this one may be spoilt
     core::remove_old_checkpoints(directory_->checkpoints(), session_.options.keep_checkpoints,

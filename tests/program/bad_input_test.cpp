@@ -184,6 +184,9 @@ TEST_F(BadInput, DirectoryInPlaceOfAFileIsRefused) {
   std::filesystem::create_directories(folder);
   expect_refused(train(tiny + "--config " + folder), HasSubstr("folder: is a directory"));
   expect_refused(train(tiny + "--hostfile " + folder), HasSubstr("folder: is a directory"));
+  const std::string in_a_shell_of_srun = "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 $UT ";
+  expect_refused(run_shell(in_a_shell_of_srun + "doctor --ranks 2 --hostfile " + folder),
+                 HasSubstr("folder: is a directory"));
   expect_refused(run_ut("score --reference /dev/null < /dev/null"), HasSubstr("standard input: no lines"));
   expect_refused(run_ut("score --reference " + folder + " < /dev/null"),
                  HasSubstr("--reference " + folder + ": is a directory"));

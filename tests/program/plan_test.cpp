@@ -108,6 +108,12 @@ TEST(Plan, ChoosesTheMeshOfATrainingThatLeavesItOpen) {
   expect_equal_losses(losses_of(alone), losses_of(planned), 1e-9);
 }
 
+TEST(Plan, RanksOnOneCoreWaitForIt) {
+  const Outcome outcome = run_shell("taskset -c 0 $UT plan --nodes 1 --ranks 4 --d-model 16 --ffn 32 --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_LE(nlohmann::json::parse(outcome.output).at("best").at("efficiency").get<double>(), 0.26);
+}
+
 TEST(Doctor, LooksAtRanksLinksAndTheSharedDirectory) {
   const TemporaryDirectory directory;
   const auto runs = directory / "runs";

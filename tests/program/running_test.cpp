@@ -92,6 +92,24 @@ TEST_F(Running, WaitingThreadsSleepSoon) {
   EXPECT_THAT(read_once, HasSubstr("\"batch\":3"));
 }
 
+/// Open MPI would put ranks on the job's other hosts.
+TEST_F(Running, RanksStayOnThisMachineInAJobOfSeveral) {
+  const Outcome outcome = run_shell(
+      "SLURM_JOBID=1 SLURM_NODELIST=$(hostname),elsewhere SLURM_TASKS_PER_NODE='1(x2)' timeout 60 $UT bench --ranks 2 "
+      "--sequence-parallel 1 --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 --iterations 1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+}
+
+/// A process keeps the maximum of what ran in it before: here a program that has a gigabyte becomes ut.
+TEST_F(Running, RecordsItsOwnMemoryNotThatOfItsStarter) {
+  const std::string run = directory_ / "run";
+  const Outcome outcome = run_shell(
+      "python3 -c 'import os, sys; held = b\"x\" * 10**9; os.execv(sys.argv[1], sys.argv[1:])' $UT {} --run-dir {}",
+      addition(2), run);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_LT(records_of(run, "memory_bytes").back().at("memory_bytes").get<double>(), 6e8);
+}
+
 TEST_F(Running, SaysThatItsWorkingDirectoryIsGone) {
   const std::string gone = directory_ / "gone";
   expect_refused(

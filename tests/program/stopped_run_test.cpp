@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -92,6 +93,18 @@ TEST_F(StoppedRun, ASecondCtrlCEndsALongUpdate) {
     EXPECT_EQ(stopped.exit_code, 1) << stopped.output << stopped.errors;
     EXPECT_EQ(stopped.errors, "ut: stopped before it could finish\n");
   }
+}
+
+/// The training text takes some seconds to read.
+TEST_F(StoppedRun, CtrlCEndsReadingTheData) {
+  for (const char* split : {"development", "test"})
+    directory_.write(fmt::format("data/lambada_{}_plain_text.txt", split), "the owl saw the cat\n");
+  const Outcome stopped = run_shell(
+      "cd {}; yes 'the owl and the cat saw the dog' | head -c 250M >data/train.txt; timeout -s KILL 60 bash -c "
+      "'(sleep 1; kill -INT $$) & exec $UT train --task lambada --data data --ranks 2 --run-dir run'",
+      directory_.path().string());
+  EXPECT_EQ(stopped.exit_code, 128 + SIGINT) << stopped.errors;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
 }
 
 TEST_F(StoppedRun, CanBeStoppedWhileLibrariesAreLoaded) {

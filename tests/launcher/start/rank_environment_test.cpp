@@ -58,6 +58,7 @@ TEST(RankEnvironment, CannotMeetOthersUnderSrunWithoutPmix) {
   EXPECT_FALSE(can_meet({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}));
   EXPECT_TRUE(can_meet({{"PMIX_RANK", "1"}}));
   EXPECT_TRUE(find_rank_environment(environment_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}})).can_meet);
+  EXPECT_TRUE(can_meet({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}})) << "another mpirun in a step of srun";
 }
 
 /// The shell of srun --pty bash is one; ranks that are started in it are as many as their starter says.
