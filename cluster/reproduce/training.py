@@ -211,7 +211,8 @@ class Run:
         with open(self.directory / "metrics.jsonl") as lines:  # may be long
             for line in map(json.loads, lines):
                 updates, hours = max(updates, line["update"]), max(hours, line.get("hours", 0))
-                sizes = sizes or ("flops_per_update" in line and line) or {}
+                if "flops_per_update" in line:
+                    sizes = sizes or line
         log = (self.directory / "reproduce.log").read_text(errors="replace")
         model = re.findall(r"([\d ]+) parameters.*?(\d+) ranks? \(data-parallel (\d+), sequence-parallel (\d+)\)", log)
         checkpoints = self.directory / "checkpoints"

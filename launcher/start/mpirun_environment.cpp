@@ -114,7 +114,10 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::setenv("OMPI_MCA_opal_signal", "", 0);
   ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
   if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-  if (request.hosts.empty()) ::setenv("OMPI_MCA_ras", "^slurm,tm,lsf,gridengine,alps", 0);  // not a job's other hosts
+  if (request.hosts.empty()) {
+    ::setenv("OMPI_MCA_ras", "^slurm,tm,lsf,gridengine,alps", 0);  // not a job's other hosts
+    return;
+  }
   for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);
 }
 

@@ -72,6 +72,7 @@ void TrainingRun::resume() {
   agree(session_.mesh.world(), [&] { resumed_ = resume_run(session_, scored_on_); });
   check_same_state(resumed_.recorded, options, session_.mesh.world());
   load_on_all_ranks(resumed_.checkpoint, &optimizer_);
+  optimizer_.restore(resumed_.update);
   run_on_first_or_refuse(session_.mesh.world(), [&] { check_later_and_best_checkpoints(options, resumed_); });
   state_ = resumed_.state;
   if (!is_so_on_first(session_.mesh.world(), state_.best.has_value())) state_.forget_best();
@@ -116,10 +117,7 @@ void TrainingRun::load_on_all_ranks(const std::filesystem::path& checkpoint, cor
   dist::Communicator& world = session_.mesh.world();
   run_on_first_or_refuse(world, [&] { core::load_checkpoint(checkpoint, model_->parameters(), optimizer); });
   std::vector<at::Tensor> loaded = {model_->parameters().flat()};
-  if (optimizer != nullptr) {
-    loaded.insert(loaded.end(), {optimizer->first_moment(), optimizer->second_moment()});
-    optimizer->restore(resumed_.update);
-  }
+  if (optimizer != nullptr) loaded.insert(loaded.end(), {optimizer->first_moment(), optimizer->second_moment()});
   const at::NoGradGuard no_graph;
   for (const at::Tensor& tensor : loaded) {
     // Adding -0 changes no number, not even -0.

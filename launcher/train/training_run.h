@@ -72,8 +72,8 @@ class TrainingRun {
   void resume();
   /// Scores the best model anew: its score on other examples cannot be compared with those to come.
   void score_best_again();
-  /// Gives all ranks the parameters that rank 0 reads, and the moments and number of updates if `optimizer` is not
-  /// null. Other ranks may see the directory late, or another one, and files would be read once for each.
+  /// Gives all ranks the parameters that rank 0 reads, and the moments if `optimizer` is not null. Other ranks may see
+  /// the directory late, or another one, and files would be read once for each.
   void load_on_all_ranks(const std::filesystem::path& checkpoint, core::Adam* optimizer);
   /// The parameters alone.
   void load_on_all_ranks(std::int64_t update);

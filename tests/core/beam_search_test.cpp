@@ -287,8 +287,7 @@ TEST_P(BeamOfModel, FindsTheBestOfAllOutputsIfWideEnough) {
         next_of_source[prefixes[index]] = all[static_cast<std::int64_t>(index)];
       for (const auto& [length_penalty, outputs] : found) {
         const Symbols& output = outputs[source];
-        const double penalty = length_penalty;
-        const auto score = [&](const Symbols& of) { return score_of(next_of_source, of, end, penalty); };
+        const auto score = [&](const Symbols& of) { return score_of(next_of_source, of, end, length_penalty); };
         EXPECT_EQ(output, *std::ranges::max_element(prefixes, {}, score)) << seed << ' ' << source;
         different.insert(output);
       }

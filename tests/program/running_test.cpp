@@ -19,6 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
+const std::string tiny_bench = "bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 --iterations 1 ";
+
 class Running : public testing::Test {
  protected:
   TemporaryDirectory directory_;
@@ -68,9 +70,8 @@ TEST_F(Running, StopsOnRequestWhileItsOutputPipeIsFull) {
 
 /// Whoever starts the program, a daemon, say, may have set SIGCHLD to be ignored.
 TEST_F(Running, WorksWithSigchldIgnored) {
-  const Outcome ignoring = run_shell(
-      "env --ignore-signal=CHLD timeout -s KILL 60 $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 "
-      "--iterations 1 --ranks 2 --sequence-parallel 1");
+  const Outcome ignoring =
+      run_shell("env --ignore-signal=CHLD timeout -s KILL 60 $UT " + tiny_bench + "--ranks 2 --sequence-parallel 1");
   EXPECT_EQ(ignoring.exit_code, 0) << ignoring.errors;
 }
 
@@ -78,9 +79,7 @@ TEST_F(Running, WorksWithSigchldIgnored) {
 TEST_F(Running, WaitingThreadsSleepSoon) {
   const auto bench = [](const std::string& environment, const std::string& options) {
     return run_shell("env -u OMP_NUM_THREADS -u OMP_WAIT_POLICY " + environment +
-                     " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT bench --d-model 16 --heads 2 --ffn 16 --steps 1 "
-                     "--length 4 --iterations 1 " +
-                     options + "'");
+                     " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT " + tiny_bench + options + "'");
   };
   const auto sleep_soon = HasSubstr("GOMP_SPINCOUNT = '10000'");
   EXPECT_THAT(bench("", "--threads 2").errors, sleep_soon);
@@ -94,9 +93,9 @@ TEST_F(Running, WaitingThreadsSleepSoon) {
 
 /// Open MPI would put ranks on the job's other hosts.
 TEST_F(Running, RanksStayOnThisMachineInAJobOfSeveral) {
-  const Outcome outcome = run_shell(
-      "SLURM_JOBID=1 SLURM_NODELIST=$(hostname),elsewhere SLURM_TASKS_PER_NODE='1(x2)' timeout 60 $UT bench --ranks 2 "
-      "--sequence-parallel 1 --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 --iterations 1");
+  const Outcome outcome =
+      run_shell("SLURM_JOBID=1 SLURM_NODELIST=$(hostname),elsewhere SLURM_TASKS_PER_NODE='1(x2)' timeout 60 $UT " +
+                tiny_bench + "--ranks 2 --sequence-parallel 1");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
 }
 
