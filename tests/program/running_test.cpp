@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string tiny_bench = "bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 --iterations 1 ";
+const std::string smallest_bench = "bench --d-model 16 --heads 2 --ffn 16 --steps 1 --length 4 --iterations 1 ";
 
 class Running : public testing::Test {
  protected:
@@ -71,7 +71,7 @@ TEST_F(Running, StopsOnRequestWhileItsOutputPipeIsFull) {
 /// Whoever starts the program, a daemon, say, may have set SIGCHLD to be ignored.
 TEST_F(Running, WorksWithSigchldIgnored) {
   const Outcome ignoring =
-      run_shell("env --ignore-signal=CHLD timeout -s KILL 60 $UT " + tiny_bench + "--ranks 2 --sequence-parallel 1");
+      run_shell("env --ignore-signal=CHLD timeout -s KILL 60 $UT " + smallest_bench + "--ranks 2 --sequence-parallel 1");
   EXPECT_EQ(ignoring.exit_code, 0) << ignoring.errors;
 }
 
@@ -79,7 +79,7 @@ TEST_F(Running, WorksWithSigchldIgnored) {
 TEST_F(Running, WaitingThreadsSleepSoon) {
   const auto bench = [](const std::string& environment, const std::string& options) {
     return run_shell("env -u OMP_NUM_THREADS -u OMP_WAIT_POLICY " + environment +
-                     " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT " + tiny_bench + options + "'");
+                     " OMP_DISPLAY_ENV=verbose bash -c 'exec $UT " + smallest_bench + options + "'");
   };
   const auto sleep_soon = HasSubstr("GOMP_SPINCOUNT = '10000'");
   EXPECT_THAT(bench("", "--threads 2").errors, sleep_soon);
@@ -95,7 +95,7 @@ TEST_F(Running, WaitingThreadsSleepSoon) {
 TEST_F(Running, RanksStayOnThisMachineInAJobOfSeveral) {
   const Outcome outcome =
       run_shell("SLURM_JOBID=1 SLURM_NODELIST=$(hostname),elsewhere SLURM_TASKS_PER_NODE='1(x2)' timeout 60 $UT " +
-                tiny_bench + "--ranks 2 --sequence-parallel 1");
+                smallest_bench + "--ranks 2 --sequence-parallel 1");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
 }
 
