@@ -72,7 +72,8 @@ Lambada::Lambada(const TaskOptions& options)
                   options.lambada_names,
                   options.lambada_form == LambadaForm::language_model
                       ? RepeatedWords()
-                      : RepeatedWords{options.lambada_context, options.lambada_common}) {
+                      : RepeatedWords{options.lambada_context, options.lambada_common}),
+      longest_(options.lambada_longest) {
   const fs::path directory = data_directory(options.data, "LAMBADA files");
   directory_ = directory.string();
   for (const auto& [split, file] : lambada_files(directory)) {
@@ -89,7 +90,7 @@ void Lambada::read_passages(Split split, const fs::path& file) {
   const std::string content = base::read_file(file);
   for_each_line(content, [&](std::size_t number, std::string_view line) {
     check_line(line, file.string(), number);
-    std::vector<std::string_view> words = split_at_spaces(line);
+    const std::vector<std::string_view> words = split_at_spaces(line);
     if (words.size() < 2 && split == Split::train) {
       ++too_short_;
       return;
@@ -98,11 +99,19 @@ void Lambada::read_passages(Split split, const fs::path& file) {
       throw base::BadInput("{}:{}: {} words; a passage has at least two, the last of which is to be predicted",
                            file.string(), number, words.size());
     check_words(words, file.string(), number);
-    const std::string_view answer = words.back();
-    if (split == Split::train && is_punctuation(answer)) ++ends_of_sentences_;
-    words.pop_back();
-    add(split, words, answer, std::ranges::count(words, answer) > 0 ? 0 : 1);
+    const std::int64_t passages = split == Split::train ? (std::ssize(words) + longest_ - 1) / longest_ : 1;
+    if (passages > 1) ++too_long_;
+    for (std::int64_t passage = 0; passage < passages; ++passage)
+      add_passage(split, {words.begin() + passage * std::ssize(words) / passages,
+                          words.begin() + (passage + 1) * std::ssize(words) / passages});
   });
+}
+
+void Lambada::add_passage(Split split, std::vector<std::string_view> words) {
+  const std::string_view answer = words.back();
+  if (split == Split::train && is_punctuation(answer)) ++ends_of_sentences_;
+  words.pop_back();
+  add(split, words, answer, std::ranges::count(words, answer) > 0 ? 0 : 1);
 }
 
 void Lambada::read_text(const fs::path& file) {
@@ -129,6 +138,8 @@ std::string Lambada::description() const {
       unanswered, vocabulary().size());
   if (left_out() > 0) text += fmt::format("; {} such training passages are left out", left_out());
   if (too_short_ > 0) text += fmt::format("; {} training lines of fewer than two words are left out", too_short_);
+  if (too_long_ > 0)
+    text += fmt::format("; {} training lines of more than {} words are cut into passages", too_long_, longest_);
   if (has_source() && 2 * ends_of_sentences_ > size(Split::train))
     text += fmt::format(
         "; {} training lines end with punctuation, so that this is learned; --lambada-context N asks for words instead",

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,8 @@ namespace ut::datasets {
 /// The development file is the validation split. The control file, if there is one, is the control split. The training
 /// text is the first of train-novels, train, novels-lambada-style and train.txt that the data's directory has; of a
 /// folder, every .txt file below it, in the order of their paths. It was not made for this task: passages of fewer than
-/// two words, which nothing can be asked of, are left out and counted; in the other files they are refused.
+/// two words, which nothing can be asked of, are left out and counted; in the other files they are refused. A line of
+/// more than `lambada_longest` words, a whole novel, say, is as many passages of about the same length as it takes.
 class Lambada final : public MissingWord {
  public:
   /// Uses data, vocabulary_size and all lambada_ options. Throws base::BadInput naming the option, or the file and
@@ -40,11 +42,15 @@ class Lambada final : public MissingWord {
 
  private:
   void read_passages(Split split, const std::filesystem::path& file);
+  /// `words`: two or more, the answer last.
+  void add_passage(Split split, std::vector<std::string_view> words);
   void read_text(const std::filesystem::path& file);
 
   std::string directory_;
   std::string training_;
+  std::int64_t longest_;                // words of a training passage, at most
   std::int64_t too_short_ = 0;          // training lines left out
+  std::int64_t too_long_ = 0;           // training lines that are several passages
   std::int64_t ends_of_sentences_ = 0;  // training lines whose answer is punctuation
 };
 

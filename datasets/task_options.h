@@ -37,6 +37,7 @@ struct TaskOptions {
   LambadaForm lambada_form = LambadaForm::reading;
   bool lambada_scores_all_words = false;  // by a language model, instead of a passage's last word only
   std::int64_t lambada_context = 0;       // words before the one asked for, in running text; 0: passages
+  std::int64_t lambada_longest = 256;     // most words of a training passage
   std::int64_t lambada_common = 1500;     // the most frequent words, not asked for in running text
   std::int64_t lambada_names = 0;         // how many there are for a passage's words outside the vocabulary
   std::string source_language = "en";     // translation: endings of the files' names

@@ -73,6 +73,10 @@ void add_lambada(Table& table) {
            "lambada: learn from every word of the training text that is also among the N words before it; 0: from the "
            "last word of each line",
            in(&Options::task, &TaskOptions::lambada_context), 0, 1 << 20),
+       whole("lambada-longest",
+             "lambada: training lines of more than N words are cut into passages of N or fewer; in running text, which "
+             "--lambada-context reads, lines do not matter",
+             in(&Options::task, &TaskOptions::lambada_longest), 4, 1 << 20),
        whole("lambada-common", "lambada: the N most frequent words, which --lambada-context never asks for",
              in(&Options::task, &TaskOptions::lambada_common), 0, 1 << 24),
        whole("lambada-names",

@@ -54,6 +54,22 @@ TEST_F(LambadaFiles, LinkedFoldersAreRead) {
   EXPECT_EQ(read().size(Split::train), 4);
 }
 
+/// Copies of the training text have a whole novel on each line.
+TEST_F(LambadaFiles, LongTrainingLinesAreSeveralPassages) {
+  directory_.write("train-novels/a/one.txt", "a b c d e f g h i\nthe mat and the cat\n");
+  directory_.write("lambada_test_plain_text.txt", "a b c d e f g h i\n");
+  options_.lambada_longest = 4;
+  const Lambada task = read(60000, LambadaForm::language_model);
+  std::vector<std::string> passages;
+  for (std::int64_t index = 0; index < task.size(Split::train); ++index)
+    passages.push_back(task.render(task.example(Split::train, index).target));
+  EXPECT_THAT(passages, testing::ElementsAre("a b c <EOS>", "d e f <EOS>", "g h i <EOS>", "the mat <EOS>",
+                                             "and the cat <EOS>", "the cat sat <EOS>"));
+  EXPECT_THAT(task.description(), testing::HasSubstr("2 training lines of more than 4 words are cut into passages"));
+  EXPECT_EQ(task.size(Split::test), 1) << "what is scored stays whole";
+  EXPECT_EQ(task.render({read().example(Split::train, 1).answer}), "f");
+}
+
 /// The published novels have a sentence on each line.
 TEST_F(LambadaFiles, SentencesAreNamedWhosePunctuationWouldBeLearned) {
   const auto warns = testing::HasSubstr("3 training lines end with punctuation");

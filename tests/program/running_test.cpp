@@ -70,8 +70,8 @@ TEST_F(Running, StopsOnRequestWhileItsOutputPipeIsFull) {
 
 /// Whoever starts the program, a daemon, say, may have set SIGCHLD to be ignored.
 TEST_F(Running, WorksWithSigchldIgnored) {
-  const Outcome ignoring =
-      run_shell("env --ignore-signal=CHLD timeout -s KILL 60 $UT " + smallest_bench + "--ranks 2 --sequence-parallel 1");
+  const Outcome ignoring = run_shell("env --ignore-signal=CHLD timeout -s KILL 60 $UT " + smallest_bench +
+                                     "--ranks 2 --sequence-parallel 1");
   EXPECT_EQ(ignoring.exit_code, 0) << ignoring.errors;
 }
 

@@ -24,6 +24,7 @@ TEST(Options, AreRefusedIfTheyWouldDoNothing) {
       {{"--keep-every", "30"}, {"--checkpoint-every", "10"}},
       {{"--babi-memory", "9"}, {"--task", "babi", "--data", "there"}},
       {{"--lambada-form", "pointing"}, {"--task", "lambada", "--data", "there"}},
+      {{"--lambada-longest", "9"}, {"--task", "lambada", "--data", "there"}},
       {{"--lambada-common", "9"}, {"--lambada-context", "9", "--task", "lambada", "--data", "there"}},
       {{"--lambada-scored", "all-words"}, {"--lambada-form", "language-model", "--task", "lambada", "--data", "there"}},
       {{"--lambada-names", "9"}, {"--lambada-form", "pointing", "--task", "lambada", "--data", "there"}},
