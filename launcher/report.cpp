@@ -32,14 +32,21 @@ Options evaluated_run(const std::string& run_dir, const Options& options) {
                         datasets::name_of(options.split)});
 }
 
-/// The last name of the directory if no other run has the same, otherwise the path as given.
+/// The last name of the directory or, if another run has the same, its path from the directory that has all runs.
 std::string name_of_run(const std::string& run_dir, const std::vector<std::string>& all) {
-  const auto last_name = [](const std::string& given) {
-    return fs::absolute(fs::path(given) / "").lexically_normal().parent_path().filename().string();
+  const auto whole_path = [](const std::string& given) {
+    return fs::absolute(fs::path(given) / "").lexically_normal().parent_path();
   };
-  const auto name = last_name(run_dir);
-  const auto alike = std::ranges::count_if(all, [&](const auto& other) { return last_name(other) == name; });
-  return alike == 1 && !name.empty() ? name : run_dir;
+  const fs::path path = whole_path(run_dir);
+  const auto has_name = [&](const std::string& other) { return whole_path(other).filename() == path.filename(); };
+  if (path.has_filename() && std::ranges::count_if(all, has_name) == 1) return path.filename().string();
+  fs::path shared = path.parent_path();
+  const auto is_within = [&shared](const fs::path& other) {
+    return std::ranges::mismatch(shared, other).in1 == shared.end();
+  };
+  for (const std::string& other : all)
+    while (!is_within(whole_path(other))) shared = shared.parent_path();
+  return path.lexically_relative(shared).string();
 }
 
 /// The reason with the run's directory before it, unless that is there already.
@@ -54,10 +61,13 @@ std::string about_run(const std::string& run_dir, std::string_view reason) {
 void add_model(ordered_json& run, const std::string& run_dir, const Options& options) {
   try {
     const Options evaluated = evaluated_run(run_dir, options);
-    if (evaluated.model.kind == core::ModelKind::lstm)
+    if (evaluated.model.kind == core::ModelKind::lstm) {
       run["left_out"] = "the model is not shown at work: an LSTM takes no steps";
-    else
-      run["model"] = look_inside(evaluated, options.report);
+    } else if (ordered_json model = look_inside(evaluated, options.report); !model.is_null()) {
+      run["model"] = std::move(model);
+    } else {
+      run["left_out"] = "the model is not shown at work: its outputs are not finite";
+    }
   } catch (const base::BadInput& error) {
     const bool is_page = options.report.picture().empty();
     throw base::BadInput("{}{}", about_run(run_dir, error.what()),
@@ -119,7 +129,8 @@ std::string what_is_missing(const ReportOptions& given, const std::string& pictu
                                  : "no row of the table has an efficiency; needs a table that cluster/scaling.sh wrote";
   if (given.runs.empty()) return "needs the directory of a run";
   const bool has_model = std::ranges::any_of(report["runs"], [](const auto& run) { return run.contains("model"); });
-  if (shows_model(picture) && !has_model) return "an LSTM takes no steps; needs a run of ut train --model universal";
+  if (shows_model(picture) && !has_model)
+    return report["runs"].front()["left_out"].get<std::string>() + "; needs another run";
   const std::string halting = "ut train --halting act or act-copy";
   if (picture == "ponder-words") return "no position of the first model halts; needs a first run of " + halting;
   if (picture == "ponder" || picture == "ponder-histogram" || picture == "running")

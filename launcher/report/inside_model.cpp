@@ -63,9 +63,12 @@ class ModelAtWork {
 
   const datasets::Task& task() const { return *task_; }
 
+  /// Null if the outputs are not finite.
   ordered_json example(std::int64_t number) {
     const datasets::Example example = task_->example(run_.split, number);
     const RankBatch batch = rank_batch(std::span(&example, 1), 0, mesh_, run_.exchange);
+    const at::Tensor logits = model_.forward(batch.rows, steps_of(run_), {}).logits;
+    if (!logits.isfinite().all().item<bool>()) return nullptr;
     ordered_json shown{{"number", number}, {"source", source_texts(example, *task_)}};
     maps_ = ordered_json::object();
     std::optional<core::Memory> memory;
@@ -75,9 +78,8 @@ class ModelAtWork {
       shown["given"] = symbols_of(numbers(batch.rows.target_previous), *task_, "<start>");
     }
     shown["maps"] = std::move(maps_);
-    const at::Tensor said = model_.forward(batch.rows, steps_of(run_), {}).logits.argmax(1);
     shown["wanted"] = labels(numbers(batch.rows.labels), example);
-    shown["said"] = labels(numbers(said), example);
+    shown["said"] = labels(numbers(logits.argmax(1)), example);
     return shown;
   }
 
@@ -144,8 +146,10 @@ ordered_json look_inside(const Options& run, const ReportOptions& report) {
   const auto most = static_cast<std::size_t>(report.example_rows);
   for (auto number = report.first_example; number < end && std::ssize(shown["examples"]) < report.examples; ++number)
     if (const auto example = task.example(run.split, number);
-        example.source.size() <= most && example.target.size() <= most)
+        example.source.size() <= most && example.target.size() <= most) {
       shown["examples"].push_back(model.example(number));
+      if (shown["examples"].back().is_null()) return nullptr;
+    }
   if (shown["examples"].empty())
     throw base::BadInput(
         "none of the {} examples from number {} on has at most {} positions; give another --example-rows, "

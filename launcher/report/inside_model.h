@@ -16,6 +16,7 @@ namespace ut::launcher {
 ///     "stacks": {"encoder": {"halting", "most", "updates": [rows], "ponder": [rows], updates + remainder}, "decoder"},
 ///     "maps": {"encoder": [{"step", "layer", "queries": [rows that ran], "weights": [head][query][key] in
 ///       1/10000}, …], "decoder", "source": the decoder's over the encoder's rows}}]
+/// Null if the model's outputs are not finite.
 /// Throws base::BadInput if the run has no checkpoint, its data cannot be read, or no example is short enough.
 nlohmann::ordered_json look_inside(const Options& run, const ReportOptions& report);
 

@@ -159,10 +159,12 @@ class Metrics {
   ordered_json ponder_ = ordered_json::object();
 };
 
-/// What `ut evaluate` has found of the run, the newest result of each way of scoring, without what is not shown.
+/// What `ut evaluate` has found of the run, without what is not shown: the newest result of each way of scoring, in the
+/// order in which these were first used.
 ordered_json evaluations_of(const std::filesystem::path& file) {
-  std::map<std::string, ordered_json> found;  // by what was scored, and how
-  if (!base::path_exists(file)) return ordered_json::array();
+  ordered_json evaluations = ordered_json::array();
+  std::map<std::string, std::size_t> place_of;  // by what was scored, and how
+  if (!base::path_exists(file)) return evaluations;
   std::istringstream stream(base::read_file(file));
   for (std::string line; std::getline(stream, line);) {
     auto record = base::parse_json<ordered_json>(line);
@@ -172,10 +174,12 @@ ordered_json evaluations_of(const std::filesystem::path& file) {
     for (const char* key : {"split", "updates", "scoring", "beam", "length_penalty", "decode_extra", "encoder_steps",
                             "decoder_steps", "evaluation_limit", "examples_digest", "options"})
       way[key] = record.value(key, ordered_json());
-    found[way.dump()] = std::move(record);
+    const auto [known, is_new] = place_of.try_emplace(base::json_line(way), evaluations.size());
+    if (is_new)
+      evaluations.push_back(std::move(record));
+    else
+      evaluations[known->second] = std::move(record);
   }
-  ordered_json evaluations = ordered_json::array();
-  for (auto& [way, record] : found) evaluations.push_back(std::move(record));
   return evaluations;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/parse_number.h"
 
 namespace ut::launcher {
@@ -56,7 +57,8 @@ ordered_json read_scaling_table(const std::filesystem::path& file) {
     ordered_json row;
     for (std::size_t column = 0; column < columns.size(); ++column) row[columns[column]] = value_of(cells[column]);
     if (const auto& ranks = row["ranks"]; !ranks.is_number())
-      throw base::BadInput("--scaling {} line {}: {} ranks, needs a number", file.string(), number, ranks.dump());
+      throw base::BadInput("--scaling {} line {}: {} ranks, needs a number", file.string(), number,
+                           base::json_line(ranks));
     rows.push_back(std::move(row));
   }
   return rows;

@@ -104,11 +104,11 @@ TEST_F(ReportInBrowser, ShowsTheScoresOfEvaluate) {
   EXPECT_EQ(groups[2].get<std::string>(), "taskstest93facts 5task 2520 %");
   EXPECT_THAT(rows[0].get<std::string>(),
               HasSubstr("runsplitcheckpoint of updatestepsscoringchanged optionsexamplesaccuracywhole sequences"));
-  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
-  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedtest103teacher-forced20"));
-  EXPECT_THAT(rows[1].get<std::string>(),
-              HasSubstr("evaluatedtest103decoded greedily, evaluation-limit 7evaluation-length 57"));
+  EXPECT_THAT(rows[3].get<std::string>(), HasSubstr("evaluatedtest103decoded greedily20"));
+  EXPECT_THAT(rows[2].get<std::string>(), HasSubstr("evaluatedtest103teacher-forced20"));
   EXPECT_THAT(rows[4].get<std::string>(),
+              HasSubstr("evaluatedtest103decoded greedily, evaluation-limit 7evaluation-length 57"));
+  EXPECT_THAT(rows[1].get<std::string>(),
               HasSubstr("evaluatedvalidation103beam 3, length penalty 0.6, decode-extra 020"));
 }
 
@@ -133,7 +133,9 @@ TEST_F(ReportInBrowser, EveryPictureIsDrawnAndInteractive) {
     result.steps = Number(document.getElementById('step').max);
     result.step_moves = changes('attention', () => move('step', 2));
     result.said = document.getElementById('step').parentElement.textContent;
-    result.head_changes = changes('attention', () => document.querySelectorAll('.heads button')[1].click());
+    const second_head = document.querySelectorAll('.heads button')[1];
+    second_head.focus();
+    result.head_changes = changes('attention', () => second_head.click()) && document.activeElement === second_head;
     result.smoothing = changes('loss', () => move('smooth', 0.8)) && count('loss', 'path.raw') === 3;
     result.log = changes('loss', () => plot('loss').parentElement.querySelector('button').click());
     result.ponder_moves = changes('ponder-histogram', () => move('ponder-update', 0));
@@ -208,6 +210,16 @@ TEST_F(ReportInBrowser, ALanguageModelHasItsWords) {
   EXPECT_EQ(found.at("read"), "the owl saw the cat and the");
   EXPECT_EQ(found.at("perplexity"), 1);
   EXPECT_EQ(found.at("queries"), json({"<start>", "the", "owl", "saw", "the", "cat", "and", "the"}));
+}
+
+TEST_F(ReportInBrowser, ALineThatLacksSomethingCostsItsSectionOnly) {
+  write_run("run", "{\"update\":1,\"loss\":2.5,\"flops_per_update\":7}\n");
+  directory_.write("run/evaluations.jsonl", "{\"split\":\"test\",\"updates\":5,\"accuracy\":0.5}\n");
+  const std::string page = directory_ / "page.html";
+  ASSERT_EQ(run_ut("report --no-model {} --out {}", directory_ / "run", page).exit_code, 0);
+  const json found = in_browser(page, page_helpers + R"(
+    return {notes: [...document.querySelectorAll('.note')].map(note => note.parentElement.id), loss: count('loss', '.mark')};)");
+  EXPECT_EQ(found, json({{"notes", {"summary", "evaluations"}}, {"loss", 1}}));
 }
 
 TEST_F(ReportInBrowser, ScalingNeedsNoRun) {

@@ -61,6 +61,32 @@ TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
   EXPECT_THAT(picture, testing::ContainsRegex("d=\"M58\\.0 340\\.0L247\\.[0-9] [0-9.]+L626\\.0 [0-9.]+\""));
 }
 
+TEST_F(ReportPicture, AxesHaveNumbersThatDiffer) {
+  const auto loss = [this](double first, double second) {
+    write_run("run", fmt::format("{{\"update\":1,\"loss\":{}}}\n{{\"update\":2,\"loss\":{}}}\n", first, second));
+    return drawn((directory_ / "run") + " --svg loss");
+  };
+  EXPECT_THAT(loss(3.4776, 3.4784), testing::AllOf(HasSubstr(">3.4776<"), HasSubstr(">3.4778<"), HasSubstr(">3.478<")));
+  EXPECT_THAT(loss(2.8873024408257244, 2.8873024408257253), HasSubstr(">2.8<")) << "the same, but for rounding";
+}
+
+TEST_F(ReportPicture, AValueBetweenNonFiniteOnesIsADot) {
+  write_run("run",
+            "{\"update\":1,\"loss\":null}\n{\"update\":2,\"loss\":2}\n{\"update\":3,\"loss\":null}\n"
+            "{\"update\":4,\"loss\":3}\n{\"update\":5,\"loss\":2}\n");
+  EXPECT_THAT(drawn((directory_ / "run") + " --svg loss"),
+              testing::ContainsRegex("d=\"M[0-9.]+ [0-9.]+h0M[0-9.]+ [0-9.]+L[0-9.]+ [0-9.]+\""));
+}
+
+TEST_F(ReportPicture, LongNamesKeepTheirEnds) {
+  const std::string folder(90, 'w');
+  for (const std::string seed : {"seed-1", "seed-2"}) write_run(folder + seed + "/run", "{\"update\":1,\"loss\":2}\n");
+  const std::string picture =
+      drawn((directory_ / folder) + "seed-1/run " + (directory_ / folder) + "seed-2/run --svg loss");
+  EXPECT_THAT(picture, testing::ContainsRegex(">…w+seed-1/run</text>"));
+  EXPECT_THAT(picture, testing::ContainsRegex(">…w+seed-2/run</text>"));
+}
+
 class ReportOfSteps : public Report {
  protected:
   /// Makes up a run, trained with 6 and 4 steps, with evaluations that have these further keys.
@@ -208,6 +234,14 @@ TEST_F(ReportPicture, DrawsSeveralScalingCurvesOfOneKind) {
   ASSERT_EQ(drawn.exit_code, 0) << drawn.errors;
   for (const char* curve : {"weak-data 256:4, 2 × 40", "weak-data 256:4, 2 × 80"})
     EXPECT_THAT(base::read_file(file), HasSubstr(curve));
+}
+
+TEST_F(ReportPicture, TwiceAsManyRanksAreAsFarApartEverywhere) {
+  std::string rows = "kind,size,ranks,exchange,efficiency\n";
+  for (int ranks = 1; ranks <= 64; ranks *= 2) rows += fmt::format("weak-data,256:4,{},none,1\n", ranks);
+  const std::string picture = drawn("--svg scaling --scaling " + directory_.write("scaling.csv", rows).string());
+  // Six times the same way from the lower left (58, 340) to the upper right (626, 26).
+  EXPECT_THAT(picture, testing::ContainsRegex("d=\"M58\\.0 340\\.0L152\\.7 287\\.7L247\\.3 235\\.3L"));
 }
 
 TEST_F(ReportPicture, MakesAPngOrSaysWhatThatNeeds) {

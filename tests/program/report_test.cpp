@@ -208,7 +208,48 @@ TEST_F(Report, AnLstmAmongTheRunsIsLeftOutOfTheModelsAtWork) {
   EXPECT_FALSE(runs.at(0).contains("model"));
   EXPECT_THAT(runs.at(0).at("left_out").get<std::string>(), HasSubstr("an LSTM takes no steps"));
   EXPECT_TRUE(runs.at(1).contains("model"));
-  expect_report_refused(lstm + " --svg attention", "an LSTM takes no steps; needs a run of ut train --model universal");
+  expect_report_refused(lstm + " --svg attention", "an LSTM takes no steps; needs another run");
+}
+
+TEST_F(Report, AModelWhoseOutputsAreNotFiniteIsLeftOut) {
+  const std::string run = directory_ / "run";
+  const Outcome diverged = run_ut(
+      "train --task copy --train-length 8 --evaluation-length 8 --learning-rate 1e15 --norm pre --max-updates 10 {} "
+      "--run-dir {}",
+      small, run);
+  ASSERT_THAT(diverged.errors, HasSubstr("the validation loss is not finite"));
+  const Outcome made = run_ut("report {}", run);
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_EQ(made.errors, "ut: " + run + ": the model is not shown at work: its outputs are not finite\n");
+  expect_report_refused(run + " --svg attention", "its outputs are not finite; needs another run");
+}
+
+TEST_F(Report, RunsOfTheSameNameAreToldApartByTheirFolders) {
+  for (const std::string run : {"a/seed-1/run", "a/seed-2/run", "other"})
+    write_run(run, "{\"update\":1,\"loss\":2.5}\n");
+  const auto names = [this](const std::string& given) {
+    std::vector<std::string> found;
+    const json shown = report("--no-model " + given);
+    for (const json& run : shown.at("runs")) found.push_back(run.at("name"));
+    return found;
+  };
+  const std::string first = directory_ / "a/seed-1/run ";
+  const std::string second = directory_ / "a/seed-2/run/ ";
+  EXPECT_THAT(names(first + second), testing::ElementsAre("seed-1/run", "seed-2/run"));
+  EXPECT_THAT(names(first + second + (directory_ / "other")),
+              testing::ElementsAre("a/seed-1/run", "a/seed-2/run", "other"));
+}
+
+TEST_F(Report, EvaluationsKeepTheOrderInWhichTheyWereMade) {
+  write_run("run", "{\"update\":1,\"loss\":2.5}\n");
+  std::string lines;
+  for (const int steps : {2, 16, 4, 2}) lines += fmt::format("{{\"accuracy\":0.5,\"encoder_steps\":{}}}\n", steps);
+  directory_.write("run/evaluations.jsonl", lines);
+  std::vector<int> found;
+  const json shown = report("--no-model " + (directory_ / "run"));
+  for (const json& evaluation : shown.at("runs").at(0).at("evaluations"))
+    found.push_back(evaluation.at("encoder_steps"));
+  EXPECT_THAT(found, testing::ElementsAre(2, 16, 4));
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ function attention_grid(report, example, name, options) {
   var map_width = size * first.keys.length + 14;
   var map_height = size * first.queries.length + 14;
   var has_words = size >= 9;
-  var left = has_words ? longest_length(first.queries) * letter_width + 34 : 60;
-  var is_horizontal = longest_length(first.keys) <= 2;
-  var key_width = has_words ? longest_length(first.keys) * letter_width : 0;
+  var left = has_words ? greatest_width(first.queries) + 34 : 60;
+  var is_horizontal = are_narrow(first.keys);
+  var key_width = has_words ? greatest_width(first.keys) : 0;
   var top = 30 + key_width * 0.82;
   var body = hatch;
   var font_size = ' font-size="' + Math.min(11.5, size).toFixed(1) + '"';
@@ -43,7 +43,7 @@ function attention_grid(report, example, name, options) {
     body += text(14, middle, 'head ' + head, 'middle',
       'class="name" transform="rotate(-90 14 ' + middle.toFixed(1) + ')"');
     if (has_words) first.queries.forEach(function (word, row) {
-      body += text(left - 5, y + (row + 0.5) * size + 4, truncated(word, 40), 'end', 'class="word"' + font_size);
+      body += text(left - 5, y + (row + 0.5) * size + 4, truncated(word, longest_word), 'end', 'class="word"' + font_size);
     });
   });
   body += shade_legend(first, left, top + heads.length * map_height);

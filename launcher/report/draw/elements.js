@@ -8,7 +8,6 @@ var colours = 8;
 // Runs beyond the eighth repeat the colours and have another of these shapes.
 var marks = ['M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0z', 'M-1-1h2v2h-2z', 'M0-1.25l1.25 2.1h-2.5z',
   'M0-1.25l1.25 1.25-1.25 1.25-1.25-1.25z', 'M-.4-1.2h.8v.8h.8v.8h-.8v.8h-.8v-.8h-.8v-.8h.8z'];
-var letter_width = 6.3; // at the pictures' font size
 
 // Replaces characters that XML does not allow by U+FFFD.
 function escape_xml(text) {
@@ -29,6 +28,19 @@ function format_number(x, digits) {
 }
 
 function format_percent(share) { return Number((100 * share).toPrecision(3)) + ' %'; }
+
+// About as wide as the words are at the pictures' font size, rather too wide than too narrow.
+function text_width(words) {
+  var width = 0;
+  for (var place = 0; place < words.length; ++place) {
+    var sign = words.charAt(place);
+    if (sign >= '\u1100' && !(sign >= '\ud800' && sign <= '\udfff')) width += 11.5;
+    else if (/[ijlt.,:;!'|()fr ]/.test(sign)) width += 4.2;
+    else if (/[mwMW@%…—]/.test(sign)) width += 10.8;
+    else width += /[A-Z]/.test(sign) ? 8.4 : 6.6;
+  }
+  return width;
+}
 
 function truncated(text, length) { return text.length > length ? text.slice(0, length - 1) + '…' : text; }
 

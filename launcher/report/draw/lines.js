@@ -2,14 +2,25 @@
 
 function path(points, frame, log) {
   var commands = '';
-  var is_pen_down = false;
-  points.forEach(function (point) {
-    var is_drawn = can_be_shown(point[1], log);
-    if (is_drawn)
-      commands += (is_pen_down ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
-    is_pen_down = is_drawn;
+  var drawn = 0; // of the points since the last that cannot be shown
+  points.forEach(function (point, index) {
+    if (!can_be_shown(point[1], log)) {
+      drawn = 0;
+      return;
+    }
+    commands += (drawn ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
+    ++drawn;
+    var is_alone = drawn === 1 && points[index + 1] && !can_be_shown(points[index + 1][1], log);
+    if (is_alone) commands += 'h0'; // a dot, since ends of lines are round
   });
   return commands;
+}
+
+// The end of a name that is too long: runs in different directories often differ there.
+function fitting(name, width) {
+  var kept = name;
+  for (var begin = 1; text_width(kept) > width && begin < name.length; ++begin) kept = '…' + name.slice(begin);
+  return kept;
 }
 
 function legend(series, left, top, width) {
@@ -17,25 +28,41 @@ function legend(series, left, top, width) {
   var x = left;
   var y = top;
   series.forEach(function (one) {
-    var space = 34 + one.name.length * letter_width;
+    var name = fitting(one.name, width - 34);
+    var space = 34 + text_width(name);
     if (x > left && x + space > left + width) { x = left; y += 18; }
     body += line(x, y - 4, x + 18, y - 4, 'line c' + one.color % colours + (one.dash ? ' dash' : '')) +
-      (one.color < colours ? '' : mark(one.color, x + 16, y - 4, 3.5)) + text(x + 23, y, one.name, 'start');
+      (one.color < colours ? '' : mark(one.color, x + 16, y - 4, 3.5)) + text(x + 23, y, name, 'start');
     x += space + 10;
   });
   return {body: body, bottom: y + 6};
 }
 
+function axis_ticks(low, high, count, log) { return log ? log_ticks(low, high) : ticks(low, high, count); }
+
+// As many significant digits as tell neighbours apart, `least` or more.
+function digits_of(values, least) {
+  if (values.length < 2) return least;
+  var largest = Math.max(Math.abs(values[0]), Math.abs(values[values.length - 1]));
+  return Math.max(least, Math.ceil(Math.log(largest / (values[1] - values[0])) / Math.LN10) + 1);
+}
+
 function axes(spec, frame, range) {
   var body = '';
-  var y_ticks = spec.log ? log_ticks(range.y0, range.y1) : ticks(range.y0, range.y1, Math.max(3, spec.height / 55));
+  var y_ticks = axis_ticks(range.y0, range.y1, Math.max(3, spec.height / 55), spec.log);
   y_ticks.forEach(function (value) {
     body += line(frame.left, frame.y(value), frame.right, frame.y(value), 'grid') +
-      text(frame.left - 8, frame.y(value) + 4, format_number(value, 3), 'end');
+      text(frame.left - 8, frame.y(value) + 4, format_number(value, digits_of(y_ticks, 3)), 'end');
   });
-  (spec.x_ticks || ticks(range.x0, range.x1, Math.max(3, spec.width / 110))).forEach(function (value) {
-    body += line(frame.x(value), frame.bottom, frame.x(value), frame.bottom + 4, 'axis') +
-      text(frame.x(value), frame.bottom + 17, format_number(value, 4));
+  var x_ticks = spec.x_ticks || axis_ticks(range.x0, range.x1, Math.max(3, spec.width / 110), spec.log_x);
+  var taken = -Infinity;  // up to here by the number before
+  x_ticks.forEach(function (value) {
+    var number = format_number(value, digits_of(x_ticks, 4));
+    var half_width = text_width(number) / 2;
+    body += line(frame.x(value), frame.bottom, frame.x(value), frame.bottom + 4, 'axis');
+    if (frame.x(value) - half_width < taken) return;
+    body += text(frame.x(value), frame.bottom + 17, number);
+    taken = frame.x(value) + half_width + 4;
   });
   body += line(frame.left, frame.bottom, frame.right, frame.bottom, 'axis');
   body += text(frame.right, frame.bottom + 33, spec.x, 'end', 'class="name"');
@@ -77,14 +104,14 @@ function curve(series, spec, frame) {
   return body;
 }
 
-// spec: {label, width, height, x, y: names of the axes, log, smooth: 0 to 1, floor, ceiling: values that the y axis
+// spec: {label, width, height, x, y: names of the axes, log, log_x: which are logarithmic, smooth: 0 to 1, floor, ceiling: values that the y axis
 // must include, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
 // marks: [[x, label]] of vertical lines, caption: text that the page shows if a curve is dashed}.
 // Sets spec.frame, the borders and scales, and `drawn` of each series, its smoothed points.
 function line_chart(spec) {
   var range = extent(spec);
   var frame = spec.frame = {left: 58, right: spec.width - 14, top: 26, bottom: spec.height - 40};
-  frame.x = scale(range.x0, range.x1, frame.left, frame.right);
+  frame.x = scale(range.x0, range.x1, frame.left, frame.right, spec.log_x);
   frame.y = scale(range.y0, range.y1, frame.bottom, frame.top, spec.log);
   var body = axes(spec, frame, range);
   (spec.marks || []).forEach(function (mark) {

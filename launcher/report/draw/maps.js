@@ -36,23 +36,28 @@ function shade_legend(spec, left, y) {
     text(left + 213, y + 9, 'has halted', 'start', 'class="number"');
 }
 
-function longest_length(names) {
-  return Math.max.apply(null, names.map(function (name) { return Math.min(40, name.length); }).concat([1]));
+var longest_word = 40; // letters; longer ones are cut
+
+function greatest_width(names) {
+  return Math.max.apply(null, names.map(function (name) { return text_width(truncated(name, longest_word)); }).concat([6]));
 }
+
+// Whether the names of neighbouring columns fit side by side.
+function are_narrow(names) { return greatest_width(names) < 18; }
 
 function key_label(words, x, y, is_horizontal, halted, attributes) {
   var with_class = 'class="word' + (halted ? ' halted' : '') + '"' + attributes;
   if (is_horizontal) return text(x - 2, y, words, 'middle', with_class);
-  return text(x, y, truncated(words, 40), 'start',
+  return text(x, y, truncated(words, longest_word), 'start',
     with_class + ' transform="rotate(-55 ' + x.toFixed(1) + ' ' + y.toFixed(1) + ')"');
 }
 
 // One map with its words. spec: that of map_cells(), and {label, width, x, y: names of the axes, halted: {key: true}:
 // rows that others see in their final state}. Sets spec.frame.
 function attention_map(spec) {
-  var left = Math.max(longest_length(spec.queries), spec.y.length + 2) * letter_width + 14;
-  var is_horizontal = longest_length(spec.keys) <= 2;
-  var key_width = longest_length(spec.keys) * letter_width;
+  var left = Math.max(greatest_width(spec.queries), text_width(spec.y + ' ↓')) + 14;
+  var is_horizontal = are_narrow(spec.keys);
+  var key_width = greatest_width(spec.keys);
   var top = key_width * 0.82 + 34;
   var size = Math.max(12, Math.min(42, (spec.width - left - key_width * 0.58 - 12) / spec.keys.length));
   var font_size = ' font-size="' + Math.min(11.5, 0.9 * size).toFixed(1) + '"';
@@ -61,7 +66,7 @@ function attention_map(spec) {
   var bottom = top + size * spec.queries.length;
   var body = hatch + map_cells(spec, left, top, size);
   spec.queries.forEach(function (name, row) {
-    body += text(left - 7, top + (row + 0.5) * size + 4, truncated(name, 40), 'end',
+    body += text(left - 7, top + (row + 0.5) * size + 4, truncated(name, longest_word), 'end',
       'class="word' + (spec.ran.indexOf(row) < 0 ? ' halted' : '') + '"' + font_size);
   });
   spec.keys.forEach(function (name, key) {

@@ -2,8 +2,12 @@
 
 function can_be_shown(value, log) { return is_number(value) && (!log || value > 0); }
 
+// Whether two values differ by so little that the numbers along an axis could not tell.
+function is_flat(low, high) { return !(high - low > 1e-5 * Math.max(Math.abs(low), Math.abs(high))); }
+
 // About `count` round values from low to high.
 function ticks(low, high, count) {
+  if (is_flat(low, high)) return [low];
   var rough = (high - low) / count;
   var size = Math.pow(10, Math.floor(Math.log(rough) / Math.LN10));
   var step = [1, 2, 5, 10].filter(function (times) { return times * size >= rough * 0.999; })[0] * size;
@@ -69,13 +73,13 @@ function extent(spec) {
   if (!spec.log) {
     if (is_number(spec.floor)) range.y0 = Math.min(range.y0, spec.floor);
     if (is_number(spec.ceiling)) range.y1 = Math.max(range.y1, spec.ceiling);
-    var margin = (range.y1 - range.y0) * 0.04;
+    var margin = is_flat(range.y0, range.y1) ? 0 : (range.y1 - range.y0) * 0.04;
     if (range.y0 !== spec.floor && range.y0 !== 0) range.y0 -= margin || Math.abs(range.y0) * 0.1;
     if (range.y1 !== spec.ceiling) range.y1 += margin || Math.abs(range.y1) * 0.1 || 1;
-  } else if (range.y0 === range.y1) {
+  } else if (is_flat(range.y0, range.y1)) {
     range.y0 /= 2;
     range.y1 *= 2;
   }
-  if (range.x0 === range.x1) { range.x0 -= 1; range.x1 += 1; }
+  if (range.x0 === range.x1) { range.x0 -= spec.log_x ? range.x0 / 2 : 1; range.x1 += 1; }
   return range;
 }

@@ -20,7 +20,8 @@ function scaling_spec(report, options) {
   if (series.length)
     series.push({name: 'ideal', color: 7, dash: true, points: ranks.sort(function (a, b) { return a - b; })
       .map(function (count) { return [count, count]; })});
-  return {label: 'Scaling', width: options.width, height: options.height, x: 'ranks',
+  var log = ranks.length > 0 && ranks[0] > 0 && ranks[ranks.length - 1] / ranks[0] > 8;
+  return {label: 'Scaling', width: options.width, height: options.height, x: 'ranks', log: log, log_x: log,
     y: 'speedup: ranks × efficiency', floor: 0, series: series, legend: options.legend,
     x_ticks: ranks.length < 12 ? ranks : undefined};
 }

@@ -1,9 +1,8 @@
 // Ponder times of an example's rows (the papers' figure 3). spec: {label, width, names, updates, ponder: updates +
 // remainder, max_steps, color}.
 function ponder_words(spec) {
-  var longest = Math.max.apply(null, spec.names.map(function (name) { return Math.min(46, name.length); }));
   var numbers = 4 + String(spec.names.length).length * 7;
-  var left = numbers + 30 + longest * letter_width * 1.15; // some words have mostly wide letters
+  var left = numbers + 30 + greatest_width(spec.names);
   var right = Math.max(left + 160, spec.width) - 52;
   var top = 24;
   var row = 21;
@@ -19,7 +18,7 @@ function ponder_words(spec) {
     var updates = spec.updates[index];
     var ponder = spec.ponder ? spec.ponder[index] : updates;
     body += text(numbers, y + 14.5, String(index), 'end', 'class="number"') +
-      text(left - 8, y + 14.5, truncated(name, 46), 'end', 'class="word"') +
+      text(left - 8, y + 14.5, truncated(name, longest_word), 'end', 'class="word"') +
       rectangle(left, y + 4, x(ponder) - left, row - 8, 'remainder f' + spec.color % colours, ' rx="2"') +
       rectangle(left, y + 4, x(updates) - left, row - 8, 'bar f' + spec.color % colours, ' rx="2"') +
       text(x(ponder) + 6, y + 14.5, ponder.toFixed(2), 'start', 'class="number"') +

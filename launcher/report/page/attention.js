@@ -39,7 +39,17 @@ function start_map(view) {
   const buttons = choice_buttons(layers.map(layer => String(layer + 1)), layers.indexOf(state.layer),
     index => { state.layer = layers[index]; show_map(view); });
   view.layers.replaceChildren(...(layers.length > 1 ? [make('span', {}, 'layer'), ...buttons] : []));
+  start_heads(view, [...maps[0].weights.keys(), -1]);
   show_step(view, Math.min(state.step, Number(slider.max)));
+}
+
+// The buttons stay while steps and layers change, so that the keyboard keeps its place.
+function start_heads(view, heads) {
+  view.thumbnails = heads.map(head => ({head, picture: make('span', {})}));
+  const buttons = choice_buttons(heads.map(head => head < 0 ? 'mean' : `head ${head + 1}`),
+    heads.indexOf(view.state.head), index => { view.state.head = heads[index]; show_map(view); });
+  buttons.forEach((button, index) => button.prepend(view.thumbnails[index].picture));
+  view.heads.replaceChildren(...buttons);
 }
 
 function show_step(view, step) {
@@ -56,12 +66,5 @@ function show_map(view) {
   const spec = spec_of(state.head, Math.max(360, plot.parentElement.clientWidth - 290));
   plot.innerHTML = draw.attention_map(spec);
   hover_map(plot, spec);
-  const heads = [...example.maps[state.map][0].weights.keys(), -1];
-  view.heads.replaceChildren(...choice_buttons(heads.map(head => head < 0 ? 'mean' : `head ${head + 1}`),
-    heads.indexOf(state.head), index => { state.head = heads[index]; show_map(view); }));
-  heads.forEach((head, index) => {
-    const picture = make('span', {});
-    picture.innerHTML = draw.thumbnail(spec_of(head, 100));
-    view.heads.children[index].prepend(picture);
-  });
+  view.thumbnails.forEach(({head, picture}) => { picture.innerHTML = draw.thumbnail(spec_of(head, 100)); });
 }

@@ -36,11 +36,14 @@ function show_example(body, state) {
   stop_playing();
   const model = report.runs[state.run].model;
   const example = model.examples[state.example];
-  const examples = choice_buttons(model.examples.map(one => String(one.number)), state.example,
-    index => { state.example = index; show_example(body, state); });
+  const examples = choice_buttons(model.examples.map(one => String(one.number)), state.example, index => {
+    state.example = index;
+    show_example(body, state);
+    body.querySelectorAll('.examples button')[index].focus();
+  });
   const halting = Object.keys(example.stacks).filter(stack => example.stacks[stack].halting);
   body.replaceChildren(
-    make('div', {class: 'controls'}, make('div', {}, make('span', {}, 'example'), ...examples),
+    make('div', {class: 'controls'}, make('div', {class: 'examples'}, make('span', {}, 'example'), ...examples),
       make('span', {}, `checkpoint ${model.checkpoint}`)),
     cards(answer_card(example), ...halting.map(stack => words_card(example, stack, state)),
       attention_card(example, state)));

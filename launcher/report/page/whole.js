@@ -51,21 +51,31 @@ function show_theme() {
   };
   button.addEventListener('click', () => { chosen = button.textContent; apply(); });
   dark.addEventListener('change', apply);
+  addEventListener('beforeprint', () => document.documentElement.setAttribute('data-theme', 'light'));
+  addEventListener('afterprint', apply);
   apply();
+}
+
+// A file that was changed by hand may lack what a section needs: the others are shown.
+function show_sections(sections) {
+  for (const [name, show] of Object.entries(sections))
+    try {
+      show();
+    } catch (error) {
+      section(name).append(make('p', {class: 'note'}, `Not all of "${name}" can be shown: ${error.message}`));
+    }
 }
 
 show_theme();
 show_head();
-show_summary();
-show_evaluations();
-show_curves();
-show_ponder();
-show_inside();
-show_scaling();
-show_settings();
+show_sections({summary: show_summary, evaluations: show_evaluations, curves: show_curves, ponder: show_ponder,
+  inside: show_inside, scaling: show_scaling, settings: show_settings});
 redraw_all();
 let pending_frame = 0;
+let drawn_width = innerWidth;
 addEventListener('resize', () => {
+  if (innerWidth === drawn_width) return; // a telephone's address bar comes and goes
+  drawn_width = innerWidth;
   cancelAnimationFrame(pending_frame);
   pending_frame = requestAnimationFrame(redraw_all);
 });
