@@ -43,7 +43,8 @@ function attention_grid(report, example, name, options) {
     body += text(14, middle, 'head ' + head, 'middle',
       'class="name" transform="rotate(-90 14 ' + middle.toFixed(1) + ')"');
     if (has_words) first.queries.forEach(function (word, row) {
-      body += text(left - 5, y + (row + 0.5) * size + 4, truncated(word, longest_word), 'end', 'class="word"' + font_size);
+      body += text(left - 5, y + (row + 0.5) * size + 4, truncated(word, longest_word), 'end',
+        'class="word"' + font_size);
     });
   });
   body += shade_legend(first, left, top + heads.length * map_height);

@@ -104,9 +104,10 @@ function curve(series, spec, frame) {
   return body;
 }
 
-// spec: {label, width, height, x, y: names of the axes, log, log_x: which are logarithmic, smooth: 0 to 1, floor, ceiling: values that the y axis
-// must include, series: [{name, color, points: [[x, y or null]], dash, dots, band: [[x, low, high]]}], legend,
-// marks: [[x, label]] of vertical lines, caption: text that the page shows if a curve is dashed}.
+// spec: {label, width, height, x, y: names of the axes, log, log_x: whether they are logarithmic, smooth: 0 to 1,
+// floor, ceiling: values that the y axis must include, series: [{name, color, points: [[x, y or null]], dash, dots,
+// band: [[x, low, high]]}], legend, marks: [[x, label]] of vertical lines, caption: text that the page shows if a
+// curve is dashed}.
 // Sets spec.frame, the borders and scales, and `drawn` of each series, its smoothed points.
 function line_chart(spec) {
   var range = extent(spec);

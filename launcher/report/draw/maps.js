@@ -39,7 +39,8 @@ function shade_legend(spec, left, y) {
 var longest_word = 40; // letters; longer ones are cut
 
 function greatest_width(names) {
-  return Math.max.apply(null, names.map(function (name) { return text_width(truncated(name, longest_word)); }).concat([6]));
+  var widths = names.map(function (name) { return text_width(truncated(name, longest_word)); });
+  return Math.max.apply(null, widths.concat([6]));
 }
 
 // Whether the names of neighbouring columns fit side by side.
