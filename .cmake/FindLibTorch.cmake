@@ -11,16 +11,18 @@
 include(${CMAKE_CURRENT_LIST_DIR}/locate_libtorch.cmake)
 include(FindPackageHandleStandardArgs)
 
-# Looks again if what was found is gone, or was found for the other kind of build.
-if(NOT LibTorch_DIRECTORY OR NOT EXISTS "${LibTorch_DIRECTORY}/lib"
-   OR (DEFINED LibTorch_FOR_CUDA AND NOT LibTorch_FOR_CUDA STREQUAL UT_CUDA))
-  locate_libtorch(located)
-  set(LibTorch_DIRECTORY "${located}" CACHE PATH "Directory with LibTorch's include/ and lib/" FORCE)
-endif()
-set(LibTorch_FOR_CUDA "${UT_CUDA}" CACHE INTERNAL "UT_CUDA when LibTorch was looked for")
+# Looks again if what was found is gone or has changed, or if another would be found now.
+set(libtorch_wanted "${UT_CUDA};${UT_LIBTORCH_VERSION};${CMAKE_PREFIX_PATH};${Torch_DIR}")
 if(LibTorch_DIRECTORY)
   libtorch_version("${LibTorch_DIRECTORY}" LibTorch_VERSION)
 endif()
+if(NOT LibTorch_DIRECTORY OR NOT EXISTS "${LibTorch_DIRECTORY}/lib"
+   OR (DEFINED LibTorch_FOUND_AS AND NOT LibTorch_FOUND_AS STREQUAL "${LibTorch_VERSION};${libtorch_wanted}"))
+  locate_libtorch(located)
+  set(LibTorch_DIRECTORY "${located}" CACHE PATH "Directory with LibTorch's include/ and lib/" FORCE)
+  libtorch_version("${LibTorch_DIRECTORY}" LibTorch_VERSION)
+endif()
+set(LibTorch_FOUND_AS "${LibTorch_VERSION};${libtorch_wanted}" CACHE INTERNAL "LibTorch's version, and what was wanted")
 
 set(missing "./quickstart build installs it into your cache, or name one with -DCMAKE_PREFIX_PATH=…/torch")
 if(UT_CUDA)

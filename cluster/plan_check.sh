@@ -13,7 +13,7 @@ case ${1-} in
   --help) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 0 ;;
   *) echo "plan_check.sh: $1: unknown option (see plan_check.sh --help)" >&2; exit 2 ;;
 esac
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(unset CDPATH; cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=${UT:-$here/../build/release/ut}
 [[ -x $UT ]] ||
   { echo "plan_check.sh: $UT: no such program; ./quickstart build makes it, UT=FILE names another" >&2; exit 2; }

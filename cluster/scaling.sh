@@ -28,7 +28,7 @@
 # A setting whose results are in DIR already, with the same MORE and ITERATIONS, is not run again. Another UT or LAUNCH
 # needs another DIR.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+here=$(unset CDPATH; cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 UT=${UT:-$here/../build/release/ut}
 RANKS=${RANKS:-1 2}

@@ -40,14 +40,14 @@ const std::vector<CommandEntry>& commands() {
   return table;
 }
 
-const CommandEntry& find_command(const std::string& name) {
+const CommandEntry& find_command(std::string_view name) {
   std::vector<std::string> names;
   for (const auto& command : commands()) {
     if (command.name == name) return command;
     names.push_back(command.name);
   }
-  throw base::BadInput("unknown command \"{}\"{} (commands: {}; see ut --help)", name, suggestion(name, names, ""),
-                       fmt::join(names, ", "));
+  throw base::BadInput("unknown command \"{}\"{} (commands: {}; see ut --help)", name,
+                       suggestion(std::string(name), names, ""), fmt::join(names, ", "));
 }
 
 bool starts_from_record(const CommandEntry& command) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ut::launcher {
@@ -18,7 +19,7 @@ struct CommandEntry {
 const std::vector<CommandEntry>& commands();
 
 /// Throws base::BadInput, with the nearest name, if there is no such command.
-const CommandEntry& find_command(const std::string& name);
+const CommandEntry& find_command(std::string_view name);
 
 /// Whether the command uses a trained model, with the options that its run directory has recorded.
 bool starts_from_record(const CommandEntry& command);
