@@ -107,7 +107,7 @@ struct Gpu {
   explicit Gpu(const NcclOptions& options)
       : device(static_cast<c10::DeviceIndex>(options.gpu)),
         stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device)),
-        watch({.timeout = options.timeout}) {}
+        watch({.timeout = options.timeout}, options.stuck) {}
 
   c10::DeviceIndex device;
   CUDAStream stream;

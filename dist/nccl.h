@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "dist/communicator.h"
 
@@ -14,6 +16,8 @@ struct NcclOptions {
   /// Ranks of one host share a GPU. NCCL refuses that among the ranks of a host, so each rank is made to look like a
   /// host of its own (NCCL_HOSTID) and they talk over the network: for tests, not for speed.
   bool shared_gpus = false;
+  /// Called if collectives cannot even be given up: see WorkWatch.
+  std::function<void(const std::string& what)> stuck = [](const std::string&) {};
 };
 
 /// NCCL for CUDA tensors between the ranks of `host`. `host` brings the ranks together and goes on carrying CPU

@@ -52,9 +52,11 @@ std::string NcclHandle::asynchronous_error() {
 void NcclHandle::abort() noexcept {
   // Does not wait longer: a call that is stuck all the same, say because the GPU takes no more work, is freed only by
   // the abort.
-  const std::unique_lock lock(mutex_, std::chrono::seconds(2));
-  if (handle_ != nullptr) ncclCommAbort(std::exchange(handle_, nullptr));
+  std::unique_lock lock(mutex_, std::chrono::seconds(2));
   aborted_ = true;
+  const ncclComm_t handle = std::exchange(handle_, nullptr);
+  if (lock.owns_lock()) lock.unlock();  // whoever calls meanwhile need not wait for the abort, which may hang
+  if (handle != nullptr) ncclCommAbort(handle);
 }
 
 ncclUniqueId shared_nccl_id(Communicator& host) {

@@ -7,8 +7,15 @@
 
 namespace ut::dist {
 
-WorkWatch::WorkWatch(WatchLimits limits)
-    : limits_(limits), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+WorkWatch::WorkWatch(WatchLimits limits, Stuck stuck)
+    : limits_(limits),
+      stuck_(std::move(stuck)),
+      // The thread that is waited for changes the cause no more, and lets nobody else do so.
+      last_resort_(limits.timeout,
+                   [this](const std::string& what) {
+                     stuck_(fmt::format("{}{} does not return", cause_.empty() ? "" : cause_ + "; ", what));
+                   }),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void WorkWatch::add(Watched& watched) {
   const std::lock_guard lock(mutex_);
@@ -51,6 +58,7 @@ void WorkWatch::run(const std::stop_token& stop) {
 }
 
 void WorkWatch::drop_ended() {
+  const Watchdog::Wait wait(&last_resort_, "a question to the GPU");
   try {
     while (!under_way_.empty() && under_way_.front().ended()) under_way_.pop_front();
   } catch (const std::exception& error) {
@@ -80,6 +88,7 @@ void WorkWatch::abort_all(std::unique_lock<std::mutex>& lock) {
   const std::vector<Watched*> all = watched_;  // they live until aborted_: see remove()
   lock.unlock();
   {
+    const Watchdog::Wait wait(&last_resort_, "NCCL's abort");
     std::vector<std::jthread> threads;
     threads.reserve(all.size());
     for (Watched* watched : all) threads.emplace_back([watched] { watched->abort(); });

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "dist/watchdog.h"
+
 namespace ut::dist {
 
 /// A communicator whose collectives run asynchronously, as its watch sees it. Both functions are called on the watch's
@@ -41,9 +43,15 @@ struct WatchLimits {
 /// 3. All communicators are aborted, each on a thread of its own: one left out would go on waiting for this rank, and
 ///    one aborted after another can wait for that other.
 /// A thread that waits for the GPU is thus freed, and throws.
+///
+/// If a look or the aborts themselves do not return within the timeout, because the GPU's driver answers nobody, all
+/// that is left is `stuck`.
 class WorkWatch {
  public:
-  explicit WorkWatch(WatchLimits limits);
+  /// Called once, on a thread of its own, with what happened. Only the end of the process helps.
+  using Stuck = std::function<void(const std::string& what)>;
+
+  WorkWatch(WatchLimits limits, Stuck stuck);
   ~WorkWatch() = default;
   WorkWatch(const WorkWatch&) = delete;
   WorkWatch& operator=(const WorkWatch&) = delete;
@@ -76,6 +84,7 @@ class WorkWatch {
   void abort_all(std::unique_lock<std::mutex>& lock);
 
   WatchLimits limits_;
+  Stuck stuck_;
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable_any changed_;
   std::vector<Watched*> watched_;
@@ -83,6 +92,7 @@ class WorkWatch {
   std::chrono::milliseconds running_time_{0};  // sum of the intervals; leaves out time in which the process was stopped
   std::string cause_;                          // empty: no failure
   bool aborted_ = false;
+  Watchdog last_resort_;
   std::jthread thread_;  // last, so that it ends before what it uses
 };
 

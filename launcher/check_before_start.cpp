@@ -17,7 +17,7 @@ void check_before_start(const Options& options) {
   // The process that starts the ranks waits for signals, which another thread could take from it.
   at::set_num_threads(1);
   if (options.hostfile.empty())
-    choose_communicator(options.communicator, choose_device(options.device, find_gpus(), 0));
+    choose_communicator(options.communicator, choose_device(options.device, gpus_for(options.device), 0));
   if (options.task.task.empty()) return;
   const auto task = datasets::make_task(options.task);
   if (options.command != "train") {

@@ -17,6 +17,8 @@
 #include "dist/staging.h"
 #include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/ranks/patience.h"
+#include "launcher/ranks/rank_hosts.h"
 #include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
@@ -35,6 +37,8 @@ std::string missing(const VisibleGpus& gpus) {
 void wait_for(const at::Tensor& tensor) {
   if (!tensor.is_cpu()) tensor.flatten().narrow(0, 0, 1).cpu();
 }
+
+VisibleGpus gpus_for(DeviceChoice asked) { return asked == DeviceChoice::cpu ? VisibleGpus{} : find_gpus(); }
 
 RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t local_rank) {
   if (asked == DeviceChoice::cpu) return {};
@@ -58,7 +62,7 @@ std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std:
   return fmt::format("this host has GPUs, but they are not used: {}", missing(gpus));
 }
 
-bool check_places(const std::vector<std::string>& places, bool share_gpus) {
+bool check_places(const std::vector<std::string>& places, const std::vector<std::string>& problems, bool share_gpus) {
   std::map<std::string, std::size_t> ranks;  // the first rank of each place
   bool shared = false;
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
@@ -67,16 +71,17 @@ bool check_places(const std::vector<std::string>& places, bool share_gpus) {
     shared = true;
     if (!share_gpus)
       throw base::BadInput(
-          "--device: ranks {} and {} would share one GPU ({}); start at most as many ranks on a host as it has GPUs "
-          "(--ranks, mpirun -n, --ntasks-per-node), or allow it with --share-gpus",
+          "--device: ranks {} and {} would share one GPU, or slices (MIG) of one ({}); start at most as many ranks on "
+          "a "
+          "host as it has GPUs (--ranks, mpirun -n, --ntasks-per-node), or allow it with --share-gpus",
           place->second, rank, places[rank]);
   }
   const auto without = ranks.find("");
   if (without != ranks.end() && ranks.size() > 1)
     throw base::BadInput(
-        "--device: rank {} has no GPU, but rank {} has one ({}); start no rank on the host without, or give --device "
-        "cpu",
-        without->second, std::next(without)->second, std::next(without)->first);
+        "--device: rank {} has no GPU, but rank {} has one ({}): {}; start ranks only where GPUs can be used, or give "
+        "--device cpu",
+        without->second, std::next(without)->second, std::next(without)->first, problems[without->second]);
   return shared;
 }
 
@@ -90,13 +95,14 @@ CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevic
 
 RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist::Communicator& world) {
   RankDevice device;
-  const VisibleGpus gpus = find_gpus();
+  const VisibleGpus gpus = gpus_for(options.device);
   agree(world, [&] { device = choose_device(options.device, gpus, local_rank); });
   const std::string unused =
       say_of_unused_gpus(options.device, gpus, gpus_of_host(), std::getenv("CUDA_VISIBLE_DEVICES"));
   if (world.rank() == 0 && !unused.empty()) say(unused);
   const auto places = texts_of_ranks(device.cuda ? gpu_place(device.gpu) : "", world);
-  agree(world, [&] { device.shared = check_places(places, options.share_gpus); });
+  const auto problems = texts_of_ranks(fmt::format("host {}: {}", host_name(), missing(gpus)), world);
+  agree(world, [&] { device.shared = check_places(places, problems, options.share_gpus); });
   if (device.cuda) {
     use_gpu(device.gpu);
     // Products are summed in float32, even where the library would use less.
@@ -108,7 +114,8 @@ RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist
 }
 
 std::unique_ptr<dist::Communicator> make_communicator(const Options& options, const RankDevice& device,
-                                                      std::unique_ptr<dist::Communicator> host) {
+                                                      std::unique_ptr<dist::Communicator> host,
+                                                      const std::function<void(const std::string&)>& stuck) {
   auto choice = CommunicatorChoice::mpi;
   agree(*host, [&] { choice = choose_communicator(options.communicator, device); });
   if (!device.cuda) return host;
@@ -117,9 +124,11 @@ std::unique_ptr<dist::Communicator> make_communicator(const Options& options, co
     return dist::make_single_communicator(gpu);
   if (choice == CommunicatorChoice::mpi)
     return dist::make_staged_communicator(std::move(host), dist::cuda_staging(gpu));
-  return dist::make_nccl_communicator(
-      std::move(host),
-      {.gpu = device.gpu, .timeout = std::chrono::seconds(options.timeout), .shared_gpus = device.shared});
+  const dist::NcclOptions nccl{.gpu = device.gpu,
+                               .timeout = patience_of_rank(options.timeout, host->rank()),
+                               .shared_gpus = device.shared,
+                               .stuck = stuck};
+  return dist::make_nccl_communicator(std::move(host), nccl);
 }
 
 }  // namespace ut::launcher

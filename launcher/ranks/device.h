@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ std::string gpu_place(int gpu);
 /// Makes this the GPU of tensors that this thread makes without naming a device.
 void use_gpu(int gpu);
 
+/// find_gpus() or, if none is wanted, none: CUDA takes seconds to answer, and may hang if a GPU is broken.
+VisibleGpus gpus_for(DeviceChoice asked);
+
 /// Where a rank's tensors live.
 struct RankDevice {
   bool cuda = false;
@@ -46,9 +50,10 @@ RankDevice choose_device(DeviceChoice asked, const VisibleGpus& gpus, std::int64
 /// GPUs it has. `visible`: the value of CUDA_VISIBLE_DEVICES, which may hide them; null: it is not set.
 std::string say_of_unused_gpus(DeviceChoice asked, const VisibleGpus& gpus, std::int64_t on_host, const char* visible);
 
-/// `places` [ranks] names each rank's GPU; empty for a rank on the CPU. Returns whether any two ranks share a GPU.
-/// Throws base::BadInput if they do without `share_gpus`, or if some ranks are on CPUs and others on GPUs.
-bool check_places(const std::vector<std::string>& places, bool share_gpus);
+/// `places` [ranks] names each rank's GPU; empty for a rank on the CPU. `problems` [ranks] says why such a rank has
+/// none. Returns whether any two ranks share a GPU. Throws base::BadInput if they do without `share_gpus`, or if some
+/// ranks are on CPUs and others on GPUs.
+bool check_places(const std::vector<std::string>& places, const std::vector<std::string>& problems, bool share_gpus);
 
 /// mpi or nccl. Throws base::BadInput if nccl was asked for on the CPU.
 CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevice& device);
@@ -56,9 +61,10 @@ CommunicatorChoice choose_communicator(CommunicatorChoice asked, const RankDevic
 /// This rank's device, after all ranks have checked that their devices go together. Throws AgreedBadInput. Collective.
 RankDevice agree_on_device(const Options& options, std::int64_t local_rank, dist::Communicator& world);
 
-/// The communicator that the options ask for, over the ranks of `host`, for tensors on `device` and on the CPU. Throws
-/// AgreedBadInput. Collective.
+/// The communicator that the options ask for, over the ranks of `host`, for tensors on `device` and on the CPU. It
+/// calls stuck(what happened) once nothing but the end of the process helps. Throws AgreedBadInput. Collective.
 std::unique_ptr<dist::Communicator> make_communicator(const Options& options, const RankDevice& device,
-                                                      std::unique_ptr<dist::Communicator> host);
+                                                      std::unique_ptr<dist::Communicator> host,
+                                                      const std::function<void(const std::string&)>& stuck);
 
 }  // namespace ut::launcher

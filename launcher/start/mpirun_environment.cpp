@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,9 @@
 
 namespace ut::launcher {
 namespace {
+
+/// What the names of mpirun's own settings begin with, in Open MPI 4 and 5.
+constexpr std::array mpirun_settings = {"OMPI_MCA_", "PRTE_MCA_"};
 
 /// Whether processes may read each other's memory. Some containers forbid it, and Open MPI then complains at
 /// every message unless told not to try.
@@ -83,19 +87,24 @@ std::vector<std::pair<std::string, std::string>> host_settings(std::int64_t time
   // ever for the host that it cannot reach.
   const std::int64_t seconds = std::min<std::int64_t>(timeout, 30);
   const std::string question_every = std::to_string(seconds / 9);
-  return {{"OMPI_MCA_oob_tcp_keepalive_time", std::to_string(seconds / 3)},
-          {"OMPI_MCA_oob_tcp_keepalive_intvl", question_every},
-          {"OMPI_MCA_oob_tcp_keepalive_probes", "3"},
-          // ssh asks nothing of a person, and does not outlive the job.
-          {"OMPI_MCA_plm_rsh_args", "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"}};
+  // ssh asks nothing of a person, and does not outlive the job.
+  const std::string ssh = "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15";
+  std::vector<std::pair<std::string, std::string>> settings = {{"OMPI_MCA_plm_rsh_args", ssh},
+                                                               {"PRTE_MCA_plm_ssh_args", ssh}};
+  for (const std::string of : mpirun_settings) {
+    settings.emplace_back(of + "oob_tcp_keepalive_time", std::to_string(seconds / 3));
+    settings.emplace_back(of + "oob_tcp_keepalive_intvl", question_every);
+    settings.emplace_back(of + "oob_tcp_keepalive_probes", "3");
+  }
+  return settings;
 }
 
 std::vector<std::string> variables_for_hosts(const char* const* environment) {
   std::vector<std::string> names;
   for (; *environment != nullptr; ++environment) {
     const std::string_view set = *environment;
-    const auto begins = [&](std::string_view prefix) { return set.starts_with(prefix); };
-    if (begins("NCCL_") || begins("CUDA_") || begins("UCX_") || begins("OMP_") || begins("GOMP_"))
+    constexpr std::array prefixes = {"NCCL_", "UCX_", "CUDA_", "PYTORCH_", "OMP_", "GOMP_"};
+    if (std::ranges::any_of(prefixes, [set](const char* prefix) { return set.starts_with(prefix); }))
       names.emplace_back(set.substr(0, set.find('=')));
   }
   std::ranges::sort(names);
@@ -115,7 +124,8 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   ::setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
   if (!may_read_other_memory()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
   if (request.hosts.empty()) {
-    ::setenv("OMPI_MCA_ras", "^slurm,tm,lsf,gridengine,alps", 0);  // not a job's other hosts
+    for (const std::string of : mpirun_settings)
+      ::setenv((of + "ras").c_str(), "^slurm,tm,lsf,gridengine,alps", 0);  // not a job's other hosts
     return;
   }
   for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);

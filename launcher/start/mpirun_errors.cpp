@@ -16,12 +16,11 @@ bool is_rule(std::string_view line) {
 
 /// Whether the message says that and how ranks ended, or that several said the same.
 bool is_about_the_end(const std::string& text) {
-  constexpr std::array<const char*, 6> beginnings{"Primary job  terminated",
-                                                  "mpirun noticed that",
-                                                  "mpirun detected that",
-                                                  "MPI_ABORT was invoked",
-                                                  "A process or daemon was unable to complete",
-                                                  "ORTE has lost communication"};
+  constexpr std::array beginnings{"Primary job  terminated",     "mpirun noticed that",
+                                  "mpirun detected that",        "prterun noticed that",
+                                  "prterun detected that",       "prterun has exited due to",
+                                  "MPI_ABORT was invoked",       "A process or daemon was unable to complete",
+                                  "ORTE has lost communication", "PRTE has lost communication"};
   return std::ranges::any_of(beginnings, [&](const char* beginning) { return text.starts_with(beginning); });
 }
 
@@ -81,11 +80,12 @@ std::string MpirunErrors::hold_back(const std::string& line) {
 std::string MpirunErrors::end_paragraph() {
   in_paragraph_ = false;
   const std::string text = std::exchange(paragraph_, {});
-  static const std::regex ended("process rank ([0-9]{1,9}) with PID [0-9]+ on node (\\S+) exited on signal");
+  static const std::regex ended("process rank ([0-9]{1,9}) with PID [0-9]+ on node (\\S+) exited on\\s+signal");
   std::smatch found;
   if (!told_.ended_by_signal && std::regex_search(text, found, ended))
     told_.ended_by_signal = {std::stoi(found[1]), found[2]};
-  told_.rank_has_ended = told_.rank_has_ended || text.starts_with("Primary job  terminated");
+  for (const char* ended_with_code : {"Primary job  terminated", "prterun detected that one or more processes exited"})
+    told_.rank_has_ended = told_.rank_has_ended || text.starts_with(ended_with_code);
   return is_about_the_end(text) ? std::string() : text;
 }
 

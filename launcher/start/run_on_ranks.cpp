@@ -20,9 +20,11 @@
 #include "launcher/process/say.h"
 #include "launcher/ranks/agree.h"
 #include "launcher/ranks/device.h"
+#include "launcher/ranks/patience.h"
 #include "launcher/ranks/rank_checks.h"
 #include "launcher/ranks/rank_hosts.h"
 #include "launcher/start/choose_ranks.h"
+#include "launcher/start/last_words.h"
 #include "launcher/start/library_warnings.h"
 #include "launcher/start/mpirun_environment.h"
 #include "launcher/start/terminal_columns.h"
@@ -71,8 +73,7 @@ std::string who_is_late(const std::optional<std::vector<dist::AbsentRank>>& abse
 /// Ends this rank once it has waited too long for the others. MPI cannot be asked to end them: it may not reach them,
 /// and the thread that waits is using it. They end with this rank or, if they are cut off from it, for the same reason.
 dist::Patience patience(std::int64_t timeout, std::int64_t rank, const std::atomic<std::int64_t>& update) {
-  // mpirun takes two seconds to end the others, which must not say it again in that time.
-  const auto limit = std::chrono::seconds(timeout + 3 * std::min<std::int64_t>(rank, 5));
+  const auto limit = patience_of_rank(timeout, rank);
   return {host_name(), limit,
           [=, &update](const std::string& call, const std::optional<std::vector<dist::AbsentRank>>& absent) {
             say_failure(rank, update,
@@ -164,6 +165,7 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
   if (environment.is_rank) mpi.emplace(patience(options.timeout, environment.rank, update));
   int rank = static_cast<int>(environment.rank);
   int ranks = static_cast<int>(environment.world);
+  const LastWords last_words([&](const std::exception& error) { fail(rank, ranks, update, error, 1); });
   std::unique_ptr<dist::Communicator> world;
   std::optional<dist::Mesh> mesh;
   try {
@@ -174,7 +176,10 @@ int run_on_ranks(const Options& options, const RankEnvironment& environment,
     check_world(*world, environment, options);
     check_same_options(options, *world);
     const RankDevice device = agree_on_device(options, environment.local_rank, *world);
-    world = make_communicator(options, device, std::move(world));
+    world = make_communicator(options, device, std::move(world), [&](const std::string& what) {
+      say_failure(rank, update, what);
+      std::_Exit(1);
+    });
     return run_in_mesh(options, world, mesh, update, command);
   } catch (const AgreedBadInput& error) {
     say_agreed(error, rank, environment);

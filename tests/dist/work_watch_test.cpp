@@ -13,6 +13,8 @@ using testing::HasSubstr;
 
 constexpr WatchLimits long_limits{milliseconds(60'000), milliseconds(60'000), milliseconds(1)};
 
+void never(const std::string& what) { ADD_FAILURE() << what; }
+
 std::string failure(const WorkWatch& watch) {
   try {
     watch.check();
@@ -51,7 +53,7 @@ class FakeCommunicator final : public Watched {
 };
 
 TEST(WorkWatch, IgnoresWorkThatEnds) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   const FakeCommunicator communicator(watch);
   std::atomic<int> asked = 0;
   watch.begin("all-reduce", [&] { return ++asked >= 3; });
@@ -64,7 +66,7 @@ TEST(WorkWatch, IgnoresWorkThatEnds) {
 }
 
 TEST(WorkWatch, AbortsAllCommunicatorsOnceWorkTakesTooLong) {
-  WorkWatch watch({milliseconds(50), milliseconds(10), milliseconds(1)});
+  WorkWatch watch({milliseconds(50), milliseconds(10), milliseconds(1)}, [](const std::string&) {});
   const FakeCommunicator first(watch);
   const FakeCommunicator second(watch);
   watch.begin("all-reduce of 12 bytes", [] { return false; });
@@ -73,7 +75,7 @@ TEST(WorkWatch, AbortsAllCommunicatorsOnceWorkTakesTooLong) {
 }
 
 TEST(WorkWatch, AbortsAllCommunicatorsWhenOneReportsAnError) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   FakeCommunicator first(watch);
   const FakeCommunicator second(watch);
   first.broken = true;
@@ -82,7 +84,7 @@ TEST(WorkWatch, AbortsAllCommunicatorsWhenOneReportsAnError) {
 }
 
 TEST(WorkWatch, RefusesNewWorkBeforeItAborts) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   FakeCommunicator communicator(watch);
   std::string seen;
   communicator.at_abort = [&] { seen = failure(watch); };
@@ -93,7 +95,7 @@ TEST(WorkWatch, RefusesNewWorkBeforeItAborts) {
 }
 
 TEST(WorkWatch, LetsWorkUnderWayEndBeforeItAborts) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   FakeCommunicator communicator(watch);
   std::atomic<bool> ended = false;
   bool ended_at_abort = false;
@@ -108,7 +110,7 @@ TEST(WorkWatch, LetsWorkUnderWayEndBeforeItAborts) {
 }
 
 TEST(WorkWatch, AbortsAmidWorkThatDoesNotEndInTime) {
-  WorkWatch watch({milliseconds(60'000), milliseconds(30), milliseconds(1)});
+  WorkWatch watch({milliseconds(60'000), milliseconds(30), milliseconds(1)}, never);
   const FakeCommunicator communicator(watch);
   watch.begin("all-gather", [] { return false; });
   watch.fail("no memory");
@@ -116,7 +118,7 @@ TEST(WorkWatch, AbortsAmidWorkThatDoesNotEndInTime) {
 }
 
 TEST(WorkWatch, TreatsWorkWhoseQueryThrowsAsFailed) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   const FakeCommunicator communicator(watch);
   watch.begin("reduce-scatter", []() -> bool { throw std::runtime_error("illegal address"); });
   EXPECT_TRUE(comes_true([&] { return communicator.aborts == 1; }));
@@ -124,7 +126,7 @@ TEST(WorkWatch, TreatsWorkWhoseQueryThrowsAsFailed) {
 }
 
 TEST(WorkWatch, AbortsAllCommunicatorsAtTheSameTime) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   FakeCommunicator first(watch);
   FakeCommunicator second(watch);
   std::atomic<int> inside = 0;
@@ -139,7 +141,7 @@ TEST(WorkWatch, AbortsAllCommunicatorsAtTheSameTime) {
 }
 
 TEST(WorkWatch, DoesNotAbortDestroyedCommunicators) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   const FakeCommunicator stays(watch);
   { const FakeCommunicator gone(watch); }
   watch.fail("no memory");
@@ -147,8 +149,44 @@ TEST(WorkWatch, DoesNotAbortDestroyedCommunicators) {
 }
 
 TEST(WorkWatch, EndsAtOnceWithWorkUnderWay) {
-  WorkWatch watch(long_limits);
+  WorkWatch watch(long_limits, never);
   watch.begin("all-reduce", [] { return false; });
+}
+
+/// What WorkWatch::Stuck was told, and a place where threads wait for that.
+class LastResort {
+ public:
+  WorkWatch::Stuck stuck() {
+    return [this](const std::string& what) {
+      told_ = what;
+      is_told_ = true;
+      is_told_.notify_all();
+    };
+  }
+  const std::string& told() const {
+    is_told_.wait(false);
+    return told_;
+  }
+
+ private:
+  std::string told_;
+  std::atomic<bool> is_told_ = false;
+};
+
+TEST(WorkWatch, SaysThatAnAbortHangs) {
+  LastResort resort;
+  WorkWatch watch({milliseconds(100), milliseconds(10), milliseconds(1)}, resort.stuck());
+  FakeCommunicator communicator(watch);
+  communicator.at_abort = [&] { resort.told(); };
+  watch.fail("no memory");
+  EXPECT_EQ(resort.told(), "no memory; NCCL's abort does not return");
+}
+
+TEST(WorkWatch, SaysThatTheGpuDoesNotAnswer) {
+  LastResort resort;
+  WorkWatch watch({milliseconds(100), milliseconds(10), milliseconds(1)}, resort.stuck());
+  watch.begin("all-gather", [&] { return !resort.told().empty(); });
+  EXPECT_EQ(resort.told(), "a question to the GPU does not return");
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::string device_refused(const VisibleGpus& gpus) {
 }
 
 std::string places_refused(const std::vector<std::string>& places) {
-  return tests::bad_input([&] { check_places(places, false); });
+  const std::vector<std::string> problems = {"host a: ", "host b: no driver", "host a: "};
+  return tests::bad_input([&] { check_places(places, problems, false); });
 }
 
 TEST(Device, IsTheCpuIfRequestedOrNoGpuCanBeUsed) {
@@ -65,17 +66,18 @@ TEST(Device, IsRefusedForTwoRanksUnlessShared) {
   const std::vector<std::string> places = {"host a, PCI 1", "host a, PCI 2", "host b, PCI 1", "host a, PCI 1"};
   EXPECT_THAT(places_refused(places),
               AllOf(HasSubstr("ranks 0 and 3"), HasSubstr("host a, PCI 1"), HasSubstr("--share-gpus")));
-  EXPECT_TRUE(check_places(places, true));
+  EXPECT_TRUE(check_places(places, {}, true));
 }
 
 TEST(Device, IsAcceptedIfEachRankHasItsOwn) {
-  EXPECT_FALSE(check_places({"host a, PCI 1", "host a, PCI 2", "host b, PCI 1"}, false));
-  EXPECT_FALSE(check_places({"", "", ""}, false)) << "all on the CPU";
+  EXPECT_FALSE(check_places({"host a, PCI 1", "host a, PCI 2", "host b, PCI 1"}, {}, false));
+  EXPECT_FALSE(check_places({"", "", ""}, {}, false)) << "all on the CPU";
 }
 
 TEST(Device, IsOfOneKindOnAllRanks) {
   EXPECT_THAT(places_refused({"host a, PCI 1", "", "host a, PCI 2"}),
-              AllOf(HasSubstr("rank 1 has no GPU, but rank 0 has one"), HasSubstr("--device cpu")));
+              AllOf(HasSubstr("rank 1 has no GPU, but rank 0 has one (host a, PCI 1): host b: no driver;"),
+                    HasSubstr("--device cpu")));
 }
 
 TEST(Device, DecidesTheCommunicator) {

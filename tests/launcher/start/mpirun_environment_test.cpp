@@ -34,21 +34,29 @@ TEST(MpirunEnvironment, ThreadsMustBeAPossibleNumber) {
 }
 
 TEST(MpirunEnvironment, VariablesOfLibrariesArePassedToOtherHosts) {
-  const std::array<const char*, 7> environment{
-      "UCX_TLS=tcp",         "PATH=/bin", "NCCL_SOCKET_IFNAME=eth0=1", "OMP_NUM_THREADS=3", "OMP_PROC_BIND=1",
-      "GOMP_SPINCOUNT=1000", nullptr};
+  const std::array<const char*, 8> environment{"UCX_TLS=tcp",
+                                               "PATH=/bin",
+                                               "NCCL_SOCKET_IFNAME=eth0=1",
+                                               "OMP_NUM_THREADS=3",
+                                               "OMP_PROC_BIND=1",
+                                               "GOMP_SPINCOUNT=1000",
+                                               "PYTORCH_ALLOC_CONF=expandable_segments:True",
+                                               nullptr};
   EXPECT_THAT(variables_for_hosts(environment.data()),
-              ElementsAre("GOMP_SPINCOUNT", "NCCL_SOCKET_IFNAME", "OMP_NUM_THREADS", "OMP_PROC_BIND", "UCX_TLS"));
+              ElementsAre("GOMP_SPINCOUNT", "NCCL_SOCKET_IFNAME", "OMP_NUM_THREADS", "OMP_PROC_BIND",
+                          "PYTORCH_ALLOC_CONF", "UCX_TLS"));
 }
 
 TEST(MpirunEnvironment, AHostThatIsLostIsNoticedWithinTheTimeout) {
   for (const std::int64_t timeout : {10, 29, 60, 10000}) {
     std::map<std::string, std::string> settings;
     for (const auto& [name, value] : host_settings(timeout)) settings[name] = value;
-    const auto number = [&](const std::string& name) { return std::stol(settings.at("OMPI_MCA_oob_tcp_" + name)); };
-    const auto noticed = number("keepalive_time") + number("keepalive_intvl") * number("keepalive_probes");
-    EXPECT_LT(noticed, timeout);
-    EXPECT_GE(noticed, std::min<std::int64_t>(timeout, 30) / 2);
+    for (const std::string of : {"OMPI_MCA_", "PRTE_MCA_"}) {
+      const auto number = [&](const std::string& name) { return std::stol(settings.at(of + "oob_tcp_" + name)); };
+      const auto noticed = number("keepalive_time") + number("keepalive_intvl") * number("keepalive_probes");
+      EXPECT_LT(noticed, timeout);
+      EXPECT_GE(noticed, std::min<std::int64_t>(timeout, 30) / 2);
+    }
   }
 }
 

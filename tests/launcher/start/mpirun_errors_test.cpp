@@ -21,6 +21,23 @@ TEST(MpirunErrors, TellWhichRankASignalEnded) {
   EXPECT_EQ(errors.rest(), "");
 }
 
+TEST(MpirunErrors, AreThoseOfOpenMpi5Too) {
+  MpirunErrors errors;
+  EXPECT_EQ(
+      errors.pass_on(
+          rule + "prterun noticed that process rank 1 with PID 94 on node n2 exited on\nsignal 9 (Killed).\n" + rule),
+      "");
+  ASSERT_TRUE(errors.told().ended_by_signal);
+  EXPECT_EQ(errors.told().ended_by_signal->rank, 1);
+  EXPECT_FALSE(errors.told().rank_has_ended);
+  EXPECT_EQ(errors.pass_on(rule +
+                           "prterun detected that one or more processes exited with non-zero status,\nthus causing "
+                           "the job to be terminated.\n" +
+                           rule),
+            "");
+  EXPECT_TRUE(errors.told().rank_has_ended);
+}
+
 TEST(MpirunErrors, ComeInAnyPieces) {
   const std::string text = "ut: one\n" + killed + "not the end of a line";
   for (std::size_t size = 1; size < 100; size += 7) {
