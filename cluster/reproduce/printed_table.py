@@ -101,8 +101,8 @@ def made_by_name(runs, given):
 
 def cell(runs, given):
     """A cell's text, with a * if its results were made with other settings than those shipped now."""
-    if not any(run.concerns(given) for run in runs):  # the row has no such run
-        return "–"
+    if not any(run.concerns(given) for run in runs):  # the row has no such run, or none of this size
+        return "not run" if given.get("run") in given.get("runs", []) else "–"
     made = made_by_name(runs, given)
     if not made:
         return "not run"
@@ -148,10 +148,16 @@ def errors_in_common(table, rows, runs):
                 yield f"{column['name']}, of {', '.join(shared)} alone: {', '.join(told)}."
 
 
+def is_of_other_size(row, options):
+    """Whether the papers have numbers for a row whose runs, named in it, are made in another size alone."""
+    is_asked_for = not options.row and set(row.get("runs", [])) & set(options.run or row.get("runs", []))
+    return any(number is not None for number in row["paper"]) and is_asked_for
+
+
 def print_table(table, options):
     runs = runs_of([table], options)
-    rows = [row for row in table["rows"] if any(run.concerns(row) for run in runs)]
-    if not rows:
+    rows = [row for row in table["rows"] if is_of_other_size(row, options) or any(run.concerns(row) for run in runs)]
+    if not runs or not rows:
         return
     print(f"\n### {table['title']}, {options.size} size\n")
     for number, line in enumerate(zip(*columns_of(table, rows, runs))):

@@ -1,5 +1,7 @@
 #include "launcher/train/training_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -97,11 +99,23 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
                                 {"gradients_wait_share", share_waited(dist::Purpose::gradients)},
                                 {"memory_bytes", most_memory()},
                                 {"hours", hours}};
+  say_if_ranks_wait(share_waited(dist::Purpose::exchange) + share_waited(dist::Purpose::gradients));
   if (!ponder_times.is_empty()) {
     mean_ponder_ = ponder_times.mean();
     record["ponder"] = to_json(ponder_times);
   }
   this->record(record);
+}
+
+void TrainingLog::say_if_ranks_wait(double share) {
+  constexpr double worth_a_word = 0.3;
+  const bool is_first_record = std::exchange(has_record_, true);  // libraries and links are set up in that time
+  if (is_first_record || says_waits_ || share < worth_a_word) return;
+  says_waits_ = true;
+  say(
+      fmt::format("{:.0f} % of the time is waiting for other ranks (…_wait_share in metrics.jsonl); ut plan says which "
+                  "meshes wait less",
+                  100 * share));
 }
 
 void TrainingLog::show(bool last) {

@@ -50,6 +50,9 @@ class TrainingLog {
   void go_on();
 
  private:
+  /// Once, if it is much. `share`: of the time since the last record.
+  void say_if_ranks_wait(double share);
+
   const Session& session_;
   const RunDirectory* directory_;  // rank 0 only, as are the three below
   std::optional<MetricsLog> metrics_;
@@ -66,6 +69,8 @@ class TrainingLog {
   dist::WaitedSeconds waited_for_ranks_before_{};
   dist::WaitedSeconds waited_at_pause_{};
   std::optional<double> mean_ponder_;  // of the last record
+  bool has_record_ = false;
+  bool says_waits_ = false;
 };
 
 }  // namespace ut::launcher

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
+#include "datasets/algorithmic.h"
 #include "launcher/cost/cost_model.h"
 #include "launcher/run/input.h"
 
@@ -15,6 +16,14 @@ namespace {
 
 constexpr std::int64_t most_updates = 32;
 constexpr double most_rows = 200'000;
+
+/// How many positions at the end of the longest inputs that are scored have none in training.
+std::int64_t untrained_positions(const Session& session) {
+  const Options& options = session.options;
+  const bool has_lengths = dynamic_cast<const datasets::Algorithmic*>(session.task.get()) != nullptr;
+  if (!has_lengths || options.model.kind == core::ModelKind::lstm) return 0;
+  return options.task.evaluation_length - options.task.train_length - options.random_offset;
+}
 
 }  // namespace
 
@@ -56,6 +65,11 @@ std::vector<std::string> TrainingSize::describe() const {
   if (const auto idle = mesh.data_parallel() - examples; idle > 0)
     lines.push_back(fmt::format("--batch{} {} leaves {} of {} ranks without work", by_rows ? "-rows" : "",
                                 by_rows ? options.batch_rows : options.batch, idle * mesh.sequence_parallel(), ranks));
+  if (const std::int64_t untrained = untrained_positions(session_); untrained > 0)
+    lines.push_back(
+        fmt::format("the last {} positions of the longest inputs that are scored are never learned; "
+                    "--random-offset {} learns all",
+                    untrained, options.random_offset + untrained));
   return lines;
 }
 

@@ -68,6 +68,17 @@ TEST_F(Running, StopsOnRequestWhileItsOutputPipeIsFull) {
   EXPECT_THAT(stopped.output, HasSubstr("stopped on request"));
 }
 
+TEST_F(Running, SaysWhichPositionsAreNeverLearned) {
+  const std::string options =
+      "train --task copy --train-length 4 --d-model 8 --heads 1 --ffn 8 --max-updates 1 --run-dir ";
+  const auto said = HasSubstr(
+      "the last 2 positions of the longest inputs that are scored are never learned; "
+      "--random-offset 2 learns all");
+  EXPECT_THAT(run_ut(options + (directory_ / "a") + " --evaluation-length 6").output, said);
+  EXPECT_THAT(run_ut(options + (directory_ / "b") + " --evaluation-length 6 --random-offset 2").output, Not(said));
+  EXPECT_THAT(run_ut(options + (directory_ / "c") + " --evaluation-length 4").output, Not(HasSubstr("never learned")));
+}
+
 /// Whoever starts the program, a daemon, say, may have set SIGCHLD to be ignored.
 TEST_F(Running, WorksWithSigchldIgnored) {
   const Outcome ignoring = run_shell("env --ignore-signal=CHLD timeout -s KILL 60 $UT " + smallest_bench +
