@@ -11,6 +11,7 @@ namespace {
 
 /// As LibTorch's memory of a GPU that has failed.
 struct ThrowsAtItsEnd {
+  // NOLINTNEXTLINE(bugprone-unsafe-to-allow-exceptions): it is what is tested
   ~ThrowsAtItsEnd() noexcept(false) { throw std::runtime_error("the GPU has failed"); }
 };
 
