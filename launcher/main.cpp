@@ -20,6 +20,7 @@
 #include "launcher/options/options.h"
 #include "launcher/process/build_info.h"
 #include "launcher/process/kept_memory.h"
+#include "launcher/process/library_signals.h"
 #include "launcher/process/say.h"
 #include "launcher/process/stop_request.h"
 #include "launcher/process/system_error.h"
@@ -203,6 +204,7 @@ int run_or_say(const std::vector<std::string>& arguments) {
 }  // namespace ut::launcher
 
 int main(int count, char** values) {
+  ut::launcher::restore_signals();
   const int code = ut::launcher::run_or_say({values + 1, values + count});
   std::fflush(nullptr);
   ::_exit(code);  // LibTorch would take its tables of operators apart first: a quarter of a short command's time

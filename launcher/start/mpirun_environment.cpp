@@ -126,6 +126,7 @@ void set_rank_environment(const SpawnRequest& request, std::int64_t cores) {
   if (request.hosts.empty()) {
     for (const std::string of : mpirun_settings)
       ::setenv((of + "ras").c_str(), "^slurm,tm,lsf,gridengine,alps", 0);  // not a job's other hosts
+    ::setenv("PRTE_MCA_plm", "^slurm", 0);  // asks srun for its version, which containers do not have
     return;
   }
   for (const auto& [name, value] : host_settings(request.timeout)) ::setenv(name.c_str(), value.c_str(), 0);

@@ -29,9 +29,10 @@ bool is_warning(const std::string& line) {
   return line.starts_with("ut: LibTorch: ") || line.starts_with("ut: this host has GPUs, but ");
 }
 
-/// Whether the line begins with something like `[host:1234] `, as the lines of Open MPI's layers do.
+/// Whether the line begins with something like `[host:1234] ` or `[host][[1,1],0][`, as the lines of Open MPI's layers
+/// do.
 bool is_of_open_mpi(const std::string& line) {
-  static const std::regex beginning("\\[[^\\]:]+:[0-9]+\\] ");
+  static const std::regex beginning("\\[[^\\]:]+(:[0-9]+\\] |\\]\\[\\[[0-9]+,[0-9]+\\],[0-9]+\\]\\[)");
   return std::regex_search(line, beginning, std::regex_constants::match_continuous);
 }
 
@@ -40,6 +41,7 @@ bool is_of_open_mpi(const std::string& line) {
 std::string MpirunErrors::pass_on(std::string_view bytes) {
   std::string passed;
   for (const char letter : bytes) {
+    if (letter == '\0') continue;  // Open MPI 5 adds some
     line_ += letter;
     if (letter == '\n') passed += take_line(std::exchange(line_, {}));
   }

@@ -11,6 +11,7 @@
 //   slow                               every such operation from the Nth on takes a twentieth of a second longer
 //   late                               the first read from the checkpoint of update N is delayed by 12 seconds
 //   kill-at                            SIGKILL before the Nth operation that changes the run's checkpoints
+//   handlers                           handlers of a hang-up and of crashes are set before main(), as UCX does
 //   unsynced                           SIGABRT when a file or directory of checkpoints is renamed into place before all
 //                                      that was written in it is synced to the disk; N is ignored
 //
@@ -121,6 +122,11 @@ bool fails(File file) {
   if (kind == "slow") return usleep(50'000) > 0;
   errno = kind == "full" ? ENOSPC : EIO;
   return true;
+}
+
+[[gnu::constructor]] void handle_signals() {
+  if (fault().kind == "handlers")
+    for (const int number : {SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE}) signal(number, [](int) {});
 }
 
 void delay_first_read(int descriptor) {

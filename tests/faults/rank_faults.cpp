@@ -131,6 +131,19 @@ TEST_F(Updates, AreLeftOutIfGradientsAreNotFinite) {
     EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/checkpoints/update-{:08}", run, update))) << update;
 }
 
+TEST_F(Updates, EndAtAHangUpThoughALibraryHandlesIt) {
+  const std::string run = directory_ / "run";
+  FaultTally tally;
+  const Outcome ended = run_shell(
+      "UT_FAULT=handlers:-1:0 LD_PRELOAD=$UT_INJECT $UT {0} --run-dir {1} & run=$!; (sleep 30; kill -KILL $run) & "
+      "late=$!; "
+      "until grep -sq '\"loss\"' {1}/metrics.jsonl; do sleep 0.1; done; kill -HUP $run; wait $run; code=$?; "
+      "kill $late; exit $code",
+      small_training(1'000'000), run);
+  tally.tried(0, 0);
+  EXPECT_EQ(ended.exit_code, 128 + SIGHUP) << ended.errors;
+}
+
 TEST_F(Updates, DoNotBeginIfTheDataOfARankIsWrong) {
   const std::string good = "1 Mary moved to the hall.\n2 Where is Mary?\thall\t1\n";
   for (const std::string rank : {"0", "1"})
