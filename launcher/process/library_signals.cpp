@@ -11,10 +11,10 @@ struct Disposition {
   struct sigaction action {};
 };
 
-std::array<Disposition, 5> before_libraries = {{{SIGHUP}, {SIGSEGV}, {SIGBUS}, {SIGILL}, {SIGFPE}}};
+std::array<Disposition, 5> dispositions = {{{SIGHUP}, {SIGSEGV}, {SIGBUS}, {SIGILL}, {SIGFPE}}};
 
 void remember_signals() {
-  for (auto& [signal, action] : before_libraries) ::sigaction(signal, nullptr, &action);
+  for (auto& [signal, action] : dispositions) ::sigaction(signal, nullptr, &action);
 }
 
 [[gnu::section(".preinit_array"), gnu::used]] void (*const remember_before_libraries)() = remember_signals;
@@ -22,7 +22,7 @@ void remember_signals() {
 }  // namespace
 
 void restore_signals() {
-  for (const auto& [signal, action] : before_libraries) ::sigaction(signal, &action, nullptr);
+  for (const auto& [signal, action] : dispositions) ::sigaction(signal, &action, nullptr);
 }
 
 }  // namespace ut::launcher

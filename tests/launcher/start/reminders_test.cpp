@@ -12,7 +12,8 @@ namespace {
 TEST(Reminders, InterruptsEndASecondAfterTheFirstHoweverManyComeBetween) {
   using Clock = std::chrono::steady_clock;
   const pid_t child = ::fork();
-  while (child == 0) ::pause();
+  if (child == 0)
+    for (;;) ::pause();
   Reminders reminders(child, std::chrono::seconds(60));
   const auto begin = Clock::now();
   reminders.interrupt();
