@@ -1,17 +1,12 @@
 // Curves with their axes.
 
 function path(points, frame, log) {
+  function is_drawn(index) { return index in points && can_be_shown(points[index][1], log); }
   var commands = '';
-  var drawn = 0; // of the points since the last that cannot be shown
   points.forEach(function (point, index) {
-    if (!can_be_shown(point[1], log)) {
-      drawn = 0;
-      return;
-    }
-    commands += (drawn ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
-    ++drawn;
-    var is_alone = drawn === 1 && points[index + 1] && !can_be_shown(points[index + 1][1], log);
-    if (is_alone) commands += 'h0'; // a dot, since ends of lines are round
+    if (!is_drawn(index)) return;
+    commands += (is_drawn(index - 1) ? 'L' : 'M') + frame.x(point[0]).toFixed(1) + ' ' + frame.y(point[1]).toFixed(1);
+    if (!is_drawn(index - 1) && !is_drawn(index + 1)) commands += 'h0'; // a dot, since ends of lines are round
   });
   return commands;
 }
@@ -50,14 +45,16 @@ function digits_of(values, least) {
 function axes(spec, frame, range) {
   var body = '';
   var y_ticks = axis_ticks(range.y0, range.y1, Math.max(3, spec.height / 55), spec.log);
+  var y_digits = digits_of(y_ticks, 3);
   y_ticks.forEach(function (value) {
     body += line(frame.left, frame.y(value), frame.right, frame.y(value), 'grid') +
-      text(frame.left - 8, frame.y(value) + 4, format_number(value, digits_of(y_ticks, 3)), 'end');
+      text(frame.left - 8, frame.y(value) + 4, format_number(value, y_digits), 'end');
   });
   var x_ticks = spec.x_ticks || axis_ticks(range.x0, range.x1, Math.max(3, spec.width / 110), spec.log_x);
+  var x_digits = digits_of(x_ticks, 4);
   var taken = -Infinity;  // up to here by the number before
   x_ticks.forEach(function (value) {
-    var number = format_number(value, digits_of(x_ticks, 4));
+    var number = format_number(value, x_digits);
     var half_width = text_width(number) / 2;
     body += line(frame.x(value), frame.bottom, frame.x(value), frame.bottom + 4, 'axis');
     if (frame.x(value) - half_width < taken) return;
