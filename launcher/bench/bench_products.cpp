@@ -20,6 +20,13 @@ std::int64_t largest(const at::Tensor& values) {
   return !values.defined() || values.numel() == 0 ? 0 : values.max().item<std::int64_t>();
 }
 
+/// Whether each rank makes the keys and values of all rows, from the states that it is sent.
+bool projects_rows_of_all(const dist::SequenceExchange& exchange) {
+  const dist::Holdings& holdings = exchange.holdings();
+  return holdings.group->size() > 1 && holdings.options.sent == dist::Sent::states &&
+         holdings.options.form != dist::ExchangeForm::heads;
+}
+
 /// `updates` [local rows]: the steps that each row took; undefined if the model takes none.
 StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting, const at::Tensor& updates,
                   dist::Communicator& group) {
@@ -30,6 +37,13 @@ StackWork work_of(const dist::SequenceExchange& exchange, core::Halting halting,
   if (halting == core::Halting::act_copy) {
     work.rows = rounded_quotient(updates.sum().item<std::int64_t>(), steps);
     work.copied = updates.lt(steps).sum().item<std::int64_t>();
+  }
+  if (projects_rows_of_all(exchange)) {
+    const auto of_all = [&](std::int64_t mine) {
+      return numbers_of_ranks(at::full({1}, mine, at::kLong), group).sum();
+    };
+    work.projected = of_all(work.rows).item<std::int64_t>() +
+                     rounded_quotient(of_all(work.copied).item<std::int64_t>(), std::max<std::int64_t>(1, steps));
   }
   return work;
 }
@@ -113,10 +127,11 @@ std::vector<Product> products_of_update(const core::ModelOptions& model, const U
   work.labels = made.rows.labels.size(0);
   if (made.rows.source) {
     work.encoder = work_of(*made.rows.source, model.halting.encoder, made.encoder_updates, group);
-    work.memory_rows = made.rows.source->local().count();
+    const dist::SequenceExchange& source = *made.rows.source;
+    work.memory_rows = (projects_rows_of_all(source) ? source.all() : source.local()).count();
   }
   if (made.rows.target) work.decoder = work_of(*made.rows.target, model.halting.decoder, made.decoder_updates, group);
-  return forward_products(model, work);
+  return forward_products(model, work, Hidden::left_out);
 }
 
 double time_of_products(const std::vector<Product>& forward, const at::TensorOptions& options) {

@@ -10,7 +10,8 @@
 
 namespace ut::launcher {
 
-/// The matrix products of this rank's part of an update's forward pass. Collective over the ranks that share sequences.
+/// The matrix products of this rank's part of an update's forward pass, as they are made. Collective over the ranks
+/// that share sequences.
 std::vector<Product> products_of_update(const core::ModelOptions& model, const UpdateMade& made,
                                         const dist::Mesh& mesh);
 

@@ -24,11 +24,22 @@ double share_of_most(const Layout& layout, bool causal, double ranks) {
 
 }  // namespace
 
+namespace {
+
+/// The nodes that a group has ranks of, on the group with most: if nodes and groups do not divide one another, some
+/// begin in the middle of a node.
+double nodes_of(std::int64_t ranks, std::int64_t ranks_per_node) {
+  const bool divides = ranks % ranks_per_node == 0 || ranks_per_node % ranks == 0;
+  return std::ceil(static_cast<double>(ranks) / static_cast<double>(ranks_per_node)) + (divides ? 0 : 1);
+}
+
+}  // namespace
+
 CollectiveCost::CollectiveCost(const MachineNumbers& machine, std::int64_t ranks, std::int64_t ranks_per_node)
     : machine_(machine),
       ranks_(static_cast<double>(ranks)),
-      within_(static_cast<double>(std::min(ranks, ranks_per_node))),
-      nodes_(std::ceil(ranks_ / within_)) {}
+      nodes_(nodes_of(ranks, ranks_per_node)),
+      within_(std::ceil(ranks_ / nodes_)) {}
 
 double CollectiveCost::round_seconds() const { return nodes_ > 1 ? machine_.between.latency : machine_.within.latency; }
 
@@ -63,8 +74,12 @@ double CollectiveCost::all_reduce_seconds(double bytes) const {
 }
 
 double CollectiveCost::all_to_all_seconds(double bytes) const {
-  const double received = bytes * (ranks_ - 1);
-  return received == 0 ? 0 : rounds_seconds() + received / slowest_rate(received, false);
+  if (ranks_ == 1 || bytes == 0) return 0;
+  const double inside = bytes * (within_ - 1);
+  const double leaving = bytes * within_ * (ranks_ - within_);  // a node, from all its ranks
+  const double inside_seconds = inside == 0 ? 0 : inside / rate_at(machine_.within.gather, inside);
+  const double leaving_seconds = leaving == 0 ? 0 : leaving / rate_at(machine_.between.gather, leaving);
+  return rounds_seconds() + std::max(inside_seconds, leaving_seconds);
 }
 
 ExchangeCost exchange_cost(const Layout& layout, const CollectiveCost& group, double state_bytes, std::int64_t heads,

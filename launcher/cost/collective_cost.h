@@ -31,8 +31,8 @@ class CollectiveCost {
 
   const MachineNumbers& machine_;
   double ranks_;
-  double within_;  // ranks of a node
   double nodes_;
+  double within_;  // ranks of a node
 };
 
 /// The attention that an exchange is for.

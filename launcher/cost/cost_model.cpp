@@ -40,8 +40,10 @@ class UpdateCost {
 
   Prediction prediction() {
     const core::ModelOptions& model = work_.model;
-    if (model.has_encoder()) stack({model.halting.encoder, work_.source_rows, model.encoder_steps, false});
-    if (model.has_decoder()) stack({model.halting.decoder, work_.target_rows, model.decoder_steps, true});
+    if (model.has_encoder()) stack(encoder(model.halting.encoder, model.encoder_steps));
+    if (model.has_decoder())
+      stack({model.halting.decoder, work_.target_rows, work_.target_rows * work_.length_spread, model.decoder_steps,
+             true});
     embedding_and_loss();
     repeat(real(work_.micro_batches));
     optimizer();
@@ -54,17 +56,22 @@ class UpdateCost {
   }
 
  private:
+  GivenStack encoder(core::Halting halting, std::int64_t steps) const {
+    return {halting, work_.source_rows, work_.source_rows * work_.length_spread, steps, false};
+  }
+
   void stack(const GivenStack& stack) {
     const core::ModelOptions& model = work_.model;
     const bool stored = stack.halting == core::Halting::act_copy;
     const double layers = real(model.block_layers);
     const bool on_host = machine_.cores_per_node > 0;  // otherwise each rank has a device of its own
     const bool again = model.recompute == core::Recompute::step;
-    const Seconds before = made_.seconds;
+    const Prediction before = made_;
     double most_again = 0;
     const StackMemory memory(model, layout_.sequence_parallel, on_host, number_);
     const bool has_memory = stack.decoder && model.has_encoder();
-    const double memory_keys = has_memory ? real(work_.longest) : 0;
+    MemoryRows seen;
+    if (has_memory) seen = {work_.source_rows, work_.source_rows * work_.length_spread};
     const auto steps = rows_of_steps(work_, layout_, stack);
     for (const StepRows& step : steps) {
       StepCost cost(model, layout_, on_host, work_cost_, made_.seconds);
@@ -73,12 +80,13 @@ class UpdateCost {
         const double attention_before = made_.seconds.attention;
         cost.self_attention(step, stored, stack.decoder);
         exchange(step, {made_.seconds.attention - attention_before, stored, stack.decoder});
-        if (has_memory) cost.cross_attention(step, memory_keys);
-        cost.transition(step.rows);
+        if (has_memory) cost.cross_attention(step, seen);
+        cost.transition(step);
+        if (model.transition == core::TransitionKind::separable_convolution) bring_neighbours(step);
       }
       if (stack.halting != core::Halting::none) agree_on_who_goes_on();
       sum_gradients_over_steps(stack.decoder);
-      const double whole = layers * memory.layer(step, stored, memory_keys);
+      const double whole = layers * memory.layer(step, stored, seen);
       made_.peak_bytes += again ? memory.kept(step) : whole;
       most_again = std::max(most_again, whole);
     }
@@ -89,11 +97,12 @@ class UpdateCost {
   }
 
   /// Adds a forward pass to what the stack has added since `before`, which is a forward pass and twice that backward.
-  void go_forward_twice(const Seconds& before) {
+  void go_forward_twice(const Prediction& before) {
     Seconds& now = made_.seconds;
     for (const auto part : {&Seconds::products, &Seconds::attention, &Seconds::element_wise})
-      now.*part += (now.*part - before.*part) / 3;
-    now.exchange += (now.exchange - before.exchange) / 2;
+      now.*part += (now.*part - before.seconds.*part) / 3;
+    now.exchange += (now.exchange - before.seconds.exchange) / 2;
+    made_.exchanged_bytes += (made_.exchanged_bytes - before.exchanged_bytes) / 2;
   }
 
   /// Scales the parts to what whole updates were measured to take.
@@ -127,16 +136,30 @@ class UpdateCost {
     work_cost_.operations(cost.operations);
   }
 
+  /// The rows beside a rank's own that convolutions look at, and their gradients.
+  void bring_neighbours(const StepRows& step) {
+    if (layout_.sequence_parallel == 1) return;
+    constexpr double beside = 2 + 4;  // positions, of filters of widths 3 and 5
+    const double rows = step.sequences * beside;
+    const double bytes = rows * real(work_.model.ffn + work_.model.d_model) / 2 * number_;
+    constexpr double times = 4;  // two filters, forward and backward
+    made_.seconds.exchange += times * group().gather_seconds(bytes / times);
+    made_.exchanged_bytes += 2 * bytes * real(layout_.ranks());
+  }
+
   /// Projects the encoder's states, once, to the keys and values that the decoder attends to.
   void remember(std::int64_t layers) {
-    const auto source = rows_of_steps(work_, layout_, {core::Halting::none, work_.source_rows, 1, false}).front();
+    const StepRows source = rows_of_steps(work_, layout_, encoder(core::Halting::none, 1)).front();
     const double d = real(work_.model.d_model);
-    for (std::int64_t layer = 0; layer < layers; ++layer) {
-      work_cost_.product(source.rows, d, 2 * d, 3, made_.seconds.products);
-      if (layout_.sequence_parallel == 1) continue;
-      const double bytes = source.rows * real(layout_.sequence_parallel) * 2 * d * number_;
-      made_.seconds.exchange += group().gather_seconds(bytes) + group().reduce_scatter_seconds(bytes);
-    }
+    const double sharing = real(layout_.sequence_parallel);
+    const bool of_states = sharing > 1 && layout_.exchange.sent == dist::Sent::states;
+    for (std::int64_t layer = 0; layer < layers; ++layer)
+      work_cost_.product(source.rows * (of_states ? sharing : 1), d, 2 * d, 3, made_.seconds.products);
+    if (sharing == 1) return;
+    const double gathers = of_states ? 1 : real(layers);  // states are brought once for all layers
+    const double bytes = source.rows * sharing * (of_states ? 1 : 2) * d * number_;
+    made_.seconds.exchange += gathers * (group().gather_seconds(bytes) + group().reduce_scatter_seconds(bytes));
+    made_.exchanged_bytes += gathers * 2 * bytes * (sharing - 1) / sharing * real(layout_.ranks());
   }
 
   /// Embedding, symbols' scores and loss.
@@ -153,7 +176,7 @@ class UpdateCost {
     work_cost_.add_element_wise(rows * real(model.d_model), uses::embedded, part);
     work_cost_.add_element_wise(vocabulary * real(model.d_model), uses::table, part);
     work_cost_.operations(operation_counts::embedding_and_loss);
-    made_.peak_bytes += 2 * labels * vocabulary * number_;
+    made_.peak_bytes += labels * vocabulary * number_;
   }
 
   void repeat(double times) {

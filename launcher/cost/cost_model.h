@@ -16,6 +16,7 @@ struct Workload {
   std::int64_t micro_batches = 1;
   double source_rows = 40;    // of a sequence, mean
   double target_rows = 40;    // of a sequence, mean; unused if the model has no decoder
+  double length_spread = 1;   // mean of the squared lengths / square of their mean
   std::int64_t longest = 40;  // positions of the batch's longest sequence
   double ponder = 0;          // mean steps of a position that halts; 0: half of the most
   std::int64_t labels_per_sequence = 40;

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "core/kernels/host_attention.h"
 #include "launcher/process/readable.h"
 
 namespace ut::launcher {
@@ -23,14 +25,20 @@ void add_attention(std::vector<Product>& products, const core::ModelOptions& mod
   products.push_back({matrices, queries, keys, columns, count});  // weighted values
 }
 
-/// Adds the products of all steps of a stack. `memory`: what a decoder attends to; null if there is none.
+/// Adds the products of all steps of a stack. `keys`: that a row attends to. `memory`: what a decoder attends to; null
+/// if there is none.
 void add_stack(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
-               const StackWork* memory) {
+               std::int64_t keys, const StackWork* memory) {
   const std::int64_t d = model.d_model;
   const std::int64_t count = work.steps * model.block_layers;
-  products.push_back({1, work.rows, d, 3 * d, count});  // queries, keys, values
-  products.push_back({1, work.copied, d, 2 * d, model.block_layers});
-  add_attention(products, model, work, work.length, count);
+  if (work.projected > 0) {
+    products.push_back({1, work.rows, d, d, count});           // queries
+    products.push_back({1, work.projected, d, 2 * d, count});  // keys, values
+  } else {
+    products.push_back({1, work.rows, d, 3 * d, count});  // queries, keys, values
+    products.push_back({1, work.copied, d, 2 * d, model.block_layers});
+  }
+  add_attention(products, model, work, keys, count);
   products.push_back({1, work.rows, d, d, count});  // output
   if (memory != nullptr) {
     products.push_back({1, memory->rows, d, 2 * d, model.block_layers});
@@ -42,7 +50,7 @@ void add_stack(std::vector<Product>& products, const core::ModelOptions& model, 
 }
 
 /// Adds the products of an LSTM's layers over all rows. `memory`: what a decoder attends to; null if there is none.
-void add_lstm(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work,
+void add_lstm(std::vector<Product>& products, const core::ModelOptions& model, const StackWork& work, std::int64_t,
               const StackWork* memory) {
   const std::int64_t d = model.d_model;
   products.push_back({1, work.rows, d, 4 * d, 2 * model.lstm_layers});  // of the input, and of the previous state
@@ -64,13 +72,17 @@ std::int64_t rounded_quotient(std::int64_t dividend, std::int64_t divisor) {
   return divisor == 0 ? 0 : std::llround(static_cast<double>(dividend) / static_cast<double>(divisor));
 }
 
-std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateWork& work) {
+std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateWork& work, Hidden hidden) {
   std::vector<Product> products;
   const auto add = model.kind == core::ModelKind::lstm ? add_lstm : add_stack;
   std::optional<StackWork> memory = work.encoder;
   if (memory) memory->rows = work.memory_rows;
-  if (work.encoder) add(products, model, *work.encoder, nullptr);
-  if (work.decoder) add(products, model, *work.decoder, memory ? &*memory : nullptr);
+  if (work.encoder) add(products, model, *work.encoder, work.encoder->length, nullptr);
+  if (work.decoder) {
+    const std::int64_t length = work.decoder->length;
+    const std::int64_t seen = std::min(length, (length + core::queries_at_once) / 2);
+    add(products, model, *work.decoder, hidden == Hidden::counted ? length : seen, memory ? &*memory : nullptr);
+  }
   if (!model.points) products.push_back({1, work.labels, model.d_model, model.vocabulary, 1});  // symbols' scores
   std::erase_if(products, [](const Product& product) { return product.matrices * product.rows * product.count == 0; });
   return products;
@@ -92,7 +104,7 @@ FlopsRange flops_of_update(const core::ModelOptions& model, const datasets::Batc
     work.memory_rows = batch.source_rows();
     if (model.has_encoder()) work.encoder = work_on(encoder_steps, batch.source_rows(), sequences);
     if (model.has_decoder()) work.decoder = work_on(decoder_steps, batch.target_rows(), sequences);
-    return flops_of_update(forward_products(model, work));
+    return flops_of_update(forward_products(model, work, Hidden::counted));
   };
   const double one_each = flops(1, 1);
   const auto fewest = [](core::Halting halting, std::int64_t steps) {

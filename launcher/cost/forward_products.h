@@ -26,6 +26,8 @@ struct StackWork {
   std::int64_t copied;     // halted rows whose keys and values are made once more
   std::int64_t sequences;  // that the rows belong to
   std::int64_t length;     // mean length of a sequence over all ranks
+  // Rows of all ranks whose keys and values this rank makes, as states are sent; 0: only those of its own rows.
+  std::int64_t projected = 0;
 };
 
 /// What a forward pass does.
@@ -36,12 +38,15 @@ struct UpdateWork {
   std::int64_t labels = 0;
 };
 
+/// Whether attention includes what a causal mask hides. Kernels make only a part of it, in the blocks at its edge.
+enum class Hidden { counted, left_out };
+
 /// The quotient, rounded to the nearest; 0 if the divisor is 0.
 std::int64_t rounded_quotient(std::int64_t dividend, std::int64_t divisor);
 
 /// The matrix products of a forward pass without padding. Each sequence counts with the mean length, each step with the
-/// mean number of running rows. Attention includes what a causal mask hides.
-std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateWork& work);
+/// mean number of running rows.
+std::vector<Product> forward_products(const core::ModelOptions& model, const UpdateWork& work, Hidden hidden);
 
 /// Multiplications and additions in the matrix products of an update, forward and backward.
 double flops_of_update(const std::vector<Product>& forward);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -147,6 +148,18 @@ MachineNumbers machine_named(const std::string& name) {
   numbers.within = link(8e-6, sheet.within_bandwidth);
   numbers.between = link(15e-6, gpus_per_node * sheet.between_bandwidth);
   numbers.ranks_per_node = static_cast<std::int64_t>(gpus_per_node);
+  return numbers;
+}
+
+MachineNumbers machine_of_gpu(const std::string& name, double memory_bytes) {
+  std::string kind = name;
+  std::ranges::transform(kind, kind.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  const std::vector<std::string> known = machine_names();
+  const auto named =
+      std::ranges::find_if(known, [&](const std::string& sheet) { return kind.find(sheet) != std::string::npos; });
+  MachineNumbers numbers = machine_named(named == known.end() ? "h100" : *named);
+  numbers.source = fmt::format("{}, by the {}", name, numbers.source);
+  numbers.memory_bytes = memory_bytes;
   return numbers;
 }
 

@@ -53,6 +53,8 @@ std::vector<std::string> machine_names();
 /// Numbers from a public data sheet, times the share that programs are seen to reach. Throws base::BadInput if the name
 /// is unknown.
 MachineNumbers machine_named(const std::string& name);
+/// The sheet of a GPU by the name that it says, of an H100 if none is known, with the memory that it has.
+MachineNumbers machine_of_gpu(const std::string& name, double memory_bytes);
 
 nlohmann::ordered_json to_json(const MachineNumbers& numbers);
 /// Reads what to_json() wrote. Throws base::BadInput that names `origin` and what is missing or wrong in it.

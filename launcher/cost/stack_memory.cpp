@@ -7,16 +7,15 @@ double StackMemory::kept(const StepRows& step) const {
   return step.rows * states * d_ * number_;
 }
 
-double StackMemory::layer(const StepRows& step, bool stored, double memory_keys) const {
-  const double row = d_ * 6 + transition();
-  double numbers = step.rows * row + attention(step, stored);
-  const double keys_values = stored ? (step.rows + step.copied) * sharing_ : step.sequences * step.keys;
+double StackMemory::layer(const StepRows& step, bool stored, const MemoryRows& memory) const {
+  double numbers = step.rows * d_ * 6 + transition(step) + attention(step, stored);
+  const double keys_values = stored ? (step.rows + step.copied) * sharing_ : step.key_rows;
   numbers += keys_values * 2 * d_;
-  if (memory_keys > 0) {
+  if (memory.length > 0) {
     StepRows over = step;
-    over.keys = memory_keys;
+    over.keys = memory.keys;
     numbers += step.rows * d_ * 4 + attention(over, false);
-    if (!keeps_no_weights_) numbers += step.sequences * memory_keys * 2 * d_;
+    if (!keeps_no_weights_) numbers += step.sequences * memory.length * 2 * d_;
   }
   return numbers * number_;
 }
@@ -27,8 +26,10 @@ double StackMemory::attention(const StepRows& step, bool stored) const {
   return weights * (!stored && drops(model_.attention_dropout) ? 2 : 1);
 }
 
-double StackMemory::transition() const {
-  return real(model_.ffn) + (convolves_ ? d_ + real(model_.ffn) : 0);  // hidden; filters' outputs before products
+double StackMemory::transition(const StepRows& step) const {
+  const double ffn = real(model_.ffn);
+  if (!convolves_) return step.rows * ffn;           // the hidden layer
+  return step.inner * (d_ + ffn) + step.rows * ffn;  // filters' outputs before products, and the hidden layer
 }
 
 }  // namespace ut::launcher

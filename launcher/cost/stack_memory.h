@@ -20,17 +20,16 @@ class StackMemory {
 
   /// Bytes kept of a step until it is made again, if whole steps are.
   double kept(const StepRows& step) const;
-  /// Bytes kept of one layer of a step. `stored`: keys and values stay in place, see store(). `memory_keys`: source
-  /// positions of a sequence that the layer attends to, 0 if there are none.
-  double layer(const StepRows& step, bool stored, double memory_keys) const;
-  /// Bytes of a layer's keys and values, kept in place, and of their gradients.
-  double store(const StepRows& first) const { return 4 * first.sequences * first.keys * d_ * number_; }
+  /// Bytes kept of one layer of a step. `stored`: keys and values stay in place, see store().
+  double layer(const StepRows& step, bool stored, const MemoryRows& memory) const;
+  /// Bytes of a layer's keys and values, kept in place, and of their gradients; and of the states that convolutions
+  /// look at.
+  double store(const StepRows& first) const { return (convolves_ ? 6 : 4) * first.key_rows * d_ * number_; }
 
  private:
   static bool drops(double rate) { return rate > 0; }
   double attention(const StepRows& step, bool stored) const;
-  /// Numbers kept of a row.
-  double transition() const;
+  double transition(const StepRows& step) const;
 
   const core::ModelOptions& model_;
   double sharing_;         // ranks that share a sequence

@@ -32,39 +32,41 @@ void StepCost::self_attention(const StepRows& step, bool stored, bool causal) {
     add_element_wise(all_rows * d_, uses::stored);
   } else {
     add_element_wise(step.rows * d_, uses::not_stored);
-    add_element_wise(step.sequences * step.keys * d_, attends_in_place_ ? uses::keys_in_place : uses::keys_to_heads);
+    add_element_wise(step.key_rows * d_, attends_in_place_ ? uses::keys_in_place : uses::keys_to_heads);
   }
-  if (!attends_in_place_) move_heads(step, stored ? 3 * all_rows : 2 * step.sequences * step.keys);
+  if (!attends_in_place_) move_heads(step, stored ? 3 * all_rows : 2 * step.key_rows);
   attention(step, stored, causal);
   product(step.rows, d_, d_);
   residual(step.rows);
   cost_.operations(operation_counts::self_attention);
 }
 
-void StepCost::cross_attention(const StepRows& step, double memory) {
+void StepCost::cross_attention(const StepRows& step, const MemoryRows& memory) {
   StepRows over = step;
-  over.keys = memory;
+  over.keys = memory.keys;
+  const double key_rows = step.sequences * memory.length;
   product(step.rows, d_, d_);
   const double times = attends_in_place_ ? uses::memory_in_place : uses::memory_to_heads;
   add_element_wise(step.rows * d_, times);
-  add_element_wise(step.sequences * memory * d_, times);
-  if (!attends_in_place_) move_heads(step, 2 * step.sequences * memory);
+  add_element_wise(key_rows * d_, times);
+  if (!attends_in_place_) move_heads(step, 2 * key_rows);
   attention(over, false, false);
   product(step.rows, d_, d_);
   residual(step.rows);
   cost_.operations(operation_counts::cross_attention);
 }
 
-void StepCost::transition(double rows) {
-  const double inner = rows * real(model_.ffn);
+void StepCost::transition(const StepRows& step) {
   const bool convolves = model_.transition == core::TransitionKind::separable_convolution;
-  product(rows, d_, real(model_.ffn));
-  add_element_wise(inner, uses::hidden);
-  dropout(inner, model_.transition_dropout, seconds_.element_wise);
-  product(rows, real(model_.ffn), d_);
-  add_element_wise(rows * d_, uses::outputs);
-  if (convolves) add_element_wise(rows * (3 * d_ + 5 * real(model_.ffn)), uses::windows);
-  residual(rows);
+  const double first = convolves ? step.inner : step.rows;
+  const double hidden = first * real(model_.ffn);
+  product(first, d_, real(model_.ffn));
+  add_element_wise(hidden, uses::hidden);
+  dropout(hidden, model_.transition_dropout, seconds_.element_wise);
+  product(step.rows, real(model_.ffn), d_);
+  add_element_wise(step.rows * d_, uses::outputs);
+  if (convolves) add_element_wise(first * 3 * d_ + step.rows * 5 * real(model_.ffn), uses::windows);
+  residual(step.rows);
   cost_.operations(convolves ? operation_counts::convolution : operation_counts::feed_forward);
 }
 
@@ -80,7 +82,7 @@ void StepCost::dropout(double elements, double rate, double& part) {
 }
 
 void StepCost::move_heads(const StepRows& step, double keys_values) {
-  const double rows = step.sequences * step.queries + step.rows + keys_values;
+  const double rows = 2 * step.rows + keys_values;
   cost_.row_moves(2 * rows * real(model_.heads), seconds_.element_wise);
 }
 

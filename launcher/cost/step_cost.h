@@ -24,9 +24,8 @@ class StepCost {
   void around(const StepRows& step, core::Halting halting);
   /// `stored`: keys and values stay from step to step, as with act-copy.
   void self_attention(const StepRows& step, bool stored, bool causal);
-  /// `memory`: source positions of a sequence.
-  void cross_attention(const StepRows& step, double memory);
-  void transition(double rows);
+  void cross_attention(const StepRows& step, const MemoryRows& memory);
+  void transition(const StepRows& step);
 
  private:
   void product(double rows, double inner, double columns);

@@ -8,7 +8,7 @@
 namespace ut::launcher {
 namespace {
 
-double rounded_up(std::int64_t a, std::int64_t b) { return real((a + b - 1) / b); }
+constexpr int second_width = 5;  // positions that the second convolution looks at
 
 }  // namespace
 
@@ -16,8 +16,7 @@ std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, 
   const double data_parallel = real(layout.ranks() / layout.sequence_parallel);
   const double sequences = std::ceil(real(work.sequences) / data_parallel);
   const double share = std::ceil(stack.length / real(layout.sequence_parallel));
-  const double slots = rounded_up(work.longest, layout.sequence_parallel);
-  const StepRows whole{sequences * share, 0, sequences, slots, real(work.longest)};
+  const StepRows whole{sequences * share, 0, sequences, share, stack.keys, sequences * stack.length, sequences * share};
   if (stack.halting == core::Halting::none) return {static_cast<std::size_t>(stack.steps), whole};
   const double mean = work.ponder > 0 ? work.ponder : std::max(1.0, real(stack.steps) / 2);
   const std::vector<double> shares = ponder_shares(mean, stack.steps);
@@ -26,10 +25,12 @@ std::vector<StepRows> rows_of_steps(const Workload& work, const Layout& layout, 
   for (std::size_t step = 0; step < shares.size() && running * sequences * stack.length >= 0.5; ++step) {
     StepRows now = whole;
     if (stack.halting == core::Halting::act_copy) {
-      const double spread = 2 * share * running * (1 - running) * std::log(std::max(2.0, sequences));
-      now.rows *= running;
-      now.queries = std::min(slots, share * running + std::sqrt(spread));
-      now.sequences *= 1 - std::pow(1 - std::min(1.0, running), share);
+      const double left = std::clamp(running, 0.0, 1.0);
+      now.rows *= left;
+      now.sequences *= 1 - std::pow(1 - left, share);
+      now.queries = now.rows / now.sequences;
+      now.key_rows = now.sequences * stack.length;
+      now.inner *= 1 - std::pow(1 - left, second_width);
       now.some_leave = shares[step] * whole.rows >= 0.5 && running - shares[step] > 0;
       now.copied = step == 0 ? 0 : whole.rows * shares[step - 1] * now.sequences / sequences;
     }

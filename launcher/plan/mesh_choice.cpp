@@ -84,8 +84,10 @@ Workload bench_workload(const Options& options) {
   work.source_rows = bench.decoder_only ? 0 : rows;
   work.target_rows = bench.encoder_only ? 0 : rows;
   work.longest = bench.length;
+  const double lengths = static_cast<double>(bench.length) - shortest + 1;  // all equally frequent
+  work.length_spread = 1 + (lengths * lengths - 1) / 12 / (rows * rows);
   work.ponder = bench.ponder;
-  work.labels_per_sequence = bench.encoder_only ? 1 : bench.length;
+  work.labels_per_sequence = bench.encoder_only ? 1 : std::llround(rows);
   return work;
 }
 
@@ -107,8 +109,12 @@ Workload task_workload(const Options& options, const core::ModelOptions& model, 
   if (options.batch_rows > 0 && options.batch_window > 0)
     work.sequences = std::min(work.sequences, options.batch_window);
   work.longest = 1;
-  for (const datasets::ExampleSize& example : seen.examples)
+  double squares = 0;
+  for (const datasets::ExampleSize& example : seen.examples) {
     work.longest = std::max({work.longest, example.source_rows, example.target_rows});
+    squares += std::pow(example.source_rows, 2) + std::pow(example.target_rows, 2);
+  }
+  work.length_spread = squares / sequences / (std::pow(work.source_rows, 2) + std::pow(work.target_rows, 2));
   work.labels_per_sequence = seen.labels() / static_cast<std::int64_t>(seen.examples.size());
   return work;
 }
@@ -118,10 +124,15 @@ std::vector<Candidate> candidates(const Workload& work, std::int64_t nodes, std:
   const auto cost = [](const Candidate& one) {
     return std::pair(!one.fits, one.fits ? one.prediction.seconds.total() : one.prediction.peak_bytes);
   };
+  // Ranks on CPUs share their host's memory; a GPU is a rank's own.
+  const double sharing = machine.cores_per_node == 0
+                             ? 1
+                             : static_cast<double>(ranks_per_node) / static_cast<double>(machine.ranks_per_node);
+  const double memory_of_rank = machine.memory_bytes / sharing;
   std::vector<Candidate> all;
   for (const Layout& layout : layouts(work, nodes, ranks_per_node)) {
     const Prediction prediction = predict(work, layout, machine);
-    const Candidate found{layout, prediction, prediction.peak_bytes <= machine.memory_bytes};
+    const Candidate found{layout, prediction, prediction.peak_bytes <= memory_of_rank};
     // Equals keep the order in which they are found.
     all.insert(std::ranges::upper_bound(all, cost(found), {}, cost), found);
   }

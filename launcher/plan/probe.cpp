@@ -15,6 +15,7 @@
 #include "launcher/process/memory_use.h"
 #include "launcher/process/stopwatch.h"
 #include "launcher/ranks/agree.h"
+#include "launcher/ranks/device.h"
 #include "launcher/ranks/shared_values.h"
 
 namespace ut::launcher {
@@ -150,7 +151,10 @@ Link probe_link(Communicator& group) {
 }
 
 MachineNumbers probe_machine(Communicator& world, const Hosts& hosts, const Workload& work) {
-  if (!world.device().is_cpu()) return machine_named("h100");
+  if (!world.device().is_cpu()) {
+    const GpuKind gpu = kind_of_gpu(world.device().index());
+    return machine_of_gpu(gpu.name, gpu.memory_bytes);
+  }
   MachineNumbers numbers;
   wait_for_all(world);  // all measure at the same time
   probe_work(numbers, work.model);

@@ -16,6 +16,7 @@ Workload small_part(const Workload& work, const Layout& layout, const MachineNum
   constexpr std::int64_t shortest = 8;
   Workload part = work;
   part.micro_batches = 1;
+  part.length_spread = 1;
   part.longest = std::min(work.longest, longest);
   part.sequences = std::max<std::int64_t>(1, std::min(work.sequences, rows / part.longest));
   const auto fit = [&] {

@@ -18,13 +18,21 @@ struct VisibleGpus {
   std::string problem;  // why there is none, in CUDA's words
 };
 
+/// What a GPU says of itself.
+struct GpuKind {
+  std::string name;
+  double memory_bytes = 0;
+};
+
 /// How many GPUs this host has, whether or not they can be used.
 std::int64_t gpus_of_host();
 
-/// The GPUs of this process. This and the next two functions need CUDA: gpus.cpp, or no_gpus.cpp in a build without it.
+/// The GPUs of this process. This and the next three functions need CUDA: gpus.cpp, or no_gpus.cpp in a build without
+/// it.
 VisibleGpus find_gpus();
 /// Names a GPU by its host and its place in that host, however many GPUs this process sees.
 std::string gpu_place(int gpu);
+GpuKind kind_of_gpu(int gpu);
 /// Makes this the GPU of tensors that this thread makes without naming a device.
 void use_gpu(int gpu);
 

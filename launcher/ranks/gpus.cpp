@@ -3,6 +3,7 @@
 
 #include <array>
 #include <stdexcept>
+#include <string>
 
 #include "launcher/ranks/device.h"
 #include "launcher/ranks/rank_hosts.h"
@@ -45,6 +46,12 @@ std::string gpu_place(int gpu) {
   std::array<char, 32> id{};
   check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), gpu), "cudaDeviceGetPCIBusId");
   return fmt::format("host {}, PCI {}", host_name(), id.data());
+}
+
+GpuKind kind_of_gpu(int gpu) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, gpu), "cudaGetDeviceProperties");
+  return {std::string(properties.name), static_cast<double>(properties.totalGlobalMem)};
 }
 
 void use_gpu(int gpu) { check(cudaSetDevice(gpu), "cudaSetDevice"); }

@@ -194,10 +194,11 @@ TEST(CostModel, ConvolutionsKeepMoreAndSendAsMuch) {
   };
   const Prediction feed_forward = made(core::TransitionKind::feed_forward);
   const Prediction convolution = made(core::TransitionKind::separable_convolution);
-  EXPECT_EQ(convolution.exchanged_bytes, feed_forward.exchanged_bytes);  // a few states beside the cut are not counted
+  EXPECT_GT(convolution.exchanged_bytes, feed_forward.exchanged_bytes);          // rows beside the cut
   const double rows_of_steps = feed_forward.exchanged_bytes / 2 / (2 * 64 * 4);  // sent both ways, as keys and values
   const double filters = 16 * (3 * 64 + 5 * 256);                                // their values, gradients and moments
-  EXPECT_NEAR(convolution.peak_bytes - feed_forward.peak_bytes, rows_of_steps / 2 * (64 + 256) * 4 + filters,
+  const double states = 2 * (32 * 40) * 64 * 4;                                  // halted ones, and their gradients
+  EXPECT_NEAR(convolution.peak_bytes - feed_forward.peak_bytes, rows_of_steps / 2 * (64 + 256) * 4 + filters + states,
               0.1 * feed_forward.peak_bytes);
 }
 
@@ -208,6 +209,39 @@ TEST(CostModel, CountsParameters) {
   constexpr double encoder = 4 * width * width + 2 * width * inner + inner + width + 4 * width;
   constexpr double decoder = encoder + 4 * width * width + 2 * width;
   EXPECT_EQ(parameter_count(work.model), 32 * width + encoder + decoder);
+}
+
+TEST(CostModel, AttentionOfUnequalLengthsIsThatOfTheirSquares) {
+  Workload work = small_work();
+  work.source_rows = work.target_rows = 20;
+  const double equal = predict(work, {}, simple_machine()).seconds.attention;
+  work.longest = 39;
+  EXPECT_EQ(predict(work, {}, simple_machine()).seconds.attention, equal);
+  work.length_spread = 1.5;
+  EXPECT_GT(predict(work, {}, simple_machine()).seconds.attention, 1.2 * equal);
+  EXPECT_LT(predict(work, {}, simple_machine()).seconds.attention, 1.5 * equal + 1e-9);
+}
+
+TEST(CostModel, StepsMadeAgainSendAgain) {
+  Workload work = small_work();
+  work.model.architecture = core::Architecture::encoder;
+  work.target_rows = 0;
+  const Layout cut = layout_of(1, 2, 2);
+  const double once = predict(work, cut, simple_machine()).exchanged_bytes;
+  work.model.recompute = core::Recompute::step;
+  EXPECT_NEAR(predict(work, cut, simple_machine()).exchanged_bytes, 1.5 * once, 1);
+}
+
+TEST(CollectiveCost, AllRanksOfANodeSendToTheOthersOverOneLink) {
+  const CollectiveCost group(simple_machine(), 16, 8);
+  EXPECT_NEAR(group.all_to_all_seconds(1e4), 64 * 1e4 / 1e8 + 3e-6 + 1e-4, 1e-9);
+}
+
+TEST(CollectiveCost, GroupsThatBeginWithinANodeCrossToTheNext) {
+  const MachineNumbers machine = simple_machine();
+  EXPECT_EQ(CollectiveCost(machine, 4, 8).round_seconds(), machine.within.latency);
+  EXPECT_EQ(CollectiveCost(machine, 4, 6).round_seconds(), machine.between.latency);
+  EXPECT_EQ(CollectiveCost(machine, 3, 8).round_seconds(), machine.between.latency);
 }
 
 TEST(CollectiveCost, LargeGroupsCrossNodesOnce) {
@@ -229,6 +263,15 @@ TEST(Candidates, ArePossibleAndTheFastestThatFitsIsFirst) {
   EXPECT_EQ(all.front().layout.sequence_parallel, 1);  // 32 sequences are enough for 8 ranks
   machine.memory_bytes = all.front().prediction.peak_bytes - 1;
   EXPECT_FALSE(candidates(work, 1, 8, machine).back().fits);
+}
+
+TEST(Candidates, RanksOnCpusShareTheirHostsMemory) {
+  MachineNumbers machine = simple_machine();
+  const Workload work = small_work();
+  machine.memory_bytes = 4 * candidates(work, 1, 8, machine).front().prediction.peak_bytes;
+  EXPECT_TRUE(candidates(work, 1, 8, machine).front().fits) << "GPUs are not shared";
+  machine.cores_per_node = 8;  // measured with one rank, which had it all
+  EXPECT_FALSE(candidates(work, 1, 8, machine).front().fits);
 }
 
 TEST(Candidates, OneLongSequenceIsCut) {
@@ -260,6 +303,14 @@ TEST(MachineNumbers, AreReadAsTheyWereWritten) {
     EXPECT_EQ(to_json(parse_machine_numbers(to_json(machine).dump(), "x")), to_json(machine)) << name;
   }
   EXPECT_NE(tests::bad_input([] { machine_named("abacus"); }), "");
+}
+
+TEST(MachineNumbers, AGpuHasItsOwnSheetAndMemory) {
+  const MachineNumbers a100 = machine_of_gpu("NVIDIA A100-SXM4-40GB", 40e9);
+  EXPECT_EQ(a100.products.back().per_second, machine_named("a100").products.back().per_second);
+  EXPECT_EQ(a100.memory_bytes, 40e9);
+  EXPECT_EQ(machine_of_gpu("NVIDIA B200", 180e9).products.back().per_second,
+            machine_named("h100").products.back().per_second);
 }
 
 TEST(MachineNumbers, WhatIsWrongInAFileIsNamed) {
