@@ -6,9 +6,10 @@
 #   tests/bench/compare.sh NAME…           some of them, by the names that --list prints
 #
 # Variables: UT (build/release/ut), PEER (../shared/peers/ut_pytorch.py), PYTHON (python3; it needs torch), ROUNDS (7),
-# ITERATIONS (5; updates of a round), PEER_HALT_BIAS (default: searched so that the peer's mean ponder time equals ours;
-# the peer's ponder times are printed), CUDA_VISIBLE_DEVICES (both programs take a GPU if they see one; empty: the CPU).
-# Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
+# ITERATIONS (5; updates of a round, an odd number), CUDA_VISIBLE_DEVICES (both programs take a GPU if they see one;
+# empty: the CPU). Sizes: D (256), HEADS (D / 64), FFN (4 D), STEPS (6), BATCH (32), LENGTH (40).
+#
+# Exit codes: 1, a program failed; 2, bad input.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 UT=${UT:-$here/../../build/release/ut}
@@ -18,6 +19,7 @@ ROUNDS=${ROUNDS:-7}
 ITERATIONS=${ITERATIONS:-5}
 D=${D:-256} STEPS=${STEPS:-6} BATCH=${BATCH:-32} LENGTH=${LENGTH:-40}
 HEADS=${HEADS:-$((D / 64))} FFN=${FFN:-$((4 * D))}
+ponder=$((STEPS / 2))
 export OMP_NUM_THREADS=1
 
 # A row: "name | what | ranks | options of ut bench | options of the peer"
@@ -25,15 +27,17 @@ rows() {
   local size="--steps $STEPS --length $LENGTH" batch="--batch $BATCH" double="--batch $((2 * BATCH))"
   local ours="--d-model $D --heads $HEADS --ffn $FFN $size" theirs="--d $D --heads $HEADS --ffn $FFN $size"
   local wide=$((2 * D)) wide_size="--heads $((2 * HEADS)) --ffn $((2 * FFN)) $size $batch"
-  local longer="--steps $((2 * STEPS))" ponder=$((STEPS / 2))
+  local longer="--steps $((2 * STEPS))" shorter="--steps $ponder" same="--steps $STEPS"
   echo "d$D | d $D | 1 | $ours $batch | $theirs $batch"
   echo "compiled | d $D, against torch.compile | 1 | $ours $batch | $theirs $batch --compile"
   echo "d$wide | d $wide | 1 | --d-model $wide $wide_size | --d $wide $wide_size"
   echo "ragged | d $D, lengths uniform in $((LENGTH / 10))…$LENGTH | 1 |" \
     "$ours $batch --min-length $((LENGTH / 10)) | $theirs $batch --ragged-min $((LENGTH / 10))"
-  echo "halting | d $D, positions that halt at ponder time $ponder of $((2 * STEPS)), against masked ACT | 1 |" \
-    "${ours/--steps $STEPS/$longer} $batch --halting act-copy --bench-ponder $ponder |" \
-    "${theirs/--steps $STEPS/$longer} $batch --act"
+  local act="--halting act-copy --bench-ponder $ponder"
+  echo "halting | d $D, positions that halt after 1 to $((2 * STEPS)) steps, mean $ponder, against masked ACT | 1 |" \
+    "${ours/$same/$longer} $batch $act | ${theirs/$same/$longer} $batch --act"
+  echo "alike | d $D, positions that all halt after $ponder steps, so that halting saves masked ACT as much | 1 |" \
+    "${ours/$same/$shorter} $batch $act | ${theirs/$same/$shorter} $batch --act --halt-bias=-5"
   echo "greedy | d $D, greedy decoding of $LENGTH symbols, batch $((2 * BATCH))," \
     "against a peer that keeps nothing of earlier positions | 1 | $ours $double --greedy | $theirs $double --decode"
   echo "ranks | d $D, 2 ranks against DDP (gloo) | 2 | $ours $double --sequence-parallel 1 | $theirs $batch"
@@ -55,6 +59,8 @@ refuse() {
 for name in "$@"; do
   [[ " $(echo $(names)) " == *" $name "* ]] || refuse "$name: no such row; there are" $(names)
 done
+# The peer would take the upper one of two in the middle, ut their mean.
+((ITERATIONS % 2)) || refuse "ITERATIONS=$ITERATIONS: needs an odd number, so that both programs take the same median"
 is_wanted() { [[ -z ${wanted// /} || $wanted == *" $1 "* ]]; }
 wanted=" $* "
 torch="no peer"
@@ -73,6 +79,7 @@ ours() {
 }
 theirs() {
   local command=("$PYTHON" "$PEER")
+  [[ $2 != *--act* || $2 == *--halt-bias* ]] || command=("$PYTHON" "$here/drawn_ponder_peer.py" "$PEER" "$ponder")
   (($1 == 1)) || command=("$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$1" -- "$PEER")
   "${command[@]}" $2 --iters "$ITERATIONS" --warmup 2 | tokens
 }
@@ -85,24 +92,6 @@ if "peer" in result and ponder:
     print(f"the peer pondered for {ponder:.2f} steps in the last update", file=sys.stderr)
 print(result["tokens_per_s"])'
 }
-# halt_bias OPTIONS PONDER: finds, by bisection, the bias with which the peer's ponder time is PONDER in the middle of
-# the timed updates (its ponder time changes from update to update)
-halt_bias() {
-  python3 - "$2" "$PYTHON" "$PEER" $1 --iters $(((ITERATIONS + 1) / 2)) --warmup 2 <<'PYTHON'
-import json, subprocess, sys
-wanted, command = float(sys.argv[1]), sys.argv[2:]
-low, high = -5.0, 5.0  # a larger bias halts sooner
-for _ in range(10):
-    bias = (low + high) / 2
-    ran = subprocess.run([*command, f"--halt-bias={bias}"], stdout=subprocess.PIPE, check=True, text=True)
-    ponder = json.loads(ran.stdout.splitlines()[-1])["ponder"]
-    if abs(ponder - wanted) < 0.05:
-        break
-    low, high = (bias, high) if ponder > wanted else (low, bias)
-print(round(bias, 4))
-PYTHON
-}
-
 echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cores;" \
   "commit $(git -C "$here" describe --always --dirty);" \
   "$torch; ROUNDS=$ROUNDS ITERATIONS=$ITERATIONS D=$D" \
@@ -112,17 +101,16 @@ echo "$(lscpu | sed -nE 's/^Model name: *//p'), $(getconf _NPROCESSORS_ONLN) cor
 echo
 echo "| | ut, tokens/s | PyTorch, tokens/s | ratio of medians | ratios of the rounds |"
 echo "|---|---|---|---|---|"
-rows | while IFS='|' read -r name what ranks our_options their_options; do
+failed=0
+while IFS='|' read -r name what ranks our_options their_options; do
   name=$(xargs <<<"$name")
   is_wanted "$name" || continue
   mine=() other=()
-  if [[ $name == halting ]]; then
-    their_options+=" --halt-bias=${PEER_HALT_BIAS:-$(halt_bias "$their_options" $((STEPS / 2)) </dev/null)}"
-  fi
   for ((round = 0; round < ROUNDS; ++round)); do
     mine+=("$(ours "$(xargs <<<"$ranks")" "$our_options" </dev/null)") &&
       other+=("$(theirs "$(xargs <<<"$ranks")" "$their_options" </dev/null)") && continue
     echo "| $(xargs <<<"$what") | failed, as said above | | | |"
+    failed=1
     continue 2
   done
   python3 - "$(xargs <<<"$what")" "${mine[*]}" "${other[*]}" <<'PYTHON'
@@ -132,7 +120,7 @@ ratios = sorted(a / b for a, b in zip(mine, other))
 print(f"| {sys.argv[1]} | {statistics.median(mine):.0f} | {statistics.median(other):.0f} "
       f"| {statistics.median(mine) / statistics.median(other):.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} |", flush=True)
 PYTHON
-done
+done < <(rows)
 
 # measured KEY OPTIONS: the value that `ut bench` prints under KEY (a/b: key b within a)
 measured() {
@@ -164,3 +152,4 @@ done
   echo "bytes of gradients in an update of 2 ranks, $steps steps:" \
     "$(measured sent_bytes_per_update/gradients "--steps $steps --ranks 2 --sequence-parallel 1")"
 done
+exit $failed
