@@ -34,6 +34,12 @@ Json parse_json(std::string_view text) {
   return Json::parse(text, nullptr, false);
 }
 
+/// The number or truth value that the text is, or the text itself.
+inline nlohmann::json json_or_text(const std::string& text) {
+  const auto value = parse_json(text);
+  return value.is_discarded() ? nlohmann::json(text) : value;
+}
+
 /// A value as one line of JSON. Bytes of its strings that are not UTF-8 are replaced.
 template <typename Json>
 std::string json_line(const Json& value) {

@@ -38,10 +38,35 @@ at::Tensor norm_of(const at::Tensor& values) {
       .norm();
 }
 
+/// The parts of `flat` [elements] that lie in `spans`.
+std::vector<at::Tensor> parts_of(const at::Tensor& flat, const std::vector<base::Span>& spans) {
+  std::vector<at::Tensor> parts;
+  for (const base::Span& span : spans) parts.push_back(flat.slice(0, span.begin, span.end));
+  return parts;
+}
+
 }  // namespace
 
 Adam::Adam(const OptimizerOptions& options, const Parameters& parameters)
-    : options_(options), first_(at::zeros_like(parameters.flat())), second_(at::zeros_like(parameters.flat())) {}
+    : options_(options),
+      parts_(parts_by_decay(options, parameters)),
+      first_(at::zeros_like(parameters.flat())),
+      second_(at::zeros_like(parameters.flat())) {}
+
+std::vector<Adam::Part> Adam::parts_by_decay(const OptimizerOptions& options, const Parameters& parameters) {
+  if (options.weight_decay == 0 || options.decayed == DecayedParameters::all)
+    return {{{{0, parameters.elements()}}, options.weight_decay}};
+  Part matrices{{}, options.weight_decay};
+  Part others{{}, 0};
+  std::int64_t begin = 0;
+  for (const Parameter& parameter : parameters.all()) {
+    std::vector<base::Span>& spans = parameter.tensor.dim() > 1 ? matrices.spans : others.spans;
+    if (spans.empty() || spans.back().end != begin) spans.push_back({begin, begin});
+    begin += parameter.tensor.numel();
+    spans.back().end = begin;
+  }
+  return {matrices, others};
+}
 
 at::Tensor Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, double rate) {
   const at::NoGradGuard no_graph;
@@ -51,10 +76,12 @@ at::Tensor Adam::step(const at::Tensor& parameters, const at::Tensor& gradient, 
   ++updates_;
   // LibTorch corrects the second moment before it adds epsilon; the authors add epsilon first. So epsilon is scaled.
   const double correction = 1 - std::pow(options_.beta2, static_cast<double>(updates_));
-  at::_fused_adamw_({parameters}, {gradient}, {first_}, {second_}, {},
-                    {at::full({}, updates_, gradient.options().dtype(at::kFloat))}, rate, options_.beta1,
-                    options_.beta2, options_.weight_decay, options_.epsilon / std::sqrt(correction), false, false, {},
-                    left_out.to(at::kFloat));
+  const at::Tensor update = at::full({}, updates_, gradient.options().dtype(at::kFloat));
+  for (const Part& part : parts_)
+    at::_fused_adamw_(parts_of(parameters, part.spans), parts_of(gradient, part.spans), parts_of(first_, part.spans),
+                      parts_of(second_, part.spans), {}, std::vector<at::Tensor>(part.spans.size(), update), rate,
+                      options_.beta1, options_.beta2, part.weight_decay, options_.epsilon / std::sqrt(correction),
+                      false, false, {}, left_out.to(at::kFloat));
   return norm;
 }
 

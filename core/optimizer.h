@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
+#include "base/span.h"
 #include "core/options.h"
 #include "core/parameters.h"
 
@@ -20,7 +22,7 @@ double inverse_square_root_decay(std::int64_t update, std::int64_t warmup);
 
 /// Adam over the flat buffers: w -= rate * sqrt(1 - beta2^k) / (1 - beta1^k) * m / (sqrt(v) + epsilon) in the kth
 /// update. Epsilon is added to the uncorrected sqrt(v), as in the authors' framework. Decoupled weight decay comes
-/// first: w -= rate * decay * w.
+/// first: w -= rate * decay * w, for the parameters that options name.
 class Adam {
  public:
   Adam(const OptimizerOptions& options, const Parameters& parameters);
@@ -37,7 +39,16 @@ class Adam {
   void restore(std::int64_t updates) { updates_ = updates; }
 
  private:
+  /// What one fused update is made of: parts of the flat buffers.
+  struct Part {
+    std::vector<base::Span> spans;
+    double weight_decay;
+  };
+
+  static std::vector<Part> parts_by_decay(const OptimizerOptions& options, const Parameters& parameters);
+
   OptimizerOptions options_;
+  std::vector<Part> parts_;
   at::Tensor first_;
   at::Tensor second_;
   std::int64_t updates_ = 0;

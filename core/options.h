@@ -90,6 +90,8 @@ struct ScheduleOptions {
   std::int64_t warmup = 8000;  // updates
 };
 
+enum class DecayedParameters { all, matrices };
+
 /// Adam as the authors used it, plus decoupled weight decay.
 struct OptimizerOptions {
   ScheduleOptions schedule;
@@ -97,7 +99,8 @@ struct OptimizerOptions {
   double beta2 = 0.997;
   double epsilon = 1e-9;
   double weight_decay = 0.0;
-  double clip_norm = 0.0;  // largest global norm of the gradient; 0: no clipping
+  DecayedParameters decayed = DecayedParameters::all;  // matrices: biases and scales of norms do not decay
+  double clip_norm = 0.0;                              // largest global norm of the gradient; 0: no clipping
 };
 
 }  // namespace ut::core

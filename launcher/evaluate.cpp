@@ -62,7 +62,8 @@ nlohmann::ordered_json provenance(const Session& session, const core::Steps& ste
   if (options.evaluation_limit > 0) line["evaluation_limit"] = options.evaluation_limit;
   const Options of_run = parse_options({"evaluate", "--run-dir", options.run_dir});
   for (const OptionChange& change : changes_between(of_run, options, command_evaluate))
-    if (!change.name.ends_with("steps")) line["options"][change.name] = change.now;  // steps are given above
+    if (!change.name.ends_with("steps"))
+      line["options"][change.name] = base::json_or_text(change.now);  // steps are given above
   return line;
 }
 

@@ -28,8 +28,15 @@ using nlohmann::ordered_json;
 
 /// The options with which `ut evaluate` would evaluate the run.
 Options evaluated_run(const std::string& run_dir, const Options& options) {
-  return parse_options({"evaluate", "--run-dir", run_dir, "--checkpoint", options.checkpoint, "--split",
-                        datasets::name_of(options.split)});
+  std::vector<std::string> words{"evaluate",
+                                 "--run-dir",
+                                 run_dir,
+                                 "--checkpoint",
+                                 options.checkpoint,
+                                 "--split",
+                                 datasets::name_of(options.split)};
+  if (!options.task.data.empty()) words.insert(words.end(), {"--data", options.task.data});
+  return parse_options(words);
 }
 
 /// The last name of the directory or, if another run has the same, its path from the directory that has all runs.

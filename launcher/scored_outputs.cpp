@@ -42,6 +42,7 @@ void ScoredOutputs::add(const ScoredExample& scored) {
   line["said"] = label_texts(scored.said, example, task_);
   if (example.rival != datasets::no_answer) line["rival"] = task_.vocabulary().symbol(example.rival);
   line["right"] = scored.right;
+  if (scored.loss) line["loss"] = *scored.loss;
   if (task_.is_scored_as_text()) {
     line["wanted_text"] = task_.right_text(split_, scored.number);
     if (scored.is_decoded) line["said_text"] = task_.render(scored.said);

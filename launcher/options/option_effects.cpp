@@ -127,6 +127,16 @@ std::vector<Effect> of_scoring() {
       {{"evaluation-scoring"},
        [](const Options& o) { return decodes(o) || o.evaluation_scoring == Scoring::teacher_forced; },
        "a task with outputs to decode"},
+      {{"best-by"},
+       [](const Options& o) {
+         return o.best_by != BestBy::bleu || (o.task.task == "translation" && o.evaluation_scoring == Scoring::decoded);
+       },
+       "--task translation and --evaluation-scoring decoded"},
+      {{"best-by"},
+       [](const Options& o) {
+         return !is_language_model(o) || !o.task.lambada_scores_all_words || o.best_by == BestBy::automatic;
+       },
+       "a task that is judged by a score; a language model of all words is judged by its loss"},
       {{"checkpoint"}, [](const Options& o) { return o.command != "train" || o.resume; }, "--resume"},
       {{"beam"}, [](const Options& o) { return !o.teacher_forced; }, "decoding, which --teacher-forced does not do"},
       {{"length-penalty"}, uses_beam_search, "--beam above 1"},
@@ -138,6 +148,7 @@ std::vector<Effect> of_scoring() {
 std::vector<Effect> of_training() {
   return {
       {{"batch"}, [](const Options& o) { return o.batch_rows == 0; }, "--batch-rows 0"},
+      {{"weight-decay-of"}, [](const Options& o) { return o.optimizer.weight_decay > 0; }, "--weight-decay above 0"},
       {{"batch-window"}, [](const Options& o) { return o.batch_rows > 0; }, "--batch-rows"},
       {{"target-score"},
        [](const Options& o) { return o.target_score == 0 || o.evaluate_every > 0; },
@@ -228,7 +239,9 @@ std::vector<Effect> of_tasks() {
        [](const Options& o) { return o.command != "evaluate" || o.split == datasets::Split::test; },
        "--split test"},
       {{"data"},
-       [](const Options& o) { return std::ranges::count(datasets::file_task_names(), o.task.task) > 0; },
+       [](const Options& o) {
+         return o.command == "report" || std::ranges::count(datasets::file_task_names(), o.task.task) > 0;
+       },
        "a task that reads files"},
   };
 }
@@ -236,7 +249,7 @@ std::vector<Effect> of_tasks() {
 /// Options of ut report.
 std::vector<Effect> of_reports() {
   return {
-      {{"split", "checkpoint", "examples", "first-example", "example-rows"},
+      {{"split", "checkpoint", "data", "examples", "first-example", "example-rows"},
        shows_models,
        "a model at work, which neither --no-model nor a picture of what was recorded shows"},
       {{"examples"},

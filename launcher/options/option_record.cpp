@@ -99,9 +99,7 @@ nlohmann::ordered_json recorded_options(const Options& options, unsigned command
   nlohmann::ordered_json result;
   for (const auto& entry : option_table()) {
     if (!entry.belongs_to(command) || !entry.recorded) continue;
-    const std::string text = entry.get(options);
-    const auto value = base::parse_json(text);
-    result[entry.name] = value.is_discarded() ? nlohmann::json(text) : value;
+    result[entry.name] = base::json_or_text(entry.get(options));
   }
   return result;
 }

@@ -61,6 +61,12 @@ void take_pieces_of(const std::filesystem::path& directory, const CommandEntry& 
   assignments.push_back({"sentencepiece", pieces.string(), pieces.string()});
 }
 
+/// The last assignment of this name; null if there is none.
+const Assignment* find_assignment(const std::vector<Assignment>& source, std::string_view name) {
+  const auto found = std::ranges::find(source.rbegin(), source.rend(), name, &Assignment::name);
+  return found == source.rend() ? nullptr : &*found;
+}
+
 bool has_line_break(std::string_view text) { return text.find_first_of("\n\r") != std::string_view::npos; }
 
 }  // namespace
@@ -142,6 +148,23 @@ std::vector<Assignment> read_model_options(const std::filesystem::path& model, c
   }
   take_pieces_of(model, command, assignments);
   return assignments;
+}
+
+void check_schedule(const std::vector<std::vector<Assignment>>& sources) {
+  bool is_factor = false;  // whether the learning rate is one in the schedule so far
+  std::map<std::string_view, const Assignment*> given;
+  for (const auto& source : sources) {
+    const Assignment* schedule = find_assignment(source, "schedule");
+    const bool was_factor = is_factor;
+    if (schedule != nullptr) is_factor = schedule->value == "inverse-square-root";
+    for (const std::string_view name : {"learning-rate", "warmup"}) {
+      const Assignment* here = find_assignment(source, name);
+      if (here == nullptr && is_factor != was_factor && given.contains(name))
+        throw base::BadInput("{}: needs --{} beside it: {} = {} was given for another schedule", schedule->origin, name,
+                             given[name]->origin, given[name]->value);
+      if (here != nullptr) given[name] = here;
+    }
+  }
 }
 
 void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command) {

@@ -27,6 +27,10 @@ std::vector<Assignment> read_config(const std::filesystem::path& path, const Com
 /// The options that a model was exported with, and the model of pieces beside them. `model`: its directory.
 std::vector<Assignment> read_model_options(const std::filesystem::path& model, const CommandEntry& command);
 
+/// Refuses a schedule with which the learning rate and warm-up of an earlier source would not mean what they did there,
+/// unless its own source gives them anew. Throws base::BadInput.
+void check_schedule(const std::vector<std::vector<Assignment>>& sources);
+
 /// Applies the assignments of one source; of several with the same name the last one counts, unless the option is
 /// repeatable. Throws base::BadInput for a value that is not what its option needs.
 void apply(Options& options, const std::vector<Assignment>& assignments, const CommandEntry& command);

@@ -35,6 +35,7 @@ Options parse_for(const CommandEntry& command, const std::vector<std::string>& a
     return true;
   });
   sources.push_back(std::move(command_line));
+  check_schedule(sources);
   Options options;
   for (const auto& source : sources) apply(options, source, command);
   check_given(options, command.bit);

@@ -30,6 +30,9 @@ enum class OnNonFinite { skip, stop };
 /// How outputs are made for scoring: from the model's own symbols, or each symbol from the right ones before it.
 enum class Scoring { decoded, teacher_forced };
 
+/// Which score decides. automatic: BLEU for decoded texts, otherwise the accuracy of symbols or answers.
+enum class BestBy { automatic, symbols, sequences, bleu };
+
 /// What `ut data …` takes.
 struct DataOptions {
   std::string out;  // stories, fetch: directory; sentencepiece: file
@@ -133,6 +136,7 @@ struct Options {
   std::int64_t keep_every = 0;          // updates between checkpoints that are kept for good; 0: none is
   OnNonFinite on_nonfinite = OnNonFinite::skip;
   Scoring evaluation_scoring = Scoring::teacher_forced;  // of evaluations in training
+  BestBy best_by = BestBy::automatic;                    // which of their scores decides
   std::int64_t nonfinite_limit = 10;                     // updates in a row that may be left out
   std::int64_t check_ranks = 1000;     // updates between comparisons of the ranks' parameters; 0: none
   std::int64_t evaluation_batch = 64;  // sequences, over all ranks

@@ -150,8 +150,8 @@ void add_task(Table& table) {
             {without_default(one_of("task", "check this task's files; default: every task whose files are there",
                                     in(&Options::task, &TaskOptions::task), datasets::file_task_names())),
              flag("json", "print a JSON object for each task", &Options::json)});
-  table.add("Task", run_commands | command_export | command_data_sentencepiece | command_data_check, true,
-            {may_change_on_resume(data_directory())});
+  table.add("Task", run_commands | command_export | command_report | command_data_sentencepiece | command_data_check,
+            true, {may_change_on_resume(data_directory())});
   add_babi(table);
   add_agreement(table);
   add_lambada(table);

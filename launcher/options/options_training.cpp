@@ -55,6 +55,11 @@ void add_optimizer(Table& table) {
             [](double x) { return x >= 1e-30; }),
        not_negative("weight-decay", "weight decay, decoupled from the gradient",
                     in(&Options::optimizer, &OptimizerOptions::weight_decay)),
+       choice("weight-decay-of",
+              "what decays: all parameters, the bias of the halting unit included, or matrices alone, without biases "
+              "and the scales of norms",
+              in(&Options::optimizer, &OptimizerOptions::decayed),
+              {{"all", core::DecayedParameters::all}, {"matrices", core::DecayedParameters::matrices}}),
        not_negative("clip-norm", "clip the gradient to this global norm; 0: no clipping",
                     in(&Options::optimizer, &OptimizerOptions::clip_norm))});
 }
@@ -116,9 +121,7 @@ void add_ends(Table& table) {
              may_change_on_resume(
                  not_negative("max-hours", "end after this many hours of training; 0: no limit", &Options::max_hours)),
              may_change_on_resume(not_negative(
-                 "target-score",
-                 "end once the best validation has this score, such as 0.98 (decoded translations: BLEU / 100); 0: no "
-                 "limit",
+                 "target-score", "end once the best validation has this score (--best-by), such as 0.98; 0: no limit",
                  &Options::target_score)),
              may_change_on_resume(whole("patience",
                                         "end after this many evaluations in a row without a new best; 0: no limit",
@@ -134,9 +137,18 @@ void add_monitoring(Table& table) {
            whole("evaluate-every", "updates between evaluations; 0: only at the end", &Options::evaluate_every, 0)),
        may_change_on_resume(choice("evaluation-scoring",
                                    "what evaluations score: each symbol given the right ones before it, or greedily "
-                                   "decoded outputs (translations by BLEU); also decides the best and --target-score",
+                                   "decoded outputs",
                                    &Options::evaluation_scoring,
                                    {{"teacher-forced", Scoring::teacher_forced}, {"decoded", Scoring::decoded}})),
+       may_change_on_resume(choice("best-by",
+                                   "which score decides the best, --target-score and --patience: accuracy of symbols "
+                                   "(or answers) or of whole sequences, their ends included, or BLEU / 100; auto: BLEU "
+                                   "of decoded translations, otherwise symbols",
+                                   &Options::best_by,
+                                   {{"auto", BestBy::automatic},
+                                    {"symbols", BestBy::symbols},
+                                    {"sequences", BestBy::sequences},
+                                    {"bleu", BestBy::bleu}})),
        may_change_on_resume(whole("checkpoint-every",
                                   "updates between checkpoints; 0: only for a new best and at the end",
                                   &Options::checkpoint_every, 0)),

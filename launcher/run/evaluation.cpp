@@ -59,6 +59,17 @@ double known_loss(const at::Tensor& logits, const at::Tensor& labels) {
   return core::summed_cross_entropy(logits.index_select(0, known), labels.index_select(0, known), 0).item<double>();
 }
 
+/// Each example's cross entropy, summed over the labels in the vocabulary, and their number: [examples, 2] float64.
+/// `of_label`: the example of each label.
+at::Tensor losses_of_examples(const at::Tensor& logits, const at::Tensor& labels,
+                              const std::vector<std::int64_t>& of_label, std::int64_t examples) {
+  const at::Tensor losses =
+      at::cross_entropy_loss(logits, labels, {}, at::Reduction::None, datasets::no_answer).to(at::kDouble);
+  const at::Tensor known = labels.ne(datasets::no_answer).to(at::kDouble);
+  return at::zeros({examples, 2}, at::kDouble)
+      .index_add(0, at::tensor(of_label, at::kLong), at::stack({losses, known}, 1).cpu());
+}
+
 /// Counts right labels. A sequence is right if all its labels are, on whichever rank they are.
 void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, const RankBatch& batch,
                           const Session& session, const ExampleVisitor& visit) {
@@ -83,7 +94,11 @@ void count_teacher_forced(Evaluation& sum, const core::Prediction& prediction, c
   count_ponder(sum, prediction, batch.rows, examples, session.options.model.halting);
 
   session.mesh.sequence().all_reduce_sum(wrong, dist::Purpose::control);
-  if (visit) show_teacher_forced(visit, prediction, batch, wrong, session);
+  if (visit) {
+    const at::Tensor losses = losses_of_examples(prediction.logits, batch.rows.labels, of_label, std::ssize(examples));
+    session.mesh.sequence().all_reduce_sum(losses, dist::Purpose::control);
+    show_teacher_forced(visit, prediction, batch, wrong, losses, session);
+  }
   if (session.mesh.sequence_rank() != 0) return;
   for (std::size_t index = 0; index < examples.size(); ++index)
     add_to_both(sum, examples[index], [&](Results& results) {
@@ -142,6 +157,7 @@ void count_decoded(Evaluation& sum, const core::Model& model, const RankBatch& b
              output == reference,
              true,
              encoder.empty() ? std::vector<std::int64_t>() : encoder[index],
+             {},
              {}});
   }
 }
@@ -215,7 +231,10 @@ std::optional<Evaluation> evaluate_split(const Session& session, const core::Mod
 
 datasets::Bleu Results::bleu() const { return datasets::bleu_of(text->front(), text_scorings.front()); }
 
-double Evaluation::steering_score() const { return text ? bleu().score / 100 : score.symbol_accuracy(); }
+double Evaluation::steering_score(BestBy by) const {
+  if (by == BestBy::sequences) return score.sequence_accuracy();
+  return text && by != BestBy::symbols ? bleu().score / 100 : score.symbol_accuracy();
+}
 
 double Evaluation::perplexity() const { return std::exp(loss); }
 

@@ -51,8 +51,8 @@ struct Evaluation : Results {
   std::int64_t scored_groups() const;
   double mean_of_groups() const;
   std::int64_t failed_tasks() const;
-  /// The score that steers training: the accuracy of answers or symbols; BLEU / 100 for decoded texts.
-  double steering_score() const;
+  /// The score that steers training. BLEU is divided by 100.
+  double steering_score(BestBy by) const;
   /// e to the loss: per label of a language model.
   double perplexity() const;
 };

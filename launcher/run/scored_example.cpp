@@ -27,6 +27,12 @@ std::vector<Numbers> by_position(const at::Tensor& values, const dist::SequenceE
   return of_sequences;
 }
 
+/// The loss of example number `index`, see show_teacher_forced().
+std::optional<double> mean_loss(const at::Tensor& losses, std::int64_t index) {
+  const auto* sum_and_count = losses.const_data_ptr<double>() + 2 * index;
+  return sum_and_count[1] > 0 ? std::optional(sum_and_count[0] / sum_and_count[1]) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Numbers> updates_by_position(const at::Tensor& updates, const dist::SequenceExchange* exchange,
@@ -36,7 +42,7 @@ std::vector<Numbers> updates_by_position(const at::Tensor& updates, const dist::
 }
 
 void show_teacher_forced(const ExampleVisitor& visit, const core::Prediction& prediction, const RankBatch& batch,
-                         const at::Tensor& wrong, const Session& session) {
+                         const at::Tensor& wrong, const at::Tensor& losses, const Session& session) {
   dist::Communicator& group = session.mesh.sequence();
   const core::HaltingOptions& halting = session.options.model.halting;
   const dist::SequenceExchange& read_from = batch.rows.target ? *batch.rows.target : *batch.rows.source;
@@ -58,7 +64,7 @@ void show_teacher_forced(const ExampleVisitor& visit, const core::Prediction& pr
            has_target ? Numbers(example.target.begin() + first, example.target.end()) : Numbers{example.answer},
            Numbers(said[index].begin() + first, said[index].begin() + end),
            wrong.const_data_ptr<std::int64_t>()[index] == 0, false, encoder.empty() ? Numbers() : encoder[index],
-           decoder.empty() ? Numbers() : decoder[index]});
+           decoder.empty() ? Numbers() : decoder[index], mean_loss(losses, static_cast<std::int64_t>(index))});
   }
 }
 

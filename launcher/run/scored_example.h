@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/model.h"
@@ -23,6 +24,7 @@ struct ScoredExample {
   bool is_decoded;                            // otherwise each symbol was said after the right ones
   std::vector<std::int64_t> encoder_updates;  // steps of each source position, if they halt
   std::vector<std::int64_t> decoder_updates;  // steps of each target position, if they halt; none if decoded
+  std::optional<double> loss;  // cross entropy, mean of the labels in the vocabulary; none if decoded or without such
 };
 
 using ExampleVisitor = std::function<void(const ScoredExample&)>;
@@ -34,8 +36,9 @@ std::vector<std::vector<std::int64_t>> updates_by_position(const at::Tensor& upd
                                                            core::Halting halting, dist::Communicator& group);
 
 /// Shows `visit` each example of the group that shares these sequences, on the group's first rank. `wrong` [sequences]
-/// int64: how many labels of each are wrong. Collective in that group.
+/// int64: how many labels of each are wrong. `losses` [sequences, 2] float64: each one's summed cross entropy, and the
+/// number of its labels in the vocabulary. Collective in that group.
 void show_teacher_forced(const ExampleVisitor& visit, const core::Prediction& prediction, const RankBatch& batch,
-                         const at::Tensor& wrong, const Session& session);
+                         const at::Tensor& wrong, const at::Tensor& losses, const Session& session);
 
 }  // namespace ut::launcher

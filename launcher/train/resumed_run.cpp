@@ -14,6 +14,7 @@
 #include "launcher/options/option_changes.h"
 #include "launcher/options/option_table.h"
 #include "launcher/options/record_checks.h"
+#include "launcher/run/examples_digest.h"
 #include "launcher/run/metrics.h"
 #include "launcher/run/run_directory.h"
 #include "launcher/run/trained_model.h"
@@ -33,6 +34,9 @@ std::vector<std::string> what_changes(const Session& session, const core::StateR
   if (examples_before > 0 && examples_before != examples)
     messages.push_back(
         fmt::format("the data has changed: {} training examples so far, {} from now on", examples_before, examples));
+  const std::string digest = examples_digest(*session.task, datasets::Split::train);
+  if (examples_before == examples && read.text("training_digest", digest) != digest)
+    messages.emplace_back("the data has changed: the training examples are others than so far");
   const Options before = as_recorded(read.text("options", ""), options, checkpoint.string());
   std::vector<std::string> changes;
   for (const auto& [name, was, is] : changes_between(before, options, command_train))

@@ -99,7 +99,8 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
                                 {"gradients_wait_share", share_waited(dist::Purpose::gradients)},
                                 {"memory_bytes", most_memory()},
                                 {"hours", hours}};
-  say_if_ranks_wait(share_waited(dist::Purpose::exchange) + share_waited(dist::Purpose::gradients));
+  say_if_ranks_wait(seconds * (share_waited(dist::Purpose::exchange) + share_waited(dist::Purpose::gradients)),
+                    seconds);
   if (!ponder_times.is_empty()) {
     mean_ponder_ = ponder_times.mean();
     record["ponder"] = to_json(ponder_times);
@@ -107,10 +108,15 @@ void TrainingLog::record_updates(const core::Steps& steps, double waited, double
   this->record(record);
 }
 
-void TrainingLog::say_if_ranks_wait(double share) {
+void TrainingLog::say_if_ranks_wait(double waited, double seconds) {
   constexpr double worth_a_word = 0.3;
+  constexpr double long_enough = 30;                              // seconds; a hiccup is not
   const bool is_first_record = std::exchange(has_record_, true);  // libraries and links are set up in that time
-  if (is_first_record || says_waits_ || share < worth_a_word) return;
+  if (is_first_record || says_waits_) return;
+  observed_ += seconds;
+  waited_while_observed_ += waited;
+  const double share = waited_while_observed_ / observed_;
+  if (observed_ < long_enough || !(share >= worth_a_word)) return;  // not a number: nothing is known, as with NCCL
   says_waits_ = true;
   say(
       fmt::format("{:.0f} % of the time is waiting for other ranks (…_wait_share in metrics.jsonl); ut plan says which "

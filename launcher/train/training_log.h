@@ -50,8 +50,8 @@ class TrainingLog {
   void go_on();
 
  private:
-  /// Once, if it is much. `share`: of the time since the last record.
-  void say_if_ranks_wait(double share);
+  /// Once, if it is much of the time so far. `waited` of the `seconds` since the last record.
+  void say_if_ranks_wait(double waited, double seconds);
 
   const Session& session_;
   const RunDirectory* directory_;  // rank 0 only, as are the three below
@@ -71,6 +71,8 @@ class TrainingLog {
   std::optional<double> mean_ponder_;  // of the last record
   bool has_record_ = false;
   bool says_waits_ = false;
+  double observed_ = 0;  // seconds, up to when it is said
+  double waited_while_observed_ = 0;
 };
 
 }  // namespace ut::launcher

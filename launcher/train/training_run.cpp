@@ -32,6 +32,15 @@ namespace {
 
 bool is_due(std::int64_t update, std::int64_t every) { return every > 0 && update % every == 0; }
 
+/// If it differs, scores cannot be compared.
+std::string what_is_scored(const Session& session, Scoring scoring) {
+  const BestBy by = session.options.best_by;
+  return fmt::format("{} of {}{}{}", session.options.evaluation_limit,
+                     examples_digest(*session.task, datasets::Split::validation),
+                     scoring == Scoring::decoded ? ", decoded" : "",
+                     by == BestBy::automatic ? "" : fmt::format(", by {}", static_cast<int>(by)));
+}
+
 }  // namespace
 
 TrainingRun::TrainingRun(Session& session)
@@ -40,9 +49,7 @@ TrainingRun::TrainingRun(Session& session)
           core::make_model(model_options(session.options, *session.task), session.options.seed, session.mesh.device())),
       optimizer_(session.options.optimizer, model_->parameters()),
       scoring_(session.task->has_outputs() ? session.options.evaluation_scoring : Scoring::teacher_forced),
-      scored_on_(fmt::format("{} of {}{}", session.options.evaluation_limit,
-                             examples_digest(*session.task, datasets::Split::validation),
-                             scoring_ == Scoring::decoded ? ", decoded" : "")),
+      scored_on_(what_is_scored(session, scoring_)),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   if (session.options.resume) resume();
@@ -109,7 +116,7 @@ void TrainingRun::score_best_again() {
   const std::optional<Evaluation> result = score(datasets::Split::validation);
   load_on_all_ranks(newest);
   if (!result) return;
-  state_.best = {result->steering_score(), result->loss, state_.best->update};
+  state_.best = {result->steering_score(session_.options.best_by), result->loss, state_.best->update};
   log_->say(fmt::format("update {}: validation {}", state_.best->update, describe_in_a_line(*result, *session_.task)));
 }
 
@@ -248,7 +255,7 @@ void TrainingRun::evaluate() {
   log_->go_on();
   if (!result) return;
   state_.evaluated_at = update();
-  const BestScore found{result->steering_score(), result->loss, update()};
+  const BestScore found{result->steering_score(session_.options.best_by), result->loss, update()};
   loss_was_not_finite_ = !std::isfinite(found.loss);
   const bool is_best = !loss_was_not_finite_ && improves(found, state_.best, session_.task->is_judged_by_loss());
   if (is_best) state_.best = found;
@@ -276,6 +283,7 @@ nlohmann::json TrainingRun::record_of_state() const {
   nlohmann::json record = state().to_json();
   record.update({{"vocabulary", session_.task->vocabulary().digest()},
                  {"training_examples", session_.task->size(datasets::Split::train)},
+                 {"training_digest", examples_digest(*session_.task, datasets::Split::train)},
                  {"seed", session_.options.seed},
                  {"encoder_steps", model_->steps().encoder},
                  {"decoder_steps", model_->steps().decoder},

@@ -73,6 +73,24 @@ TEST(Adam, DecaysWeightsApartFromTheGradient) {
   expect_like_scalar_loop(options);
 }
 
+TEST(Adam, CanDecayMatricesAlone) {
+  Parameters parameters(Precision::float64, 1);
+  parameters.add_constant("first.bias", {3}, 2);
+  parameters.add_constant("first.kernel", {3, 5}, 2);
+  parameters.add_constant("second.kernel", {5, 1}, 2);
+  parameters.add_constant("second.bias", {1}, 2);
+  parameters.add_constant("scale", {4}, 2);
+  parameters.flatten();
+  OptimizerOptions options;
+  options.weight_decay = 0.2;
+  options.decayed = DecayedParameters::matrices;
+  Adam(options, parameters).step(parameters.flat(), at::zeros_like(parameters.flat()), 0.5);
+  for (const Parameter& parameter : parameters.all())
+    EXPECT_TRUE(parameter.tensor.allclose(
+        at::full({}, parameter.tensor.dim() > 1 ? 2 - 0.5 * 0.2 * 2 : 2.0, parameter.tensor.options()), 1e-14, 0))
+        << parameter.name;
+}
+
 TEST(Adam, ClipsByTheGlobalNorm) {
   for (const double clip_norm : {1.0, 7.5, 1000.0}) {  // always, sometimes, never
     OptimizerOptions options;

@@ -61,6 +61,22 @@ TEST_F(ReportPicture, ScoresAreDrawnOverTheStepsOfEvaluations) {
   EXPECT_THAT(picture, testing::ContainsRegex("d=\"M58\\.0 340\\.0L247\\.[0-9] [0-9.]+L626\\.0 [0-9.]+\""));
 }
 
+TEST_F(ReportPicture, CurvesOverStepsSayInWhatRunsWereScoredDifferently) {
+  std::string both;
+  for (const auto& [run, scoring] : {std::pair("one", "decoded"), {"other", "teacher-forced"}}) {
+    write_run(run, "{\"update\":1,\"loss\":2.5}\n", "steps = 4\n");
+    std::string lines;
+    for (const int steps : {2, 4})
+      lines += fmt::format(
+          "{{\"split\":\"test\",\"updates\":[{}],\"accuracy\":0.5,\"encoder_steps\":{},\"scoring\":\"{}\"}}\n",
+          std::string(run) == "one" ? 5 : 7, steps, scoring);
+    directory_.write(fmt::format("{}/evaluations.jsonl", run), lines);
+    both += (directory_ / run) + " ";
+  }
+  EXPECT_THAT(drawn(both + "--svg steps"),
+              testing::AllOf(HasSubstr(">one, decoded</text>"), HasSubstr(">other, teacher-forced</text>")));
+}
+
 TEST_F(ReportPicture, AxesHaveNumbersThatDiffer) {
   const auto loss = [this](double first, double second) {
     write_run("run", fmt::format("{{\"update\":1,\"loss\":{}}}\n{{\"update\":2,\"loss\":{}}}\n", first, second));

@@ -230,9 +230,9 @@ TEST_F(ResumedRun, SaysThatItIsDoneAndIsTestedOnce) {
 
 TEST_F(ResumedRun, SaysThatTheDataHasOtherExamples) {
   const std::string run = directory_ / "run";
-  const auto passages = [this](int count) {
+  const auto passages = [this](int count, const std::string& passage = "one two three\n") {
     std::string text;
-    for (int passage = 0; passage < count; ++passage) text += "one two three\n";
+    for (int number = 0; number < count; ++number) text += passage;
     write_passages(directory_, text);
   };
   passages(20);
@@ -244,6 +244,9 @@ TEST_F(ResumedRun, SaysThatTheDataHasOtherExamples) {
   passages(25);
   EXPECT_THAT(run_ut("train --resume --max-updates 3 --run-dir " + run).output,
               HasSubstr("the data has changed: 20 training examples so far, 25 from now on\n"));
+  passages(25, "three one two\n");
+  EXPECT_THAT(run_ut("train --resume --max-updates 4 --run-dir " + run).output,
+              HasSubstr("the data has changed: the training examples are others than so far\n"));
 }
 
 TEST_F(ResumedRun, SaysWhichRateALongerCosineHas) {

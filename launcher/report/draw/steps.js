@@ -62,18 +62,19 @@ function scores_by_steps(list, key, divisor) {
     .filter(function (point) { return is_number(point[1]); });
 }
 
-// Words for what not all lists of the run have alike.
-function distinguishing_words(evaluation, lists) {
-  function differs(value_of) {
+// Words for what not all lists have alike: `own` of the run or, updates apart, `all` of the runs that are drawn.
+function distinguishing_words(evaluation, own, all) {
+  function differs(lists, value_of) {
     return lists.some(function (list) { return !same_curve(value_of(list[0].evaluation), value_of(evaluation)); });
   }
   var words = evaluation_words.map(function (one) {
-    var is_told = evaluation[one[0]] !== undefined && differs(function (other) { return other[one[0]]; });
+    var is_told = evaluation[one[0]] !== undefined &&
+      differs(one[0] === 'updates' ? own : all, function (other) { return other[one[0]]; });
     return is_told ? one[1](evaluation[one[0]]) : '';
   });
   var options = evaluation.options || {};
   return words.concat(Object.keys(options).map(function (name) {
-    return differs(function (other) { return (other.options || {})[name]; }) ? name + ' ' + options[name] : '';
+    return differs(all, function (other) { return (other.options || {})[name]; }) ? name + ' ' + options[name] : '';
   }));
 }
 
@@ -97,10 +98,10 @@ function steps_in_training(settings, stack) {
 }
 
 // A run's lists have its colour and, from the second on, marks of their own.
-function series_of_run(run, index) {
+function series_of_run(run, index, all) {
   var series = [];
-  lists_by_steps(run).forEach(function (list, number, lists) {
-    var words = distinguishing_words(list[0].evaluation, lists).concat(list[0].fixed);
+  lists_by_steps(run).forEach(function (list, number, own) {
+    var words = distinguishing_words(list[0].evaluation, own, all).concat(list[0].fixed);
     series = series.concat(
       series_by_steps(list, [run.name].concat(words).filter(Boolean).join(', '), index + number * colours));
   });
@@ -118,9 +119,11 @@ function marks_of_run(run) {
 function steps_spec(report, options) {
   var series = [];
   var marks = [];
+  function is_drawn(run, index) { return !(options.hidden && options.hidden[index]); }
+  var all = [].concat.apply([], report.runs.filter(is_drawn).map(lists_by_steps));
   report.runs.forEach(function (run, index) {
-    if (options.hidden && options.hidden[index]) return;
-    series = series.concat(series_of_run(run, index));
+    if (!is_drawn(run, index)) return;
+    series = series.concat(series_of_run(run, index, all));
     marks = marks.concat(marks_of_run(run));
   });
   var steps = [];

@@ -64,6 +64,19 @@ TEST(Options, CommandLineComesBeforeConfigComesBeforeDefaults) {
   EXPECT_EQ(train({"--config", file, "--variant", "paper"}).model.norm, core::Norm::post);
 }
 
+TEST(Options, AScheduleDropsNoLearningRateOfAnEarlierSource) {
+  const tests::TemporaryDirectory scratch;
+  const std::string file = scratch.write("my.conf", "learning-rate = 0.0005\nwarmup = 50\n");
+  EXPECT_EQ(train_refused({"--config", file, "--schedule", "inverse-square-root", "--warmup", "60"}),
+            "--schedule: needs --learning-rate beside it: " + file +
+                " line 1: learning-rate = 0.0005 was given for another schedule");
+  EXPECT_THAT(train_refused({"--config", file, "--schedule", "inverse-square-root", "--learning-rate", "1"}),
+              HasSubstr("needs --warmup beside it"));
+  const auto schedule = train({"--config", file, "--schedule", "cosine"}).optimizer.schedule;
+  EXPECT_EQ(schedule.learning_rate, 0.0005);
+  EXPECT_EQ(schedule.warmup, 50);
+}
+
 TEST(Options, ConfigErrorsNameFileAndLine) {
   const tests::TemporaryDirectory scratch;
   const auto unknown = scratch.write("unknown.conf", "heads = 4\nhaeds = 4\n");
