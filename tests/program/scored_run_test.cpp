@@ -216,6 +216,26 @@ TEST_F(ScoredRun, RecordsATestAgainWhereAnotherCameBetween) {
   }
 }
 
+/// What has not learned to end its outputs has every symbol right and no sequence.
+TEST_F(ScoredRun, ItsBestCanBeThatOfWholeSequences) {
+  const std::string run = directory_ / "run";
+  const std::string trained =
+      "--task copy --train-length 3 --evaluation-length 3 --d-model 16 --heads 2 --ffn 16 --steps 1 "
+      "--evaluation-examples 40 --learning-rate 0.01 --warmup 5 --evaluate-every 20 --max-updates 60 --run-dir ";
+  ASSERT_EQ(run_ut("train --best-by sequences " + trained + run).exit_code, 0);
+  const nlohmann::json tested = records_of(run, "test_loss").back().at("update");
+  double best = 0;
+  double of_tested = -1;
+  for (const nlohmann::json& record : records_of(run, "validation_loss")) {
+    const double score = record.at("sequence_accuracy");
+    best = std::max(best, score);
+    if (record.at("update") == tested) of_tested = score;
+  }
+  EXPECT_EQ(of_tested, best);
+  EXPECT_THAT(run_ut("train --resume --best-by auto --max-updates 61 --run-dir " + run).output,
+              HasSubstr("the validation examples or the scoring have changed"));
+}
+
 /// A score on other examples does not reach --target-score.
 TEST_F(ScoredRun, TargetScoreCountsOnlyCurrentExamples) {
   const std::string run = directory_ / "run";

@@ -20,5 +20,16 @@ TEST(Evaluation, CountsTasksWithAnErrorAboveFivePercentAsFailed) {
   EXPECT_DOUBLE_EQ(evaluation.mean_of_groups(), (0.95 + 0.94 + 1) / 3);
 }
 
+TEST(Evaluation, ABestByWholeSequencesNeedsTheirEnds) {
+  Evaluation evaluation;
+  evaluation.score = {.symbols = 10, .right_symbols = 10, .sequences = 4, .right_sequences = 1};
+  EXPECT_EQ(evaluation.steering_score(BestBy::automatic), 1);
+  EXPECT_EQ(evaluation.steering_score(BestBy::sequences), 0.25);
+  evaluation.text.emplace();  // outputs of too few words for BLEU
+  EXPECT_EQ(evaluation.steering_score(BestBy::automatic), 0);
+  EXPECT_EQ(evaluation.steering_score(BestBy::bleu), 0);
+  EXPECT_EQ(evaluation.steering_score(BestBy::symbols), 1);
+}
+
 }  // namespace
 }  // namespace ut::launcher
