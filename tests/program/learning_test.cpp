@@ -43,13 +43,13 @@ TEST(Learning, AnswersTask1OnTwoRanksWithPositionsThatHalt) {
   const std::string run = directory / "run";
   const Outcome trained = run_ut(
       "train --task babi --babi-task 1 --data {} --ranks 2 --sequence-parallel 2 --halting act-copy --max-steps 6 "
-      "--dropout 0.1 --weight-decay 0.01 --warmup 300 --max-updates 2500 --evaluate-every 250 --checkpoint-every 0 "
-      "--target-score 0.99 {} --learning-rate 0.001 --run-dir {}",
+      "--dropout 0.1 --weight-decay 0.01 --warmup 300 --max-updates 1250 --evaluate-every 0 --checkpoint-every 0 "
+      "{} --schedule cosine --learning-rate 0.001 --run-dir {}",
       std::string(directory / (is_published ? "babi/tasks_1-20_v1-2/en-valid" : "stories")), learning_settings, run);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   const auto scores = evaluate(run);
   EXPECT_EQ(scores.at("sequences").get<int>(), 1000);
-  EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);  // bAbI's "learned"; a score on 100 questions stopped the run
+  EXPECT_GE(scores.at("accuracy").get<double>(), 0.95);  // bAbI's "learned"; 0.976 to 0.982 in four trials
   const double ponder = scores.at("ponder").at("encoder").at("mean").get<double>();
   EXPECT_GT(ponder, 1);
   EXPECT_LT(ponder, 5);

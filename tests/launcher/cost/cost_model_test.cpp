@@ -233,7 +233,8 @@ TEST(CostModel, StepsMadeAgainSendAgain) {
 }
 
 TEST(CollectiveCost, AllRanksOfANodeSendToTheOthersOverOneLink) {
-  const CollectiveCost group(simple_machine(), 16, 8);
+  const MachineNumbers machine = simple_machine();
+  const CollectiveCost group(machine, 16, 8);
   EXPECT_NEAR(group.all_to_all_seconds(1e4), 64 * 1e4 / 1e8 + 3e-6 + 1e-4, 1e-9);
 }
 
