@@ -91,7 +91,7 @@ TEST_P(Halting, IsInTheMetricsTheProgressAndTheEvaluation) {
   const json sooner = json::parse(run_ut("evaluate --json --halting-threshold 0.3 --run-dir " + run_).output);
   EXPECT_LT(sooner.at("ponder").at("encoder").at("mean").get<double>(),
             once.at("ponder").at("encoder").at("mean").get<double>());
-  EXPECT_EQ(sooner.at("options").at("halting-threshold"), "0.3");
+  EXPECT_EQ(sooner.at("options").at("halting-threshold"), 0.3);
 }
 
 TEST_P(Halting, RandomHaltingDoesNotDependOnTheBatchOfAnEncoder) {
