@@ -22,10 +22,6 @@ double share_of_most(const Layout& layout, bool causal, double ranks) {
   return causal && layout.exchange.cut == dist::Cut::contiguous ? 2 - 1 / ranks : 1;
 }
 
-}  // namespace
-
-namespace {
-
 /// The nodes that a group has ranks of, on the group with most: if nodes and groups do not divide one another, some
 /// begin in the middle of a node.
 double nodes_of(std::int64_t ranks, std::int64_t ranks_per_node) {

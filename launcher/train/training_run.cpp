@@ -50,6 +50,7 @@ TrainingRun::TrainingRun(Session& session)
       optimizer_(session.options.optimizer, model_->parameters()),
       scoring_(session.task->has_outputs() ? session.options.evaluation_scoring : Scoring::teacher_forced),
       scored_on_(what_is_scored(session, scoring_)),
+      training_digest_(examples_digest(*session.task, datasets::Split::train)),
       non_finite_(session.options) {
   dist::Communicator& world = session.mesh.world();
   if (session.options.resume) resume();
@@ -283,7 +284,7 @@ nlohmann::json TrainingRun::record_of_state() const {
   nlohmann::json record = state().to_json();
   record.update({{"vocabulary", session_.task->vocabulary().digest()},
                  {"training_examples", session_.task->size(datasets::Split::train)},
-                 {"training_digest", examples_digest(*session_.task, datasets::Split::train)},
+                 {"training_digest", training_digest_},
                  {"seed", session_.options.seed},
                  {"encoder_steps", model_->steps().encoder},
                  {"decoder_steps", model_->steps().decoder},

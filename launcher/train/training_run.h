@@ -102,8 +102,9 @@ class TrainingRun {
   core::Adam optimizer_;
   Scoring scoring_;        // of evaluations
   std::string scored_on_;  // on which examples they are made, and how
-  ResumedRun resumed_;     // empty for a new run
-  RunState state_;         // the hours and the updates left out are those at the start; see state()
+  std::string training_digest_;
+  ResumedRun resumed_;  // empty for a new run
+  RunState state_;      // the hours and the updates left out are those at the start; see state()
   std::optional<InputAhead> input_;
   std::optional<RunDirectory> directory_;  // rank 0 only
   std::optional<TrainingLog> log_;
